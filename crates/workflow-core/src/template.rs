@@ -1,5 +1,7 @@
 //! `{variable}` templates: one pass, values are not scanned again.
 
+use std::collections::BTreeMap;
+
 /// The use of a template, which decides its variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TemplateKind {
@@ -206,6 +208,11 @@ pub fn resolve<'v>(template: &str, value_of: impl Fn(&str) -> Option<&'v str>) -
         out.push_str(text);
     }
     out
+}
+
+/// Replaces the variables that are in a map.
+pub(crate) fn with_values(template: &str, values: &BTreeMap<String, String>) -> String {
+    resolve(template, |name| values.get(name).map(String::as_str))
 }
 
 #[cfg(test)]

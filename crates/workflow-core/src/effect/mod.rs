@@ -448,6 +448,12 @@ pub enum ToolDecision {
     },
 }
 
+impl ToolDecision {
+    pub(crate) fn block(by: BlockKind, reason: String) -> Self {
+        Self::Block { reason, by }
+    }
+}
+
 /// A message that is added to the conversation before the agent starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextMessage {

@@ -139,7 +139,7 @@ impl Session {
                 self.watch_triggers(out);
             }
             Topic::Triggers(_) => self.triggers.decline("you did not agree", out),
-            Topic::Move(pending) => self.on_move_answer(*pending, answer, out),
+            Topic::Move(pending) => self.on_move_answer(&pending, answer, out),
             Topic::Restore(pending) => {
                 let trusted = self.host.trusts_project();
                 self.checkpoints

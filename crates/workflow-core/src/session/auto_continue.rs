@@ -134,12 +134,10 @@ impl AutoContinue {
             "" => white_space::trim(prompt).is_empty(),
             reminder => prompt.contains(reminder),
         };
+        let started = self.reminded.as_ref().map(|reminded| reminded.started);
         let is_reminder = match prompt {
             Some(prompt) => phase.reminder.texts().any(|text| contains(prompt, text)),
-            None => {
-                let reminded = self.reminded.as_ref();
-                reminded.is_some_and(|reminded| !reminded.started)
-            }
+            None => started == Some(false),
         };
         if let Some(reminded) = self.reminded.as_mut().filter(|_| is_reminder) {
             reminded.started = true;

@@ -268,6 +268,5 @@ pub(crate) fn blocked(used_up: &str) -> ToolDecision {
         "The budget of the workflow is used up ({used_up}), and the workflow is paused: no tool may run. Stop here, say what is \
          done and what is left, and wait for the user."
     );
-    let by = BlockKind::Policy;
-    ToolDecision::Block { reason, by }
+    ToolDecision::block(BlockKind::Policy, reason)
 }

@@ -172,7 +172,7 @@ impl Checkpoints {
             return None;
         }
         match (entries, turn) {
-            (Some(entries), _) => self.after(stored(entries).pop()),
+            (Some(entries), _) => self.after(stored(entries).last()),
             (None, Some(turn)) => self.of_prompt.get(&turn).cloned(),
             (None, None) => None,
         }
@@ -274,9 +274,9 @@ impl Checkpoints {
 
     /// The code at the checkpoint after the last one of a branch: it was recorded at the point where the branch ends. Without
     /// it, the last one itself is the nearest. `None` if the branch ends at the newest one.
-    fn after(&self, last: Option<StoredCheckpoint>) -> Option<Snapshot> {
+    fn after(&self, last: Option<&StoredCheckpoint>) -> Option<Snapshot> {
         let numbered = |number: u64| self.recorded.iter().find(|known| known.number == number);
-        let found = match &last {
+        let found = match last {
             None => numbered(1),
             Some(last) if self.recorded.last() == Some(last) => None,
             Some(last) if numbered(last.number) == Some(last) => numbered(last.number + 1),

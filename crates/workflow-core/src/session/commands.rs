@@ -6,9 +6,7 @@ use super::inputs;
 use super::run::ActiveRun;
 use crate::definition::{Catalog, Loaded, Parameter, Phase, Show, Workflow, nearest};
 use crate::effect::{Notice, Question};
-use crate::run::{
-    DefinitionMismatch, MAX_TIME, Position, RunProgress, Values, first_phase, input_texts, start,
-};
+use crate::run::{MAX_TIME, Position, RunProgress, Values, first_phase, input_texts, start};
 use crate::types::{RequestId, Severity};
 use crate::{template, text, white_space};
 
@@ -113,7 +111,8 @@ impl NewRun {
     /// The first message to the agent.
     pub(crate) fn initial_message(&self, workflow: &Workflow, progress: &RunProgress) -> String {
         // The first phases may be skipped.
-        let first = Position::of(&progress.state, &self.loaded.catalog).map(|at| at.phase);
+        let first = Position::of(&progress.state, &self.loaded.catalog);
+        let first = first.ok().map(|at| at.phase);
         let mut message = message_in(workflow, first, &self.inputs, &self.description);
         if let Some(skipped) = progress.data.skipped_note() {
             message = format!("{message}\n\n[workflow] {skipped}");
@@ -134,9 +133,8 @@ pub fn complete(catalog: &Catalog, prefix: &str) -> Vec<(String, String)> {
             .collect();
     };
     let (name, inputs) = white_space::split_first_word(written);
-    let workflow = catalog
-        .startable()
-        .find(|workflow| workflow.command_name == name);
+    let mut startable = catalog.startable();
+    let workflow = startable.find(|workflow| workflow.command_name == name);
     let proposals = workflow.map(|workflow| inputs::proposals(workflow, inputs, last));
     let whole = |(input, about)| (format!("{written} {input}"), about);
     proposals.into_iter().flatten().map(whole).collect()
@@ -167,17 +165,19 @@ fn find<'c>(name: &str, loaded: &'c Loaded) -> Result<&'c Workflow, String> {
         ));
     }
     let startable = catalog.startable();
-    let names: Vec<String> = startable.map(|named| named.command_name.clone()).collect();
-    let available = text::list(&names);
+    let commands: Vec<String> = startable.map(|found| found.command_name.clone()).collect();
+    let available = text::list(&commands);
     let problems = text::join(loaded.problems_of(name).map(ToString::to_string), "\n");
     let unknown = format!("Unknown workflow: \"{name}\". Available: {available}");
-    Err(match nearest(name, names.iter().map(|name| &**name)) {
-        _ if !problems.is_empty() => {
-            format!("{unknown}\n\n\"{name}\" is defined, but has errors:\n{problems}")
-        }
-        Some(meant) => format!("{unknown}\n\nDid you mean \"{meant}\"?"),
-        None => unknown,
-    })
+    Err(
+        match nearest(name, commands.iter().map(|command| &**command)) {
+            _ if !problems.is_empty() => {
+                format!("{unknown}\n\n\"{name}\" is defined, but has errors:\n{problems}")
+            }
+            Some(meant) => format!("{unknown}\n\nDid you mean \"{meant}\"?"),
+            None => unknown,
+        },
+    )
 }
 
 /// The question about the run in memory, whatever happened to its files (B35).
@@ -220,22 +220,18 @@ pub(crate) fn initial_message(
     inputs: &Values,
     description: &str,
 ) -> String {
-    message_in(
-        workflow,
-        first_phase(workflow, catalog),
-        inputs,
-        description,
-    )
+    let first = first_phase(workflow, catalog).ok();
+    message_in(workflow, first, inputs, description)
 }
 
 /// The first message of a run to the agent. `first` is the phase that it starts in; without one nothing is resolved.
 fn message_in(
     workflow: &Workflow,
-    first: Result<&Phase, DefinitionMismatch>,
+    first: Option<&Phase>,
     inputs: &Values,
     description: &str,
 ) -> String {
-    let Ok(first) = first else {
+    let Some(first) = first else {
         return workflow.initial_message.clone();
     };
     let profiles = text::list(first.available_profiles.as_deref().unwrap_or_default());

@@ -3,7 +3,6 @@
 //! [`PhaseContext`] is the whole message of a phase; [`SentContext`] is what was sent already. At a start of the agent
 //! the difference is sent (behaviour: "Context").
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -12,66 +11,51 @@ use serde::{Deserialize, Serialize};
 use crate::definition::{Catalog, Phase, ToolAccess};
 use crate::policy::STEP_TOOL;
 use crate::run::{NOT_GIVEN, Position, RunProgress, RunState, entry_name};
-use crate::{template, text};
+use crate::text;
 
-/// The variables that role instruction, phase instructions and advance reminder know.
-#[derive(Debug)]
-pub(crate) struct ContextVariables<'a> {
-    own: BTreeMap<&'static str, Cow<'a, str>>,
-    /// The values of the run, by the names of their variables.
-    values: &'a BTreeMap<String, String>,
-}
-
-impl<'a> ContextVariables<'a> {
-    pub(crate) fn of(
-        progress: &'a RunProgress,
-        position: &Position<'a>,
-        next: String,
-        values: &'a BTreeMap<String, String>,
-        catalog: &'a Catalog,
-    ) -> Self {
-        let RunProgress { state, data } = progress;
-        let (workflow, phase) = (position.own_workflow(), position.phase);
-        let is_closed = workflow.read_only_in(phase).is_some()
-            && workflow.writable.is_empty()
-            && phase.writable.is_empty();
-        let mut blocked_tools = match &phase.tools {
-            Some(ToolAccess::Blacklist(names)) => names.clone(),
-            Some(ToolAccess::Whitelist(_) | ToolAccess::ReadOnly { .. }) | None => Vec::new(),
-        };
-        for tool in ["edit", "write"].iter().filter(|_| is_closed) {
-            if !blocked_tools.iter().any(|blocked| blocked == tool) {
-                blocked_tools.push((*tool).to_owned());
-            }
+/// The variables that role instruction, phase instructions and advance reminder know: also the values of the run.
+pub(crate) fn variables(
+    progress: &RunProgress,
+    position: &Position<'_>,
+    next: &str,
+    values: &BTreeMap<String, String>,
+    catalog: &Catalog,
+) -> BTreeMap<String, String> {
+    let RunProgress { state, data } = progress;
+    let (workflow, phase) = (position.own_workflow(), position.phase);
+    let is_closed = workflow.read_only_in(phase).is_some()
+        && workflow.writable.is_empty()
+        && phase.writable.is_empty();
+    let mut blocked_tools = match &phase.tools {
+        Some(ToolAccess::Blacklist(names)) => names.clone(),
+        Some(ToolAccess::Whitelist(_) | ToolAccess::ReadOnly { .. }) | None => Vec::new(),
+    };
+    for tool in ["edit", "write"].iter().filter(|_| is_closed) {
+        if !blocked_tools.iter().any(|blocked| blocked == tool) {
+            blocked_tools.push((*tool).to_owned());
         }
-        let step = state.global_step_count.to_string();
-        let comment = data.comment.as_deref().unwrap_or(NOT_GIVEN);
-        let own: [(_, Cow<'a, str>); 13] = [
-            ("workflowName", (&*position.root().name).into()),
-            ("workflowKey", (&*state.workflow_key).into()),
-            ("description", (&*state.task_description).into()),
-            ("taskId", (&*state.task_id).into()),
-            ("phaseId", (&*phase.id).into()),
-            ("phaseName", (&*phase.name).into()),
-            ("previousPhaseName", previous_name(position, catalog).into()),
-            ("nextPhaseName", next.into()),
-            ("blockedToolsList", text::list(&blocked_tools).into()),
-            ("toolName", STEP_TOOL.into()),
-            ("breadcrumbPath", position.breadcrumb().into()),
-            ("globalStepCount", step.into()),
-            ("approval.comment", comment.into()),
-        ];
-        let own = own.into();
-        Self { own, values }
     }
-
-    /// Resolves the variables in a template.
-    pub(crate) fn resolve(&self, template: &str) -> String {
-        template::resolve(template, |name| {
-            let own = self.own.get(name).map(|value| &**value);
-            own.or_else(|| self.values.get(name).map(String::as_str))
-        })
-    }
+    let own: [(_, &str); 13] = [
+        ("workflowName", &position.root().name),
+        ("workflowKey", &state.workflow_key),
+        ("description", &state.task_description),
+        ("taskId", &state.task_id),
+        ("phaseId", &phase.id),
+        ("phaseName", &phase.name),
+        ("previousPhaseName", previous_name(position, catalog)),
+        ("nextPhaseName", next),
+        ("blockedToolsList", &text::list(&blocked_tools)),
+        ("toolName", STEP_TOOL),
+        ("breadcrumbPath", &position.breadcrumb()),
+        ("globalStepCount", &state.global_step_count.to_string()),
+        (
+            "approval.comment",
+            data.comment.as_deref().unwrap_or(NOT_GIVEN),
+        ),
+    ];
+    let mut variables = values.clone();
+    variables.extend(own.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    variables
 }
 
 /// The entry before this one in its scope, or around it; `(start)` at the very start (B03).

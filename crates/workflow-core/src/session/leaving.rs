@@ -8,7 +8,7 @@ use serde_json::json;
 use super::controls::{Answered, settle};
 use super::handover::{UserAnswer, asked_and_chose};
 use super::phase::ResolvedPhase;
-use super::phase_exit::{Awaited, Exit, ExitOutcome, IfUndecided, Leaver};
+use super::phase_exit::{Awaited, Exit, ExitOutcome, Leaver};
 use super::questions::{TIMED_OUT, Topic};
 use super::run::ActiveRun;
 use super::step_tool::{not_advanced, with_comment};
@@ -172,7 +172,7 @@ impl Session {
         is_outdated: bool,
         out: &mut Effects,
     ) {
-        let is_decision = |awaited: &Awaited| matches!(awaited, Awaited::Decision(_));
+        let is_decision = |awaited: &Awaited| matches!(awaited, Awaited::Decision { .. });
         let Some((mut exit, awaited)) = self.exit.take(is_decision, out) else {
             return;
         };
@@ -182,9 +182,12 @@ impl Session {
                 let answer = Answer::Chosen(&decision.choice);
                 self.decide(&mut exit, answer, decision.comment, out)
             }
-            (None, Awaited::Decision(IfUndecided::Pause(why))) => {
-                Err(self.await_approval(why, out))
-            }
+            (
+                None,
+                Awaited::Decision {
+                    or_pause: Some(why),
+                },
+            ) => Err(self.await_approval(why, out)),
             (None, _) => self.ask_approval(&exit, None, out),
         };
         self.follow_exit(exit, next, out);
@@ -223,7 +226,7 @@ impl Session {
                 Ok(self.ask_comment(choice, out))
             }
             (_, Some(answer)) => self.decide(&mut exit, answer, None, out),
-            (_, None) => self.look_up(&exit, IfUndecided::Pause(UNANSWERED), out),
+            (_, None) => self.look_up(&exit, Some(UNANSWERED), out),
         };
         self.follow_exit(exit, next, out);
     }
@@ -245,11 +248,11 @@ impl Session {
     /// Looks up the decision that the user made outside of the host. Where no question is open, this begins an exit by this
     /// user, and the gate runs again.
     pub(super) fn follow_answer_elsewhere(&mut self, by: Leaver, out: &mut Effects) {
-        let (exit, if_undecided) = match self.take_asked(out) {
-            Some(exit) => (exit, IfUndecided::Ask),
-            None => (Exit::new(by), IfUndecided::Pause(UNANSWERED)),
+        let (exit, or_pause) = match self.take_asked(out) {
+            Some(exit) => (exit, None),
+            None => (Exit::new(by), Some(UNANSWERED)),
         };
-        let next = self.look_up(&exit, if_undecided, out);
+        let next = self.look_up(&exit, or_pause, out);
         self.follow_exit(exit, next, out);
     }
 
@@ -358,19 +361,19 @@ impl Session {
     fn need_approval(&mut self, exit: &Exit, out: &mut Effects) -> Next {
         let run = self.run.as_ref();
         if run.is_some_and(|run| run.open_request().is_some()) {
-            self.look_up(exit, IfUndecided::Ask, out)
+            self.look_up(exit, None, out)
         } else {
             self.ask_approval(exit, None, out)
         }
     }
 
-    /// Looks up a decision that was made outside of the host.
-    fn look_up(&self, exit: &Exit, if_undecided: IfUndecided, out: &mut Effects) -> Next {
+    /// Looks up a decision that was made outside of the host. Without one the run pauses for this reason, or the user is asked.
+    fn look_up(&self, exit: &Exit, or_pause: Option<&'static str>, out: &mut Effects) -> Next {
         let actor = exit.by.actor(self.jumps());
         let run = self.run.as_ref();
         let request = run.and_then(|run| run.approval_request(actor));
         out.perform(Effect::ReadApproval(request.ok_or_else(no_approval)?));
-        Ok(Awaited::Decision(if_undecided))
+        Ok(Awaited::Decision { or_pause })
     }
 
     /// Asks for approval, in the host's dialog and outside of it.
@@ -452,7 +455,7 @@ impl Session {
             Answer::Confirmed(_) | Answer::Dismissed => None,
         };
         let Some(choice) = choice else {
-            return self.look_up(exit, IfUndecided::Pause(DISMISSED), out);
+            return self.look_up(exit, Some(DISMISSED), out);
         };
         let Some(target) = approval.target(choice) else {
             let choice = &approval.choices[choice];

@@ -184,25 +184,6 @@ impl Session {
         !(user.status.is_loaded() && project.status.is_loaded())
     }
 
-    /// The run, if there is one.
-    #[must_use]
-    pub fn view(&self) -> Option<View<'_>> {
-        let run = self.run.as_ref()?;
-        let condition = self.condition(run);
-        Some(View::of(run, condition, &self.auto_continue))
-    }
-
-    /// The run once its session is closed: without open questions, and without a gate that runs.
-    #[must_use]
-    pub fn closed_view(&self) -> Option<View<'_>> {
-        let run = self.run.as_ref()?;
-        let condition = match RunCondition::of(run, None, false, false) {
-            RunCondition::Active => RunCondition::Closed,
-            condition => condition,
-        };
-        Some(View::of(run, condition, &self.auto_continue))
-    }
-
     /// The time at which [`Session::poll_deadline`] is due next.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
@@ -272,8 +253,8 @@ impl Session {
             None => self.settings.checkpoint,
         };
         if checkpoint == Some(Checkpoint::Git) {
-            self.checkpoints
-                .record(index, self.host.trusts_project(), out);
+            let trusted = self.host.trusts_project();
+            self.checkpoints.record(index, trusted, out);
         }
         self.turn_moved = Some(false);
         self.spend(|_| {}, out);

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::context::{ContextTopic, ContextVariables, PhaseContext};
+use super::context::{self, ContextTopic, PhaseContext};
 use super::phase_rules::{self, Wording};
 use super::route;
 use crate::definition::{
@@ -127,9 +127,8 @@ impl ResolvedPhase {
     ) -> Result<Self, DefinitionMismatch> {
         let state = &progress.state;
         let position = Position::of(state, catalog)?;
-        let values = progress
-            .data
-            .variables(&state.current_path, &position, catalog);
+        let path = &state.current_path;
+        let values = progress.data.variables(path, &position, catalog);
         let mut phase = Self::with_values(progress, &position, &values, catalog, held, settings)?;
         phase.write_question(progress, catalog);
         Ok(phase)
@@ -163,8 +162,9 @@ impl ResolvedPhase {
         let state = &progress.state;
         let (root, own, phase) = (position.root(), position.own_workflow(), position.phase);
         let next = next_name(progress, catalog)?;
-        let variables = ContextVariables::of(progress, position, next, values, catalog);
-        let instructions = variables.resolve(&phase.instructions);
+        let variables = context::variables(progress, position, &next, values, catalog);
+        let resolve = |template: &str| template::with_values(template, &variables);
+        let instructions = resolve(&phase.instructions);
         let innermost = position.innermost();
         let context_mode = root.context.or(settings.context);
         let context_mode = context_mode.unwrap_or(ContextMode::ByChange);
@@ -185,9 +185,9 @@ impl ResolvedPhase {
         let wording = Wording::of(root, catalog, settings);
         let role = phase_rules::role(root, wording, &description);
         let advance = root.templates.advance_reminder.as_deref();
-        let advance = variables.resolve(advance.unwrap_or(text::ADVANCE_REMINDER));
+        let advance = resolve(advance.unwrap_or(text::ADVANCE_REMINDER));
         let mut context = PhaseContext::new(position);
-        context.add(ContextTopic::Role, variables.resolve(role));
+        context.add(ContextTopic::Role, resolve(role));
         context.add_task(state);
         if let (ContextMode::ByChange, Some(route)) = (context_mode, route::route(root, catalog)) {
             context.add(ContextTopic::Route, format!("**Phases:** {route}"));
@@ -205,7 +205,12 @@ impl ResolvedPhase {
         let block_reason = root.templates.block_reason_template.as_deref();
         let on_repeat = position.levels.iter();
         let on_repeat = on_repeat.map(|level| level.workflow.on_repeat);
+        // The phase comes first, then the scopes from the innermost to the root, then the settings.
         let scopes = || position.scopes().rev().map(|level| level.workflow);
+        let auto_continue = std::iter::once(&phase.auto_continue)
+            .chain(scopes().map(|scope| &scope.auto_continue))
+            .chain([&settings.auto_continue]);
+        let of_scopes = scopes().find_map(|scope| scope.checkpoint);
         Ok(Self {
             workflow_name: root.name.clone(),
             breadcrumb: breadcrumb(position),
@@ -224,17 +229,8 @@ impl ResolvedPhase {
             context,
             context_mode,
             reminder: reminder(state, position, values, context_mode),
-            auto_continue: ContinuePolicy::of(
-                std::iter::once(&phase.auto_continue)
-                    .chain(scopes().map(|scope| &scope.auto_continue))
-                    .chain([&settings.auto_continue]),
-            ),
-            // The value of the innermost level that sets one.
-            checkpoint: std::iter::once(phase.checkpoint)
-                .chain(scopes().map(|scope| scope.checkpoint))
-                .chain([settings.checkpoint])
-                .flatten()
-                .next(),
+            auto_continue: ContinuePolicy::of(auto_continue),
+            checkpoint: phase.checkpoint.or(of_scopes).or(settings.checkpoint),
             phase: Phase {
                 instructions,
                 approve: phase.approve.as_ref().map(|approve| Approval {
@@ -315,11 +311,11 @@ impl ResolvedPhase {
 
 /// The question for approval. Lines of a value are indented, so that they cannot pass for lines of the dialog.
 fn resolve_ask(approval: &Approval, values: &BTreeMap<String, String>) -> String {
-    let indented: BTreeMap<&str, String> = values
-        .iter()
-        .map(|(name, value)| (&**name, value.replace('\n', "\n    ")))
-        .collect();
-    template::resolve(&approval.ask, |name| indented.get(name).map(String::as_str))
+    let mut values = values.clone();
+    for value in values.values_mut() {
+        *value = value.replace('\n', "\n    ");
+    }
+    template::with_values(&approval.ask, &values)
 }
 
 /// The rules of the settings on tool calls, the user's first.
@@ -393,8 +389,8 @@ fn results(
     }
     let own = of(position, guards);
     let held = held.map_or_else(Vec::new, |(position, guards)| of(position, guards));
-    let is_held =
-        |rule: &&ResultRule| rule.redacts() && !own.iter().any(|own| meaning(own) == meaning(rule));
+    let is_own = |rule: &ResultRule| own.iter().any(|own| meaning(own) == meaning(rule));
+    let is_held = |rule: &&ResultRule| rule.redacts() && !is_own(rule);
     Results::new(held.into_iter().filter(is_held).chain(own.iter().copied()))
 }
 
@@ -467,13 +463,12 @@ fn block_reason_end(root: &Workflow, allowed: Option<&str>) -> String {
     let (None, Some(allowed)) = (&root.templates.block_reason_template, allowed) else {
         return String::new();
     };
-    let items: Vec<&str> = allowed.split(", ").collect();
-    match items.get(..MAX_ALLOWED_IN_REASON) {
-        Some(first) if first.len() < items.len() => {
-            format!("{}{}, and more.", text::ALLOWED_IN_PHASE, first.join(", "))
-        }
-        _ => format!("{}{allowed}.", text::ALLOWED_IN_PHASE),
-    }
+    let mut ends = allowed.match_indices(", ").map(|(end, _)| end);
+    let shown = match ends.nth(MAX_ALLOWED_IN_REASON - 1) {
+        Some(end) => format!("{}, and more.", &allowed[..end]),
+        None => format!("{allowed}."),
+    };
+    format!("{}{shown}", text::ALLOWED_IN_PHASE)
 }
 
 /// hook-lifecycle: Case B, step 3. It contains the instructions as they are written.

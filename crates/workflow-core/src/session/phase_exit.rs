@@ -59,15 +59,10 @@ pub(crate) enum Awaited {
         choice: String,
     },
     /// The decision that was made outside of the host.
-    Decision(IfUndecided),
-}
-
-/// The next step if no decision was made outside of the host.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum IfUndecided {
-    Ask,
-    /// Pause the run, for this reason.
-    Pause(&'static str),
+    Decision {
+        /// The reason why the run pauses if none was made; without one the user is asked.
+        or_pause: Option<&'static str>,
+    },
 }
 
 /// The end of an exit.
@@ -155,7 +150,7 @@ impl PhaseExit {
         Some(match self.0.as_ref()?.1 {
             Awaited::Trust { .. } => RunCondition::AwaitsTrust,
             Awaited::Gate { .. } => RunCondition::RunningGate,
-            Awaited::Approval { .. } | Awaited::Comment { .. } | Awaited::Decision(_) => {
+            Awaited::Approval { .. } | Awaited::Comment { .. } | Awaited::Decision { .. } => {
                 RunCondition::AwaitsApproval
             }
         })
@@ -202,7 +197,7 @@ impl Awaited {
             Self::Trust { question, .. }
             | Self::Approval { question }
             | Self::Comment { question, .. } => Some(*question),
-            Self::Gate { .. } | Self::Decision(_) => None,
+            Self::Gate { .. } | Self::Decision { .. } => None,
         }
     }
 }

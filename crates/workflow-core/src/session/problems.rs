@@ -25,7 +25,8 @@ impl ShownProblems {
                     "everything that its unreadable parts could restrict is blocked"
                 }
             };
-            text += &format!("\nUntil {owner} settings file is corrected, {meanwhile}.");
+            let until = format!("\nUntil {owner} settings file is corrected, {meanwhile}.");
+            text.push_str(&until);
         }
         if !text.is_empty() && text != self.0 {
             out.warn(format!("[workflow] {text}"));

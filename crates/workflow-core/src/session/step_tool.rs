@@ -248,8 +248,8 @@ pub(crate) fn not_passed(phase: &str, reports: &[Report], what_to_do: &str) -> T
 
 /// The answer to a `next` in this phase whose gate failed and led elsewhere; `run` is the run as it is now.
 pub(crate) fn sent_back(from: &str, reports: &[Report], run: &ActiveRun) -> ToolAnswer {
-    let answer = match run.phase() {
-        Some(phase) => {
+    let answer = match (run.phase(), cancelled_by_move(run)) {
+        (Some(phase), _) => {
             let data = &run.progress().data;
             let visits = data.visits(&run.state().current_path, &phase.phase.id);
             let back = if visits > 1 { "back" } else { "now" };
@@ -261,17 +261,15 @@ pub(crate) fn sent_back(from: &str, reports: &[Report], run: &ActiveRun) -> Tool
                 json!({ "advanced": true, "from": from, "to": phase.phase.name }),
             )
         }
-        None => match cancelled_by_move(run) {
-            Some(ended) => ToolAnswer {
-                text: gate_report::not_passed("The workflow is over.", reports, &ended.text),
-                ..ended
-            },
-            None => {
-                let notes = move_notes(run).join(" ");
-                let place = "The workflow is complete.";
-                done(from, gate_report::not_passed(place, reports, &notes))
-            }
+        (None, Some(ended)) => ToolAnswer {
+            text: gate_report::not_passed("The workflow is over.", reports, &ended.text),
+            ..ended
         },
+        (None, None) => {
+            let notes = move_notes(run).join(" ");
+            let place = "The workflow is complete.";
+            done(from, gate_report::not_passed(place, reports, &notes))
+        }
     };
     with_detail(answer, "gate", &reports)
 }
@@ -352,10 +350,8 @@ fn not_repeated(text: &str, error: &str) -> NoMove {
 
 /// Answers `loop` after the run has moved; `run` is the run as it is now.
 pub(crate) fn repeated(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
-    if let Some(answer) = run
-        .and_then(cancelled_by_move)
-        .filter(|_| !moved.from.cancelled)
-    {
+    let cancelled = run.and_then(cancelled_by_move);
+    if let Some(answer) = cancelled.filter(|_| !moved.from.cancelled) {
         return answer;
     }
     let Some(phase) = run.and_then(ActiveRun::phase) else {

@@ -132,7 +132,7 @@ impl CallGuard {
         if denial.rule.is_none() {
             self.repeated = None;
             out.denied.push(denied);
-            return Verdict::Decided(block(reason));
+            return Verdict::Decided(ToolDecision::block(BlockKind::Policy, reason));
         }
         self.denials += 1;
         let levels = match &denial.override_by {
@@ -169,7 +169,8 @@ impl CallGuard {
                     out.warn(block_notice(&denial, rule, call.tool()));
                 }
                 out.denied.push(denied);
-                Verdict::Decided(block(format!("{reason}{addition}")))
+                let reason = format!("{reason}{addition}");
+                Verdict::Decided(ToolDecision::block(BlockKind::Policy, reason))
             }
         }
     }
@@ -205,8 +206,7 @@ impl CallGuard {
             self.count_answer(pending);
             let reason = &pending.reason;
             let reason = format!("{reason}\nThe user was asked and did not allow it.");
-            let by = BlockKind::User;
-            ToolDecision::Block { reason, by }
+            ToolDecision::block(BlockKind::User, reason)
         };
         out.reply(pending.request, Reply::ToolCall(decision));
         allowed
@@ -248,11 +248,8 @@ impl PendingCall {
     /// Blocks the call, because the user did not decide about it.
     pub(crate) fn end(self, why: &str, out: &mut Effects) {
         let reason = format!("{}\nThe user did not decide about it: {why}.", self.reason);
-        let by = BlockKind::Failure;
-        out.reply(
-            self.request,
-            Reply::ToolCall(ToolDecision::Block { reason, by }),
-        );
+        let decision = ToolDecision::block(BlockKind::Failure, reason);
+        out.reply(self.request, Reply::ToolCall(decision));
     }
 }
 
@@ -385,20 +382,12 @@ fn below(value: &Value, indent: usize) -> Option<String> {
     (!inside.is_empty()).then(|| text::join(lines, "\n"))
 }
 
-fn block(reason: String) -> ToolDecision {
-    let by = BlockKind::Policy;
-    ToolDecision::Block { reason, by }
-}
-
 /// A denial for statistics.
 fn denied(denial: &Denial<'_>, tool: &str) -> Denied {
     Denied {
         tool: tool.to_owned(),
         level: denial.level.to_owned(),
-        rule: denial
-            .rule
-            .map(|rule| rule.source.clone())
-            .unwrap_or_default(),
+        rule: denial.rule.map_or("", |rule| &rule.source).to_owned(),
     }
 }
 

@@ -121,7 +121,7 @@ impl TriggerQueue {
     /// The next message, if the agent is idle.
     pub(crate) fn next(&mut self, now: Millis) -> Option<String> {
         let is_idle = self.is_idle(now);
-        self.queue.pop_front_if(|_| is_idle)
+        is_idle.then(|| self.queue.pop_front()).flatten()
     }
 
     /// Stops watching, and reports the messages that were not delivered.

@@ -42,7 +42,7 @@ impl ProjectCommands {
         );
         let listed = self.listed.iter().cloned();
         let mut question = Question::trust("Run commands of this project?", &about, listed);
-        question.message += &format!("\n\n{answers}");
+        question.message = format!("{}\n\n{answers}", question.message);
         question
     }
 

@@ -182,7 +182,7 @@ impl Session {
     /// Makes the move that a person confirmed, and answers the command.
     pub(super) fn on_move_answer(
         &mut self,
-        pending: PendingMove,
+        pending: &PendingMove,
         answer: Answer<'_>,
         out: &mut Effects,
     ) {

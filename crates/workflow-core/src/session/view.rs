@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::auto_continue::AutoContinue;
+use super::Session;
 use super::run::ActiveRun;
 use crate::condition::RunCondition;
 use crate::reminders::ContinueCounters;
@@ -33,24 +33,36 @@ pub struct View<'a> {
     pub countdown: Option<u32>,
 }
 
-impl<'a> View<'a> {
-    pub(crate) fn of(
-        run: &'a ActiveRun,
-        condition: RunCondition,
-        auto_continue: &AutoContinue,
-    ) -> Self {
-        Self {
+impl Session {
+    /// The run, if there is one.
+    #[must_use]
+    pub fn view(&self) -> Option<View<'_>> {
+        let run = self.run.as_ref()?;
+        Some(self.view_in(run, self.condition(run)))
+    }
+
+    /// The run once its session is closed: without open questions, and without a gate that runs.
+    #[must_use]
+    pub fn closed_view(&self) -> Option<View<'_>> {
+        let run = self.run.as_ref()?;
+        let condition = RunCondition::of(run, None, false, false);
+        let is_active = condition == RunCondition::Active;
+        let closed = is_active.then_some(RunCondition::Closed);
+        Some(self.view_in(run, closed.unwrap_or(condition)))
+    }
+
+    fn view_in<'a>(&self, run: &'a ActiveRun, condition: RunCondition) -> View<'a> {
+        let visits = run.visits();
+        View {
             state: run.state(),
             phase: run.phase(),
             condition,
             counters: run.counters(),
             status: condition.status_line(run),
             inputs: run.progress().data.inputs_as_texts(),
-            visit: run
-                .visits()
-                .map(|(visits, most)| format!("{visits} of {most}")),
+            visit: visits.map(|(visits, most)| format!("{visits} of {most}")),
             budget: Some(run.budgets().describe()).filter(|budget| !budget.is_empty()),
-            countdown: auto_continue.seconds_left(),
+            countdown: self.auto_continue.seconds_left(),
         }
     }
 }

@@ -312,7 +312,7 @@ mod tests {
             }))
             .unwrap();
             let rules = Rules::new([LevelRules {
-                name: "a level",
+                name: "a level".into(),
                 source: RuleSource::Phase,
                 tools: None,
                 rules: std::slice::from_ref(&rule),

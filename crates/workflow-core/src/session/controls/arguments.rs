@@ -19,13 +19,13 @@ pub(crate) fn complete(
     let Some(run) = run.filter(|run| run.phase().is_some()) else {
         return Vec::new();
     };
-    let all: Vec<(String, String)> = match control {
+    let mut all: Vec<(String, String)> = match control {
         Control::Goto => scope_of(run).map_or_else(Vec::new, |(scope, now)| {
             let others = scope.phases.iter().enumerate();
             let others = others.filter(|(index, _)| *index != now);
-            let named = others.map(|(_, entry)| (entry.id(), entry_name(entry, run.catalog())));
-            named
-                .map(|(id, name)| (id.to_owned(), name.to_owned()))
+            let named = |entry| entry_name(entry, run.catalog()).to_owned();
+            others
+                .map(|(_, entry)| (entry.id().to_owned(), named(entry)))
                 .collect()
         }),
         Control::Approve => run
@@ -34,9 +34,8 @@ pub(crate) fn complete(
         Control::Next => outcomes_of(run),
         Control::Status | Control::Pause | Control::Resume | Control::Skip => Vec::new(),
     };
-    all.into_iter()
-        .filter(|(value, _)| value.starts_with(prefix))
-        .collect()
+    all.retain(|(value, _)| value.starts_with(prefix));
+    all
 }
 
 /// Notes the outcome that a person names; the refusal is shown to the person.
