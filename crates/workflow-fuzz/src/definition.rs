@@ -33,36 +33,32 @@ pub fn play(data: &[u8]) {
 }
 
 fn files(data: &[u8]) -> MemoryFiles {
-    let mut files = MemoryFiles::new();
-    let mut name: Option<String> = None;
-    let mut content: Vec<u8> = Vec::new();
+    // Bytes without a name are the one file of a workflow.
+    let unnamed = "project/.pi/workflows/w/workflow.yaml".to_owned();
+    let mut files = vec![(unnamed, Vec::new())];
     for line in data.split_inclusive(|byte| *byte == b'\n') {
-        match line.strip_prefix(FILE.as_bytes()) {
-            Some(path) => {
-                files = with(files, name.as_deref(), std::mem::take(&mut content));
-                name = Some(String::from_utf8_lossy(path.trim_ascii()).into_owned());
-            }
-            None => content.extend_from_slice(line),
+        if let Some(path) = line.strip_prefix(FILE.as_bytes()) {
+            let name = String::from_utf8_lossy(path.trim_ascii()).into_owned();
+            files.push((name, Vec::new()));
+        } else if let Some((_, content)) = files.last_mut() {
+            content.extend_from_slice(line);
         }
     }
-    with(files, name.as_deref(), content)
+    files.into_iter().fold(MemoryFiles::new(), with)
 }
 
-fn with(files: MemoryFiles, name: Option<&str>, content: Vec<u8>) -> MemoryFiles {
+fn with(files: MemoryFiles, (name, content): (String, Vec<u8>)) -> MemoryFiles {
     let tiers = [(Tier::Global, "agent/"), (Tier::Project, "project/.pi/")];
-    // Bytes without a name are the one file of a workflow.
-    let name = name.unwrap_or("project/.pi/workflows/w/workflow.yaml");
-    for (tier, root) in tiers {
-        let Some(path) = name.strip_prefix(root) else {
-            continue;
-        };
-        return match path.strip_prefix("workflows/") {
+    let found = tiers.into_iter();
+    let found = found.find_map(|(tier, root)| Some((tier, name.strip_prefix(root)?)));
+    match found {
+        Some((tier, SETTINGS_FILE)) => files.with_settings(tier, content),
+        Some((tier, path)) => match path.strip_prefix("workflows/") {
             Some(path) => files.with(tier, path, content),
-            None if path == SETTINGS_FILE => files.with_settings(tier, content),
             None => files,
-        };
+        },
+        None => files,
     }
-    files
 }
 
 fn can_be_shown(found: &Diagnostic) {
@@ -70,11 +66,8 @@ fn can_be_shown(found: &Diagnostic) {
         let hidden = |c: char| c.is_control() && c != '\n';
         assert!(!text.contains(hidden), "{text:?}");
     }
-    if let Some(region) = found
-        .location
-        .as_ref()
-        .and_then(|place| place.region.as_ref())
-    {
+    let location = found.location.as_ref();
+    if let Some(region) = location.and_then(|place| place.region.as_ref()) {
         let excerpt = &region.excerpt;
         assert!(excerpt.text.get(excerpt.start..excerpt.end).is_some());
         assert!(region.line >= 1 && region.column >= 1);
@@ -125,11 +118,9 @@ fn json_is_json(text: &str) {
     let Ok(value) = serde_json::from_str::<serde_json::Value>(text) else {
         return;
     };
-    let read = document("settings.json5", text.as_bytes());
-    if let (Some(read), true) = (read, value.is_object()) {
-        let yaml = document("workflow.yaml", text.as_bytes());
-        if let Some(yaml) = yaml {
-            assert_eq!(read, yaml, "one document in two languages");
-        }
+    let [json5, yaml] =
+        ["settings.json5", "workflow.yaml"].map(|name| document(name, text.as_bytes()));
+    if value.is_object() && json5.is_some() && yaml.is_some() {
+        assert_eq!(json5, yaml, "one document in two languages");
     }
 }

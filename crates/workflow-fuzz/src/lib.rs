@@ -30,41 +30,19 @@ pub struct Target {
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
 
+impl Target {
+    const fn new(name: &'static str, play: fn(&[u8]), seeds: fn() -> Vec<Vec<u8>>) -> Self {
+        Self { name, play, seeds }
+    }
+}
+
 /// All targets.
 pub const TARGETS: &[Target] = &[
-    Target {
-        name: "definition",
-        play: definition::play,
-        seeds: seeds::definitions,
-    },
-    Target {
-        name: "line",
-        play: line::play,
-        seeds: seeds::lines,
-    },
-    Target {
-        name: "restore",
-        play: restore::play,
-        seeds: seeds::entries_of_sessions,
-    },
-    Target {
-        name: "session",
-        play: session::play,
-        seeds: seeds::sessions,
-    },
-    Target {
-        name: "shell",
-        play: shell::play,
-        seeds: seeds::shell_lines,
-    },
-    Target {
-        name: "template",
-        play: template::play,
-        seeds: seeds::templates,
-    },
-    Target {
-        name: "transcript",
-        play: transcript::play,
-        seeds: seeds::transcripts,
-    },
+    Target::new("definition", definition::play, seeds::definitions),
+    Target::new("line", line::play, seeds::lines),
+    Target::new("restore", restore::play, seeds::entries_of_sessions),
+    Target::new("session", session::play, seeds::sessions),
+    Target::new("shell", shell::play, seeds::shell_lines),
+    Target::new("template", template::play, seeds::templates),
+    Target::new("transcript", transcript::play, seeds::transcripts),
 ];

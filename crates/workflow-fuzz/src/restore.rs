@@ -54,31 +54,23 @@ fn stored(custom_type: &str, data: &impl serde::Serialize) -> Stored {
 fn what_is_stored_comes_back(branch: &[Stored]) {
     let restored = restore(&entries(branch));
     let Some(state) = restored.state else { return };
+    let (task, step) = (&state.task_id, Some(state.global_step_count));
+    let values = run::Stored::of(task, None, &restored.run.data.values);
     let mut again = vec![
         stored(entry_type::STATE, &state),
-        stored(
-            entry_type::RUN,
-            &run::Stored::of(&state.task_id, Some(state.global_step_count), &restored.run),
-        ),
-        stored(
-            entry_type::VALUES,
-            &run::Stored::of(&state.task_id, None, &restored.run.data.values),
-        ),
+        stored(entry_type::RUN, &run::Stored::of(task, step, &restored.run)),
+        stored(entry_type::VALUES, &values),
     ];
     let definition = restored
         .definition
         .map(|stored| StoredDefinition::of(&state.workflow_key, &stored.catalog));
-    again.extend(
-        definition
-            .iter()
-            .filter(|definition| !definition.workflows.is_empty())
-            .map(|definition| {
-                stored(
-                    entry_type::DEFINITION,
-                    &run::Stored::of(&state.task_id, None, definition),
-                )
-            }),
-    );
+    if let Some(definition) = definition
+        .as_ref()
+        .filter(|stored| !stored.workflows.is_empty())
+    {
+        let definition = run::Stored::of(&state.task_id, None, definition);
+        again.push(stored(entry_type::DEFINITION, &definition));
+    }
     let back = restore(&entries(&again));
     assert_eq!(back.state.as_ref(), Some(&state));
     assert_eq!(back.run.counters, restored.run.counters);
@@ -126,17 +118,11 @@ impl Host {
         let of_answers = out.answers.into_iter().flat_map(|answer| answer.actions);
         for action in out.actions.into_iter().chain(of_answers) {
             if let Action::AppendEntry { custom_type, data } = action {
-                self.branch.push(Stored {
-                    custom_type: custom_type.to_owned(),
-                    data: Some(data),
-                });
+                self.branch.push(stored(custom_type, &data));
             }
         }
-        let wants_baseline = out
-            .effects
-            .iter()
-            .any(|effect| matches!(effect, Effect::TakeBaseline { .. }));
-        if wants_baseline {
+        let mut effects = out.effects.iter();
+        if effects.any(|effect| matches!(effect, Effect::TakeBaseline { .. })) {
             // Null would mean that there is no baseline, and it would be requested again.
             let baseline = RawValue::from_string("{}".to_owned()).expect("it is JSON");
             let mut out = Effects::at(NOW);
@@ -149,11 +135,11 @@ impl Host {
     /// Leaves the phase without an outcome, and with each one that the entries name.
     fn next(&mut self, outcomes: &[String]) {
         let flag = RawValue::from_string(r#"{"f":true}"#.to_owned()).expect("it is JSON");
-        let named = outcomes.iter().map(|name| Some(name.as_str()));
-        for (outcome, outputs) in named
-            .chain([None])
-            .zip([None, Some(&*flag)].into_iter().cycle())
-        {
+        let outcomes = outcomes
+            .iter()
+            .map(|name| Some(name.as_str()))
+            .chain([None]);
+        for (outcome, outputs) in outcomes.zip([None, Some(&*flag)].into_iter().cycle()) {
             self.steps += 1;
             let mut out = Effects::at(NOW);
             let request = RequestId(self.steps);
@@ -174,12 +160,12 @@ impl Host {
 }
 
 fn a_session_goes_on_where_it_was(branch: Vec<Stored>) {
-    let definitions = branch
-        .iter()
-        .filter(|stored| stored.custom_type == entry_type::DEFINITION)
-        .filter_map(|stored| {
-            serde_json::from_str::<StoredDefinition>(stored.data.as_ref()?.get()).ok()
-        });
+    let definitions = branch.iter().filter_map(|stored| {
+        let data = stored.data.as_ref()?;
+        let is_definition = stored.custom_type == entry_type::DEFINITION;
+        let data = is_definition.then(|| serde_json::from_str::<StoredDefinition>(data.get()));
+        data?.ok()
+    });
     let outcomes: Vec<String> = definitions
         .flat_map(|definition| definition.workflows)
         .flat_map(|workflow| workflow.phases)

@@ -30,21 +30,13 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn files_of(directory: &Path, extension: &str) -> Vec<PathBuf> {
-    let mut files = entries(directory);
-    files.retain(|path| path.extension().is_some_and(|found| found == extension));
-    files
-}
-
+/// Returns the texts of the `jsonl` files of a directory of the tests.
 fn texts(directory: &str) -> Vec<String> {
-    texts_in(&tests().join(directory))
-}
-
-fn texts_in(directory: &Path) -> Vec<String> {
-    let files = files_of(directory, "jsonl");
-    files
-        .iter()
-        .map(|path| fs::read_to_string(path).expect("a file of the tests is text"))
+    let mut files = entries(&tests().join(directory));
+    files.retain(|path| path.extension().is_some_and(|found| found == "jsonl"));
+    let texts = files.iter().map(fs::read_to_string);
+    texts
+        .map(|text| text.expect("a file of the tests is text"))
         .collect()
 }
 
@@ -119,21 +111,18 @@ fn embedded(name: &str) -> Value {
 /// Returns the transcripts, with their definitions embedded.
 #[must_use]
 pub fn transcripts() -> Vec<Vec<u8>> {
-    let with_definitions = |text: &str| {
-        let mut lines = Vec::new();
-        for line in text.lines() {
-            let value: Option<Value> = serde_json::from_str(line).ok();
-            let name = value
-                .as_ref()
-                .and_then(|value| value["definitions"].as_str());
-            lines.push(name.map_or_else(|| line.to_owned(), |name| embedded(name).to_string()));
-        }
-        lines.join("\n").into_bytes()
+    let with_definitions = |text: String| {
+        let lines = text.lines().map(|line| {
+            let value: Value = serde_json::from_str(line).unwrap_or_default();
+            let name = value["definitions"].as_str();
+            name.map_or_else(|| line.to_owned(), |name| embedded(name).to_string())
+        });
+        lines.collect::<Vec<_>>().join("\n").into_bytes()
     };
     short(
         texts("transcripts")
-            .iter()
-            .map(|text| with_definitions(text))
+            .into_iter()
+            .map(with_definitions)
             .collect(),
     )
 }
@@ -141,25 +130,19 @@ pub fn transcripts() -> Vec<Vec<u8>> {
 /// Returns the host's side of the transcripts: its lines and the results of effects.
 #[must_use]
 pub fn sessions() -> Vec<Vec<u8>> {
-    let half = |text: String| {
-        let mut lines = Vec::new();
-        for line in text.lines() {
-            let Ok(value) = serde_json::from_str::<Value>(line) else {
-                continue;
-            };
+    let half = |text: Vec<u8>| {
+        let text = String::from_utf8_lossy(&text);
+        let lines = text.lines().filter_map(|line| {
+            let value: Value = serde_json::from_str(line).ok()?;
             if value.get("out").is_some() || value.get("note").is_some() {
-                continue;
+                return None;
             }
             let request = value.get("in").filter(|request| request.is_object());
-            lines.push(request.map_or_else(|| line.to_owned(), ToString::to_string));
-        }
-        lines.join("\n").into_bytes()
+            Some(request.map_or_else(|| line.to_owned(), Value::to_string))
+        });
+        lines.collect::<Vec<_>>().join("\n").into_bytes()
     };
-    let texts = transcripts().into_iter();
-    texts
-        .filter_map(|text| String::from_utf8(text).ok())
-        .map(half)
-        .collect()
+    transcripts().into_iter().map(half).collect()
 }
 
 /// The lines of those sessions, and lines with lists.
@@ -175,20 +158,16 @@ pub fn lines() -> Vec<Vec<u8>> {
         r#"{"params":{"context":{"branch":[{"type":"message"},"\ud83d",{}]}}}"#,
         r#"{"params":{"event":{"messages":[],"messages":[{}]},"context":{"branch":[[1,2],"a",-0,01]}}}"#,
     ];
-    let written = written.iter().map(ToString::to_string);
-    let said = sessions().into_iter().flat_map(|text| {
-        let text = String::from_utf8_lossy(&text).into_owned();
-        text.lines().map(str::to_owned).collect::<Vec<_>>()
-    });
-    let seeds = written.chain(said.step_by(7));
-    short(seeds.map(String::into_bytes).collect())
+    let written = written.iter().map(|line| line.as_bytes().to_vec());
+    let sessions = sessions().join(&b'\n');
+    let said = sessions.split(|byte| *byte == b'\n').step_by(7);
+    short(written.chain(said.map(<[u8]>::to_vec)).collect())
 }
 
 /// Returns the lines of the shell corpus.
 #[must_use]
 pub fn shell_lines() -> Vec<Vec<u8>> {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../workflow-shell/tests/corpus");
-    let texts = texts_in(&corpus);
+    let texts = texts("../crates/workflow-shell/tests/corpus");
     let values = texts.iter().flat_map(|text| json_lines(text));
     values
         .filter_map(|value| Some(value["line"].as_str()?.as_bytes().to_vec()))
@@ -241,9 +220,8 @@ pub fn entries_of_sessions() -> Vec<Vec<u8>> {
 fn collect(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(members) => {
-            if let (Some(custom_type), Some(data)) =
-                (members.get("customType"), members.get("data"))
-            {
+            let custom_type = members.get("customType");
+            if let Some((custom_type, data)) = custom_type.zip(members.get("data")) {
                 let entry = serde_json::json!({ "customType": custom_type, "data": data });
                 found.push(entry.to_string());
                 return;

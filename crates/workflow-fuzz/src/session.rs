@@ -24,10 +24,7 @@ const MAY_WAIT: &[&str] = &[
 pub fn play(data: &[u8]) {
     let mut owed = Owed::default();
     for exchange in run_script(data) {
-        let mut must_come = None;
-        if let Some(line) = &exchange.sent {
-            must_come = owed.take(line);
-        }
+        let must_come = exchange.sent.as_ref().and_then(|line| owed.take(line));
         let answered = exchange.received.iter().filter_map(|line| owed.hear(line));
         let answered: Vec<String> = answered.collect();
         if let Some(id) = must_come {
@@ -98,10 +95,8 @@ impl Owed {
         assert!(result.is_some() != error.is_some(), "{line}");
         if let Some(error) = error {
             let error: Value = serde_json::from_str(&error).expect("an error is JSON");
-            assert!(
-                error["code"].is_i64() && error["message"].is_string(),
-                "{line}"
-            );
+            assert!(error["code"].is_i64(), "{line}");
+            assert!(error["message"].is_string(), "{line}");
             assert_ne!(error["data"]["kind"], "internal", "{line}");
         }
         self.answer(&id, line);
@@ -113,10 +108,7 @@ impl Owed {
             assert!(method == "\"host/apply\"", "{line}");
             return;
         };
-        let number = id.strip_prefix("\"s").and_then(|id| id.strip_suffix('"'));
-        let number: u64 = number
-            .and_then(|number| number.parse().ok())
-            .expect("its ids are s1, s2, …");
+        let number = number_of_sidecar(id).expect("its ids are s1, s2, …");
         assert!(number > self.last, "an id of its own: {line}");
         self.last = number;
     }
@@ -132,13 +124,8 @@ impl Owed {
     }
 
     fn nothing(&self) {
-        let missing: Vec<&String> = self
-            .counts
-            .iter()
-            .filter(|(_, count)| **count > 0)
-            .map(|(id, _)| id)
-            .collect();
-        assert!(missing.is_empty(), "never answered: {missing:?}");
+        let missing = self.counts.iter().find(|(_, count)| **count > 0);
+        assert_eq!(missing, None, "never answered");
     }
 }
 
@@ -171,15 +158,8 @@ fn asks(line: &[u8]) -> Asks {
     let valid = id.and_then(valid_id);
     let named = valid.as_deref().unwrap_or(NO_ID);
     let answers = member("result").is_some() || member("error").is_some();
-    let is_ours = |id: &str| {
-        let number = id.strip_prefix("\"s").and_then(|id| id.strip_suffix('"'));
-        number.is_some_and(|number| {
-            let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
-            is_number && !number.starts_with('0') && number.parse::<u64>().is_ok()
-        })
-    };
     let Some(method) = member("method") else {
-        return if answers || valid.as_deref().is_some_and(is_ours) {
+        return if answers || valid.as_deref().and_then(number_of_sidecar).is_some() {
             Asks::Nothing
         } else {
             answer(named, false)
@@ -196,6 +176,13 @@ fn asks(line: &[u8]) -> Asks {
         None if method.starts_with('"') => Asks::Perhaps(named.to_owned()),
         None => answer(named, false),
     }
+}
+
+/// The number in an id of a request of the sidecar: `"s1"`, `"s2"`, …
+fn number_of_sidecar(id: &str) -> Option<u64> {
+    let number = id.strip_prefix("\"s")?.strip_suffix('"')?;
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit()) && !number.starts_with('0');
+    number.parse().ok().filter(|_| is_number)
 }
 
 /// Normalizes an id that a request may have.

@@ -32,7 +32,7 @@ pub(crate) const WORKFLOWS: &str = "workflows";
 ///
 /// Follows the host: an empty value counts as not set, `~` and `~/` mean the home directory.
 #[must_use]
-fn agent_dir(variable: Option<&OsStr>, home: &Path) -> PathBuf {
+pub(crate) fn agent_dir(variable: Option<&OsStr>, home: &Path) -> PathBuf {
     match variable.filter(|value| !value.is_empty()) {
         None => home.join(HOST_DIRECTORY).join("agent"),
         Some(value) => match Path::new(value).strip_prefix("~") {

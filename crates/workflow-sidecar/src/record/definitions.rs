@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use workflow_core::definition::{FilePath, FileProblem, SETTINGS_FILE, TierEntry};
 
-/// The project itself, seen from the directory of its definitions.
+/// The project itself, seen from the directory of its definitions. It has a problem if there is no project.
 pub(super) const PROJECT: &str = "..";
 /// The beginning of the paths of all workflows.
 const WORKFLOWS: &str = "workflows/";
@@ -86,17 +86,6 @@ impl RecordedDirectory {
         }
     }
 
-    /// True if the project of these definitions exists.
-    pub(crate) fn has_project(&self) -> bool {
-        !self.0.contains_key(PROJECT)
-    }
-
-    /// Notes that the project does not exist.
-    pub(crate) fn note_no_project(&mut self) {
-        let missing = FileContent::problem(&FileProblem::Missing);
-        self.0.insert(PROJECT.to_owned(), missing);
-    }
-
     /// The bytes of a file.
     pub(crate) fn read(&self, path: &FilePath, limit: u32) -> Result<&[u8], FileProblem> {
         let content = self.0.get(&Self::name_of(path));
@@ -128,13 +117,20 @@ impl RecordedDirectory {
         Ok(entries.into_values().collect())
     }
 
-    /// Notes an entry of the workflows directory. Its files are noted when they are read.
-    pub(crate) fn note_entry(&mut self, entry: &TierEntry) {
-        let (name, content) = match entry {
-            TierEntry::Directory(name) => (name, FileContent::Empty(())),
-            TierEntry::Skipped { name, problem } => (name, FileContent::problem(problem)),
+    /// Notes the entries of the workflows directory, or why it cannot be read. Its files are noted when they are read.
+    pub(crate) fn note_entries(&mut self, entries: &Result<Vec<TierEntry>, FileProblem>) {
+        let noted = |entry: &TierEntry| match entry {
+            TierEntry::Directory(name) => (format!("{WORKFLOWS}{name}/"), FileContent::Empty(())),
+            TierEntry::Skipped { name, problem } => {
+                (format!("{WORKFLOWS}{name}/"), FileContent::problem(problem))
+            }
         };
-        self.0.insert(format!("{WORKFLOWS}{name}/"), content);
+        match entries {
+            Ok(entries) => self.0.extend(entries.iter().map(noted)),
+            Err(problem) => self
+                .0
+                .extend([(WORKFLOWS.to_owned(), FileContent::problem(problem))]),
+        }
     }
 
     /// Notes what was read of a file. A file that does not exist is not in the directory.
@@ -147,20 +143,12 @@ impl RecordedDirectory {
         self.0.insert(Self::name_of(path), content);
     }
 
-    /// Notes why the workflows directory cannot be read.
-    pub(crate) fn note_closed(&mut self, problem: &FileProblem) {
-        let closed = FileContent::problem(problem);
-        self.0.insert(WORKFLOWS.to_owned(), closed);
-    }
-
     /// Removes the entries of directories that have files.
     pub(crate) fn tidy(&mut self) {
         let names: Vec<String> = self.0.keys().cloned().collect();
-        let mut names = names.into_iter().peekable();
-        while let Some(name) = names.next() {
-            let has_files = names.peek().is_some_and(|next| next.starts_with(&name));
-            if has_files && self.0.get(&name) == Some(&FileContent::Empty(())) {
-                self.0.remove(&name);
+        for (name, next) in names.iter().zip(names.iter().skip(1)) {
+            if next.starts_with(name) && self.0[name] == FileContent::Empty(()) {
+                self.0.remove(name);
             }
         }
     }

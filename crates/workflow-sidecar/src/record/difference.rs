@@ -70,65 +70,43 @@ impl Difference {
                 received,
                 others,
             } => {
-                let mut what = match path.as_deref() {
+                let what = match path.as_deref() {
                     Some("") | None => "the line differs".to_owned(),
                     Some(path) => format!("`{}` differs", visible(path)),
                 };
-                match others {
-                    0 => {}
-                    1 => what.push_str(", and one other place"),
-                    others => {
-                        let _ = write!(what, ", and {others} other members");
-                    }
-                }
-                format!("{what}\n{}", side_by_side(expected, received))
+                let others = match others {
+                    0 => String::new(),
+                    1 => ", and one other place".to_owned(),
+                    others => format!(", and {others} other members"),
+                };
+                format!("{what}{others}\n{}", texts(Some(expected), Some(received)))
             }
-            DifferenceKind::Means { changes } => meanings(&self.after, changes),
+            DifferenceKind::Means { changes } => {
+                let told: Vec<&str> = changes.iter().map(|change| &*change.what).collect();
+                let mut text = format!("{}: {}\n", visible(&self.after), told.join("; "));
+                for change in changes {
+                    text += &texts(change.expected.as_deref(), change.received.as_deref());
+                }
+                text
+            }
             DifferenceKind::Missing { expected } => {
-                format!(
-                    "the sidecar does not say\n  expected: {}\n",
-                    cut(expected, 0)
-                )
+                format!("the sidecar does not say\n{}", texts(Some(expected), None))
             }
             DifferenceKind::Extra { received } => {
-                format!(
-                    "the sidecar sent an additional message\n  received: {}\n",
-                    cut(received, 0)
-                )
+                let received = texts(None, Some(received));
+                format!("the sidecar sent an additional message\n{received}")
             }
         };
         // What it means begins with what the host had sent.
         let has_meaning = matches!(self.what, DifferenceKind::Means { .. });
-        let more = [
-            ("after", Some(&self.after).filter(|_| !has_meaning)),
-            ("note", self.note.as_ref()),
-        ];
-        for (name, more) in more {
+        let after = Some(&self.after).filter(|_| !has_meaning);
+        for (name, more) in [("after", after), ("note", self.note.as_ref())] {
             if let Some(more) = more {
                 let _ = writeln!(text, "{name:>10}: {}", visible(more));
             }
         }
         text
     }
-}
-
-/// An event, the differences in meaning, and the texts that differ.
-fn meanings(after: &str, changes: &[MeaningChange]) -> String {
-    let told: Vec<&str> = changes.iter().map(|change| &*change.what).collect();
-    let mut text = format!("{}: {}\n", visible(after), told.join("; "));
-    for change in changes {
-        match (&change.expected, &change.received) {
-            (Some(expected), Some(received)) => text += &side_by_side(expected, received),
-            (Some(expected), None) => {
-                let _ = writeln!(text, "  expected: {}", cut(expected, 0));
-            }
-            (None, Some(received)) => {
-                let _ = writeln!(text, "  received: {}", cut(received, 0));
-            }
-            (None, None) => {}
-        }
-    }
-    text
 }
 
 /// The difference between two lines that are not the same.
@@ -185,21 +163,26 @@ fn compare(values: [Option<&Value>; 2], path: String, members: &mut Vec<(String,
     }
 }
 
-/// Both texts from shortly before where they part, and a mark there.
-fn side_by_side(expected: &str, received: &str) -> String {
-    let same = expected.chars().zip(received.chars());
-    let same = same.take_while(|(a, b)| a == b).count();
+/// The texts, each on a line: both from shortly before where they part, and a mark there.
+fn texts(expected: Option<&str>, received: Option<&str>) -> String {
+    let both = expected.zip(received);
+    let same = both.map_or(0, |(expected, received)| {
+        let same = expected.chars().zip(received.chars());
+        same.take_while(|(one, other)| one == other).count()
+    });
     let from = same.saturating_sub(BEFORE);
-    let before = cut(received, from);
-    let mark: usize = before
-        .chars()
-        .count()
-        .min(same - from + usize::from(from > 0));
-    format!(
-        "  expected: {}\n  received: {before}\n            {}^\n",
-        cut(expected, from),
-        " ".repeat(mark)
-    )
+    let mut text = String::new();
+    for (name, line) in [("expected", expected), ("received", received)] {
+        if let Some(line) = line {
+            let _ = writeln!(text, "  {name}: {}", cut(line, from));
+        }
+    }
+    if let Some((_, received)) = both {
+        let mark = same - from + usize::from(from > 0);
+        let mark = mark.min(cut(received, from).chars().count());
+        let _ = writeln!(text, "            {}^", " ".repeat(mark));
+    }
+    text
 }
 
 /// A part of a text, fit for a terminal, with a mark where something is left out.

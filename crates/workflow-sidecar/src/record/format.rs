@@ -67,6 +67,10 @@ pub(crate) enum TranscriptEntry {
     Event(ReportedEvent),
     /// A line of the host.
     In(ProtocolLine),
+    /// A line of the host that is not UTF-8.
+    Bytes(Vec<u8>),
+    /// A line of the host that is longer than this, and was skipped.
+    TooLong(usize),
     /// A line of the sidecar.
     Out(ProtocolLine),
     /// The host closes its side.
@@ -110,16 +114,9 @@ pub(crate) struct RecordingClock {
     pub(crate) seed: u64,
 }
 
-/// A line that one side sent to the other.
+/// A line that one side sent to the other, as JSON: a string contains the line, any other value is the line.
 #[derive(Debug, Clone)]
-pub(crate) enum ProtocolLine {
-    /// A JSON value; a string contains the line, any other value is the line.
-    Json(Box<RawValue>),
-    /// Bytes that are not UTF-8.
-    Bytes(Vec<u8>),
-    /// A line longer than this, which was skipped.
-    TooLong(usize),
-}
+pub(crate) struct ProtocolLine(Box<RawValue>);
 
 impl Transcript {
     /// Reads the content of a file. A line that ends amid its text may be torn if nothing follows, or the start of a
@@ -204,24 +201,25 @@ impl From<serde_json::Error> for Wrong {
 
 impl TranscriptLine {
     pub(super) fn parse(number: usize, line: &[u8]) -> Result<Self, Wrong> {
-        let Ok(text) = std::str::from_utf8(line) else {
+        let text = std::str::from_utf8(line).map_err(|error| match error.error_len() {
             // Where the writing stopped amid a character, it also stopped amid the JSON.
-            let is_torn = std::str::from_utf8(line).is_err_and(|error| error.error_len().is_none());
-            return Err(if is_torn {
-                Wrong::Unfinished
-            } else {
-                Wrong::Other("the line is not UTF-8".to_owned())
-            });
-        };
-        if text.starts_with(BEGINNING) {
-            let header = header(text)?;
+            None => Wrong::Unfinished,
+            Some(_) => Wrong::Other("the line is not UTF-8".to_owned()),
+        })?;
+        let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
+        if let Some(version) = members.get("transcript") {
+            if version.get() != VERSION.to_string() {
+                return Err(Wrong::Other(format!(
+                    "version {version} of transcripts is not known here: this workflow-sidecar reads version {VERSION}"
+                )));
+            }
+            let header: Header = serde_json::from_str(text)?;
             return Ok(Self {
                 number,
                 at: Some(header.clock.now),
                 entry: TranscriptEntry::Header(header),
             });
         }
-        let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
         let at = members
             .remove("at")
             .map(|at| serde_json::from_str(at.get()));
@@ -238,32 +236,18 @@ impl TranscriptLine {
     }
 }
 
-fn header(text: &str) -> Result<Header, Wrong> {
-    #[derive(Deserialize)]
-    struct Version {
-        transcript: u64,
-    }
-    let version: Version = serde_json::from_str(text)?;
-    match version.transcript {
-        version if version == u64::from(VERSION) => Ok(serde_json::from_str(text)?),
-        version => Err(Wrong::Other(format!(
-            "version {version} of transcripts is not known here: this workflow-sidecar reads version {VERSION}"
-        ))),
-    }
-}
-
 impl TranscriptEntry {
     /// The entry of a member with this name.
     fn parse(name: &str, member: &RawValue) -> Result<Self, Wrong> {
         let json = member.get();
         Ok(match name {
-            "in" => Self::In(ProtocolLine::Json(member.to_owned())),
-            "out" => Self::Out(ProtocolLine::Json(member.to_owned())),
-            "bytes" => Self::In(ProtocolLine::Bytes(formed(
+            "in" => Self::In(ProtocolLine(member.to_owned())),
+            "out" => Self::Out(ProtocolLine(member.to_owned())),
+            "bytes" => Self::Bytes(formed(
                 serde_json::from_str(json),
                 "`bytes` are numbers: [110,111]",
-            )?)),
-            "tooLong" => Self::In(ProtocolLine::TooLong(serde_json::from_str(json)?)),
+            )?),
+            "tooLong" => Self::TooLong(serde_json::from_str(json)?),
             "note" => Self::Note(member.to_owned()),
             "definitions" => Self::Definitions(formed(
                 serde_json::from_str(json),
@@ -292,33 +276,43 @@ impl TranscriptEntry {
 }
 
 impl ProtocolLine {
-    /// The line, where it is text.
-    pub(crate) fn text(&self) -> Option<Cow<'_, str>> {
-        let Self::Json(json) = self else { return None };
-        let unquoted = json
-            .get()
-            .starts_with('"')
-            .then(|| serde_json::from_str(json.get()));
-        Some(match unquoted {
-            Some(Ok(text)) => Cow::Owned(text),
-            Some(Err(_)) | None => Cow::Borrowed(json.get()),
-        })
+    /// The line.
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        let json = self.0.get();
+        serde_json::from_str(json).map_or(Cow::Borrowed(json), Cow::Owned)
     }
 
     /// The line as a value, if it is a message.
     pub(crate) fn message(&self) -> Option<Value> {
-        serde_json::from_str(&self.text()?).ok()
+        serde_json::from_str(&self.text()).ok()
     }
 
     /// True if the lines here are not compared.
     pub(super) fn is_unknown(&self) -> bool {
-        matches!(self, Self::Json(json) if json.get() == UNKNOWN)
+        self.0.get() == UNKNOWN
     }
 
     /// True if it matches any line.
     pub(crate) fn is_any(&self) -> bool {
-        matches!(self, Self::Json(json) if json.get() == ANY)
+        self.0.get() == ANY
     }
+}
+
+/// A line of one side as the value of its member: as it is, if it can be, or else in a string.
+pub(super) fn line_value(line: &str) -> Cow<'_, str> {
+    let is_value = serde_json::from_str::<&RawValue>(line).is_ok()
+        && !line.starts_with('"')
+        && line.trim_ascii().len() == line.len();
+    if is_value {
+        return Cow::Borrowed(line);
+    }
+    Cow::Owned(Value::from(line).to_string())
+}
+
+/// A line of a transcript with one member, which has this value, and its time.
+pub(super) fn written_line(at: Option<Millis>, member: &str, json: &str) -> String {
+    let time = at.map(|at| format!("\"at\":{at},"));
+    format!("{{{}\"{member}\":{json}}}", time.unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -9,17 +9,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use workflow_core::types::Millis;
 
-use super::definitions::{DefinitionsLine, RecordedDirectory};
+use super::definitions::RecordedDirectory;
 use super::format::{Header, ProtocolLine, TranscriptEntry, TranscriptLine};
 use super::replay_platform::ReplayPlatform;
 use super::results::ReportedEvent;
-use super::steps::TranscriptStep;
+use super::steps::{LinePair, TranscriptStep};
 use super::transcript_loader::{AGENT_DIR, Tiers, TranscriptLoader};
 use crate::platform::PlatformReport;
+use crate::platform::disk::agent_dir;
 use crate::server::{HostLine, InMemoryServer, ServerConfig};
 
 /// The home directory in a transcript without a header.
@@ -35,14 +36,6 @@ pub(crate) struct ReplayOptions {
     pub(crate) instead: Tiers,
     /// Set if only decisions and phase moves are compared.
     pub(crate) only_decisions: bool,
-}
-
-/// The lines of the sidecar in a step, with the names of the transcript.
-#[derive(Debug, Default)]
-pub(super) struct ReceivedLines {
-    /// The lines because time passed before anything else happened.
-    pub(super) before: Vec<String>,
-    pub(super) then: Vec<String>,
 }
 
 /// Plays one transcript.
@@ -74,43 +67,49 @@ impl Player {
         }
     }
 
-    /// Plays a step, gives the lines that follow.
-    pub(super) fn play(&mut self, step: &TranscriptStep<'_>) -> anyhow::Result<ReceivedLines> {
+    /// Plays a step, and pairs the lines that follow with those of the transcript.
+    pub(super) fn play<'a>(&mut self, step: &TranscriptStep<'a>) -> Result<Vec<LinePair<'a>>> {
         let TranscriptLine { number, at, entry } = step.line;
-        let mut received = ReceivedLines::default();
-        match entry {
+        let (before, mut then) = match entry {
+            TranscriptEntry::Header(header) => {
+                self.start(header.clone());
+                (Vec::new(), Vec::new())
+            }
             TranscriptEntry::Definitions(definitions) => {
                 let place = || format!("{}:{number}", self.path.display());
-                self.define(definitions).with_context(place)?;
-                return Ok(received);
+                let directories = definitions.directories(&self.path).with_context(place)?;
+                self.loader.define(directories);
+                return Ok(step.pairs(Vec::new(), Vec::new()));
             }
             TranscriptEntry::Result(result) => {
                 self.platform.add(result.clone());
-                return Ok(received);
+                return Ok(step.pairs(Vec::new(), Vec::new()));
             }
-            TranscriptEntry::Header(header) => self.start(header.clone()),
-            TranscriptEntry::Out(_) => received.then = self.advance_clock(*at),
-            _ => received.before = self.advance_clock(*at),
-        }
-        match entry {
-            TranscriptEntry::In(sent) => received.then = self.send(sent, step),
+            TranscriptEntry::Note(_) | TranscriptEntry::Torn(_) => return Ok(Vec::new()),
+            TranscriptEntry::Out(_) => (Vec::new(), self.advance_clock(*at)),
+            TranscriptEntry::In(sent) => (self.advance_clock(*at), self.send(sent, step)),
+            TranscriptEntry::Bytes(bytes) => (self.advance_clock(*at), self.send_text(bytes)),
+            TranscriptEntry::TooLong(limit) => {
+                let before = self.advance_clock(*at);
+                (before, self.hear(HostLine::TooLong(*limit)))
+            }
+            TranscriptEntry::End => (self.advance_clock(*at), self.hear(HostLine::End)),
             TranscriptEntry::Event(ReportedEvent { session, event }) => {
-                received.then = self.sidecar().report(&PlatformReport {
+                let report = PlatformReport {
                     session: session.clone(),
                     event: event.clone(),
                     trigger: None,
-                });
+                };
+                (self.advance_clock(*at), self.sidecar().report(&report))
             }
-            TranscriptEntry::End => received.then = self.sidecar().handle_line(HostLine::End),
-            _ => {}
-        }
+        };
         self.platform.clear();
         if step.is_unknown() {
-            self.dismiss(&received.then);
+            self.dismiss(&then);
         } else {
-            self.use_names_of(step, &mut received.then);
+            self.use_names_of(step, &mut then);
         }
-        Ok(received)
+        Ok(step.pairs(before, then))
     }
 
     /// The definitions that replaced the transcript's, by the names of their directories.
@@ -128,14 +127,6 @@ impl Player {
         self.ids.clear();
     }
 
-    fn define(&self, definitions: &DefinitionsLine) -> anyhow::Result<()> {
-        match definitions {
-            DefinitionsLine::Named(name) => self.loader.name(Tiers::beside(&self.path, name)?),
-            DefinitionsLine::Embedded(directories) => self.loader.embed(directories.clone()),
-        }
-        Ok(())
-    }
-
     /// The sidecar, which starts with the first line.
     pub(super) fn sidecar(&mut self) -> &InMemoryServer {
         self.sidecar.get_or_insert_with(|| {
@@ -148,9 +139,9 @@ impl Player {
         })
     }
 
-    /// Sends a line as it is.
-    pub(super) fn send_line(&mut self, line: &[u8]) -> Vec<String> {
-        let received = self.sidecar().send(line);
+    /// Hands over a line of the host as it is.
+    pub(super) fn hear(&mut self, line: HostLine<'_>) -> Vec<String> {
+        let received = self.sidecar().handle_line(line);
         self.platform.clear();
         received
     }
@@ -182,26 +173,19 @@ impl Player {
     }
 
     fn send(&mut self, sent: &ProtocolLine, step: &TranscriptStep<'_>) -> Vec<String> {
-        let line = match sent {
-            ProtocolLine::TooLong(limit) => {
-                return self.sidecar().handle_line(HostLine::TooLong(*limit));
-            }
-            ProtocolLine::Bytes(bytes) => return self.send_text(bytes),
-            ProtocolLine::Json(_) => sent.text().unwrap_or_default(),
-        };
+        let line = sent.text();
         let message = message(&line);
         let method = message["method"].as_str();
         // The system's clock was not advanced by this in the recording. The clock here would be.
         if self.now.is_some() && method == Some("clock/advance") {
-            let followed = step.followed.iter().filter_map(|(_, sent)| sent.text());
-            return followed.map(Cow::into_owned).collect();
+            let followed = step.followed.iter();
+            return followed.map(|(_, sent)| sent.text().into_owned()).collect();
         }
         // There may be no such question here; if there is, it is dismissed.
         if method.is_none() && step.is_unknown() {
             return Vec::new();
         }
         let changed = match method {
-            _ if !message.is_object() => None,
             None => self.with_our_id(&message),
             Some("initialize") => self.introduction(&message, step.line.at),
             Some(_) => None,
@@ -239,14 +223,9 @@ impl Player {
             Some(header) => [&*header.agent_dir, &*header.home],
             None => [AGENT_DIR, HOME],
         };
-        match dir {
-            None | Some("") => usual.to_owned(),
-            Some("~") => home.to_owned(),
-            Some(dir) => match dir.strip_prefix("~/") {
-                Some(rest) => format!("{}/{rest}", home.trim_end_matches('/')),
-                None => dir.to_owned(),
-            },
-        }
+        let dir = dir.filter(|dir| !dir.is_empty()).unwrap_or(usual);
+        let dir = agent_dir(Some(dir.as_ref()), Path::new(home));
+        dir.to_string_lossy().into_owned()
     }
 
     /// An answer of the host with the id of the question here; `None` if it is the same.

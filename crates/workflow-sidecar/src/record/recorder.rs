@@ -4,7 +4,6 @@
 //! is killed leaves a file that replays. An error while recording is logged once, and the session continues without.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -15,12 +14,13 @@ use anyhow::{anyhow, bail};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use workflow_core::types::Millis;
 use workflow_protocol::PROTOCOL_VERSION;
 
 use super::definitions::{DefinitionsLine, RecordedDirectory};
-use super::format::{ANY, Header, RecordedBy, RecordingClock, UNKNOWN, VERSION};
+use super::format::{
+    ANY, Header, RecordedBy, RecordingClock, UNKNOWN, VERSION, line_value, written_line,
+};
 use super::recording_loader::{ReadDirectory, RecordingLoader};
 use super::recording_platform::RecordingPlatform;
 use super::redaction::{Answers, Payload, Redaction, hide_tokens};
@@ -87,11 +87,10 @@ impl ConnectionRecorder for Recorder {
         if self.file.is_none() {
             return;
         }
-        let mut lines = Lines {
-            at,
-            text: String::new(),
-        };
-        self.push_definitions(read, &mut lines);
+        let mut lines = Lines(at, String::new());
+        if let Some(definitions) = self.changed_definitions(read) {
+            lines.push("definitions", &definitions);
+        }
         for result in results {
             if let Some(result) = self.redaction.result(result) {
                 lines.push("result", &result);
@@ -117,13 +116,13 @@ impl ConnectionRecorder for Recorder {
         }
         for line in followed {
             let line = match answers {
-                Answers::Compared => &*self.redaction.sidecar_line(line),
-                Answers::AnyRefusal => ANY,
-                Answers::Unknown => UNKNOWN,
+                Answers::Compared => self.redaction.sidecar_line(line),
+                Answers::AnyRefusal => ANY.into(),
+                Answers::Unknown => UNKNOWN.into(),
             };
-            lines.push_json("out", line);
+            lines.push_json("out", &line);
         }
-        self.append(&lines.text);
+        self.append(&lines.1);
     }
 }
 
@@ -183,35 +182,31 @@ impl Recorder {
             HostLine::TooLong(limit) => lines.push("tooLong", &limit),
             HostLine::Line(line) if line.trim_ascii().is_empty() => {}
             HostLine::Line(line) => {
-                let line = self.redaction.host_line(line, followed, depends_on_payload);
-                match std::str::from_utf8(&line.text) {
-                    Err(_) => lines.push("bytes", &line.text),
-                    Ok(text) if is_value(text) => lines.push_json("in", text),
-                    Ok(text) => lines.push("in", text),
+                let redaction = &mut self.redaction;
+                let (line, answers) = redaction.host_line(line, followed, depends_on_payload);
+                match std::str::from_utf8(&line) {
+                    Ok(text) => lines.push_json("in", &line_value(text)),
+                    Err(_) => lines.push("bytes", &line),
                 }
-                return line.answers;
+                return answers;
             }
         }
         Answers::Compared
     }
 
-    /// Writes the directories that differ from those that were written last.
-    fn push_definitions(&mut self, read: Vec<ReadDirectory>, lines: &mut Lines) {
+    /// The directories that differ from those that were written last, if there are any.
+    fn changed_definitions(&mut self, read: Vec<ReadDirectory>) -> Option<DefinitionsLine> {
         let mut changed = BTreeMap::new();
-        for (name, directory) in read {
-            let written = self.written.entry(name.clone()).or_default();
-            if *written != directory {
-                written.clone_from(&directory);
+        for (name, mut directory) in read {
+            let written = self.written.insert(name.clone(), directory.clone());
+            if written.unwrap_or_default() != directory {
+                if self.redaction.is_on() {
+                    hide_tokens(&mut directory);
+                }
                 changed.insert(name, directory);
             }
         }
-        if changed.is_empty() {
-            return;
-        }
-        if self.redaction.is_on() {
-            changed.values_mut().for_each(hide_tokens);
-        }
-        lines.push("definitions", &DefinitionsLine::Embedded(changed));
+        (!changed.is_empty()).then_some(DefinitionsLine::Embedded(changed))
     }
 
     fn header(&self, now: Millis) -> String {
@@ -261,19 +256,17 @@ impl Recorder {
 }
 
 /// Lines of a transcript with one time.
-struct Lines {
-    at: Millis,
-    text: String,
-}
+struct Lines(Millis, String);
 
 impl Lines {
-    fn push(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
+    fn push(&mut self, name: &str, value: &impl Serialize) {
         let json = serde_json::to_string(value).expect("names are strings");
         self.push_json(name, &json);
     }
 
     fn push_json(&mut self, name: &str, json: &str) {
-        let _ = writeln!(self.text, "{{\"at\":{},\"{name}\":{json}}}", self.at);
+        self.1 += &written_line(Some(self.0), name, json);
+        self.1.push('\n');
     }
 }
 
@@ -344,13 +337,6 @@ fn end_last_line(file: &mut File) -> io::Result<()> {
     Ok(())
 }
 
-/// True if a line can be the value of its member. Any other line is written in a string.
-fn is_value(line: &str) -> bool {
-    serde_json::from_str::<&RawValue>(line).is_ok()
-        && !line.starts_with('"')
-        && line.trim_ascii().len() == line.len()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -382,13 +368,10 @@ mod tests {
             (b"[1]", r#""in":[1]"#),
             (b"a\xff", r#""bytes":[97,255]"#),
         ] {
-            let mut lines = Lines {
-                at: 3,
-                text: String::new(),
-            };
+            let mut lines = Lines(3, String::new());
             let line = HostLine::Line(line);
             recorder.push_host_line(line, &[], false, &mut lines);
-            assert_eq!(lines.text, format!("{{\"at\":3,{expected}}}\n"));
+            assert_eq!(lines.1, format!("{{\"at\":3,{expected}}}\n"));
         }
     }
 

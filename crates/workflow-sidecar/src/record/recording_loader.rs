@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use workflow_core::definition::{FilePath, FileProblem, Files, Loaded, Tier, TierEntry, load};
 
-use super::definitions::{RecordedDirectory, project_name};
+use super::definitions::{FileContent, PROJECT, RecordedDirectory, project_name};
 use crate::platform::disk::Disk;
 use crate::server::{Loader, no_project};
 
@@ -29,7 +29,8 @@ impl Loader for RecordingLoader {
         global.tidy();
         project.tidy();
         if !cwd.is_dir() {
-            project.note_no_project();
+            let missing = FileContent::problem(&FileProblem::Missing);
+            project.0.insert(PROJECT.to_owned(), missing);
             loaded.diagnostics.push(no_project(cwd));
         }
         self.0.lock().extend([
@@ -49,11 +50,7 @@ struct RecordingFiles {
 impl Files for RecordingFiles {
     fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
         let entries = self.disk.entries(tier);
-        let directory = &mut self.directories.borrow_mut()[tier as usize];
-        match &entries {
-            Ok(entries) => entries.iter().for_each(|entry| directory.note_entry(entry)),
-            Err(problem) => directory.note_closed(problem),
-        }
+        self.directories.borrow_mut()[tier as usize].note_entries(&entries);
         entries
     }
 
@@ -107,7 +104,7 @@ mod tests {
         recording.load(&agent, &cwd);
         assert_eq!(recording.0.lock()[1].1, project);
         let transcript = super::super::transcript_loader::TranscriptLoader::default();
-        transcript.embed([(name, project)].into());
+        transcript.define([(name, project)].into());
         assert_eq!(transcript.load(&agent, &cwd), loaded);
     }
 }

@@ -3,18 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use workflow_core::approval::ShownFile;
 use workflow_core::effect::Effect;
 use workflow_core::event::PlatformEvent;
-use workflow_core::policy::rules::{PathForm, Paths, WrittenPaths};
+use workflow_core::policy::rules::Paths;
 
-use super::replay_platform::written;
-use super::results::{ApprovalStore, PlatformResult, QueryResult, ResolvedPath};
+use super::recorded_paths::RecordedPaths;
+use super::results::{PlatformResult, QueryResult, Results};
 use crate::platform::{Platform, PlatformReport, Project, SessionContext};
 use crate::store::Run;
-
-type Results = Arc<Mutex<Vec<PlatformResult>>>;
 
 /// A platform that notes the results of another one.
 ///
@@ -65,11 +62,13 @@ impl Platform for RecordingPlatform {
 
     fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
         let home = crate::files::home_dir().unwrap_or_default();
-        Box::new(RecordingPaths {
-            inner: self.inner.paths(project),
-            written: written(project, &home.to_string_lossy()),
-            results: Arc::clone(&self.results),
-        })
+        let disk = self.inner.paths(project);
+        Box::new(RecordedPaths::of(
+            project,
+            &home.to_string_lossy(),
+            Some(disk),
+            &self.results,
+        ))
     }
 
     fn show(&self, path: &str, cwd: &Path) -> ShownFile {
@@ -92,62 +91,6 @@ fn json(event: &PlatformEvent) -> String {
     serde_json::to_string(event).expect("names are strings")
 }
 
-/// Paths that note those that do not lead where they say.
-#[derive(Debug)]
-struct RecordingPaths<'p> {
-    inner: Box<dyn Paths + 'p>,
-    written: WrittenPaths,
-    results: Results,
-}
-
-impl RecordingPaths<'_> {
-    /// Notes an answer once.
-    fn note(&self, query: QueryResult) {
-        let mut results = self.results.lock();
-        let is_same = |result: &PlatformResult| matches!(result, PlatformResult::Query(noted) if *noted == query);
-        if !results.iter().any(is_same) {
-            results.push(PlatformResult::Query(query));
-        }
-    }
-}
-
-impl Paths for RecordingPaths<'_> {
-    fn forms(&self, path: &str) -> Vec<PathForm> {
-        let forms = self.inner.forms(path);
-        if forms != self.written.forms(path) {
-            self.note(QueryResult::Path(ResolvedPath {
-                written: path.to_owned(),
-                forms: forms.clone(),
-            }));
-        }
-        forms
-    }
-
-    fn ignores_case(&self) -> bool {
-        let ignores_case = self.inner.ignores_case();
-        if ignores_case {
-            self.note(QueryResult::IgnoresCase(true));
-        }
-        ignores_case
-    }
-
-    fn protected(&self) -> Vec<String> {
-        // By the names that a replay knows too.
-        self.written.protected()
-    }
-
-    fn holds_answers(&self, form: &PathForm) -> bool {
-        let contains = self.inner.holds_answers(form);
-        if contains != self.written.holds_answers(form) {
-            self.note(QueryResult::ApprovalStore(ApprovalStore {
-                absolute: form.absolute.clone(),
-                contains,
-            }));
-        }
-        contains
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::replay_platform::ReplayPlatform;
@@ -167,13 +110,9 @@ mod tests {
             cwd: &project,
             session_file: None,
         };
-        let recording = RecordingPaths {
-            inner: Box::new(crate::platform::paths::LocalPaths::new(
-                &project, &agent_dir,
-            )),
-            written: written(&here, &home.to_string_lossy()),
-            results: Arc::clone(&results),
-        };
+        let disk = crate::platform::paths::LocalPaths::new(&project, &agent_dir);
+        let disk: Box<dyn Paths> = Box::new(disk);
+        let recording = RecordedPaths::of(&here, &home.to_string_lossy(), Some(disk), &results);
         let replay = ReplayPlatform::default();
         replay.start(&home.to_string_lossy());
         let plain = ["a/../b", "~/x", "@c\u{a0}d", "/etc/passwd", "..", ""];

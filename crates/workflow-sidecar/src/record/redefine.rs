@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 
 use super::definitions::{DefinitionsLine, RecordedDirectory};
 use super::format::{Transcript, TranscriptEntry, TranscriptLine};
-use super::transcript_loader::Tiers;
 
 /// A definitions line that replaces a line, or precedes it.
 #[derive(Debug)]
@@ -16,66 +15,44 @@ pub(super) struct Redefined<'a> {
     pub(super) definitions: DefinitionsLine,
 }
 
-/// The definitions lines of a transcript with other definitions, by the names of their directories.
+/// The definitions lines of a transcript with other definitions, by the names of their directories. The first of a recording has
+/// all of them, and precedes the host's first line if there was none.
 pub(super) fn redefined<'a>(
     transcript: &'a Transcript,
     given: &BTreeMap<String, RecordedDirectory>,
 ) -> Vec<Redefined<'a>> {
-    if given.is_empty() {
-        return Vec::new();
-    }
-    let recordings = transcript
-        .lines
-        .chunk_by(|_, next| !matches!(next.entry, TranscriptEntry::Header(_)));
     let mut found = Vec::new();
-    for lines in recordings {
-        let defines =
-            |line: &&TranscriptLine| matches!(line.entry, TranscriptEntry::Definitions(_));
-        let begins = |line: &&TranscriptLine| matches!(line.entry, TranscriptEntry::In(_));
-        if !lines.iter().any(|line| defines(&line))
-            && let Some(line) = lines.iter().find(begins)
-        {
-            found.push(Redefined {
-                line,
-                is_before: true,
-                definitions: DefinitionsLine::Embedded(given.clone()),
-            });
-        }
-        for (at, line) in lines.iter().filter(defines).enumerate() {
-            if let Some(definitions) = with(transcript, line, given, at == 0) {
+    let is_definitions =
+        |line: &TranscriptLine| matches!(line.entry, TranscriptEntry::Definitions(_));
+    let lines = &transcript.lines;
+    for lines in lines.chunk_by(|_, next| !matches!(next.entry, TranscriptEntry::Header(_))) {
+        let is_defined = lines.iter().any(is_definitions);
+        let mut is_first = true;
+        for line in lines {
+            let before = match &line.entry {
+                // Definitions that cannot be read have ended the replay before.
+                TranscriptEntry::Definitions(definitions) => {
+                    definitions.directories(&transcript.path)
+                }
+                TranscriptEntry::In(_) if is_first && !is_defined => Ok(BTreeMap::new()),
+                _ => continue,
+            };
+            let before = before.unwrap_or_default();
+            let mut after = before.clone();
+            let known = given.iter();
+            let known = known.filter(|(name, _)| is_first || before.contains_key(*name));
+            after.extend(known.map(|(name, directory)| (name.clone(), directory.clone())));
+            is_first = false;
+            if after != before {
                 found.push(Redefined {
                     line,
-                    is_before: false,
-                    definitions,
+                    is_before: !is_definitions(line),
+                    definitions: DefinitionsLine::Embedded(after),
                 });
             }
         }
     }
     found
-}
-
-/// A definitions line with other definitions: the first of a recording has all of them.
-fn with(
-    transcript: &Transcript,
-    line: &TranscriptLine,
-    given: &BTreeMap<String, RecordedDirectory>,
-    is_first: bool,
-) -> Option<DefinitionsLine> {
-    // Definitions that cannot be read have ended the replay before.
-    let before = match &line.entry {
-        TranscriptEntry::Definitions(DefinitionsLine::Embedded(directories)) => directories.clone(),
-        TranscriptEntry::Definitions(DefinitionsLine::Named(name)) => {
-            Tiers::beside(&transcript.path, name).ok()?.directories()
-        }
-        _ => return None,
-    };
-    let mut after = before.clone();
-    for (name, directory) in given {
-        if is_first || before.contains_key(name) {
-            after.insert(name.clone(), directory.clone());
-        }
-    }
-    (after != before).then_some(DefinitionsLine::Embedded(after))
 }
 
 #[cfg(test)]

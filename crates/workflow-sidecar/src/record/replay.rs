@@ -6,18 +6,17 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use tracing::subscriber::{NoSubscriber, with_default};
 use workflow_core::diagnostic::shown;
 use workflow_core::run::entry_type;
 
 use super::definitions::RecordedDirectory;
-use super::difference::{Difference, DifferenceKind, changed};
-use super::format::{Transcript, TranscriptEntry, TranscriptLine};
+use super::difference::{Difference, DifferenceKind, MeaningChange, changed};
+use super::format::{Transcript, TranscriptEntry, TranscriptLine, line_value, written_line};
 use super::meaning::{Requests, changes};
-use super::player::{Player, ReceivedLines, ReplayOptions};
+use super::player::{Player, ReplayOptions};
 use super::redefine::redefined;
-use super::steps::{TranscriptStep, steps};
+use super::steps::{LinePair, TranscriptStep, steps};
 
 /// The number of times that a transcript is rewritten until it stays the same.
 const MAX_ROUNDS: usize = 4;
@@ -25,55 +24,53 @@ const MAX_ROUNDS: usize = 4;
 /// The number of blocked calls in the summary at the end of a run.
 const BLOCKED: &str = " · blocked calls: ";
 
-/// The result of a replay.
-#[derive(Debug, Default)]
-pub(crate) struct Replayed {
-    /// The first difference; by other definitions, what each message means otherwise.
-    pub(crate) differences: Vec<Difference>,
-    /// The line where the recording was cut off, if it was.
-    pub(crate) torn: Option<String>,
-}
-
-/// Replays a transcript up to the first difference; by other definitions, to its end.
-pub(crate) fn replay(transcript: &Transcript, options: &ReplayOptions) -> Result<Replayed> {
+/// Replays a transcript, up to the first difference; by other definitions to its end, with what each message means otherwise. Gives
+/// the differences, and the line where the recording was cut off, if it was.
+pub(crate) fn replay(
+    transcript: &Transcript,
+    options: &ReplayOptions,
+) -> Result<(Vec<Difference>, Option<String>)> {
     quietly(|| {
         let mut player = Player::new(&transcript.path, None, options);
-        let mut replayed = Replayed::default();
+        let (mut differences, mut torn) = (Vec::new(), None);
         let mut noted = None;
         let mut requests = Requests::default();
+        let by_meaning = options.only_decisions || options.instead.are_given();
         for step in steps(&transcript.lines) {
-            let received = player.play(&step)?;
+            let pairs = player.play(&step)?;
             match &step.line.entry {
                 TranscriptEntry::Header(_) => requests = Requests::default(),
                 TranscriptEntry::In(sent) => requests.note(&sent.message().unwrap_or_default()),
                 _ => {}
             }
-            let (found, after) = if options.only_decisions || options.instead.are_given() {
-                let only_decisions = options.only_decisions;
-                let found = difference_in_meaning(&step, received, &requests, only_decisions);
-                (found, in_short(&step))
+            let (found, after) = if by_meaning {
+                let changes = changed_meaning(pairs, &requests, options.only_decisions);
+                let line = step.followed.first().map_or(step.line, |(line, _)| line);
+                let is_changed = !changes.is_empty();
+                let means = DifferenceKind::Means { changes };
+                (is_changed.then_some((line.number, means)), in_short(&step))
             } else {
-                (first_difference(&step, received), name(&step))
+                (first_difference(pairs), name(&step))
             };
             if let Some((line, what)) = found {
-                let goes_on = matches!(what, DifferenceKind::Means { .. });
-                // Once is enough.
-                replayed.differences.push(Difference {
+                let note = note_of(&step);
+                differences.push(Difference {
                     line,
                     after,
-                    note: note_of(&step).filter(|note| noted.as_ref() != Some(note)),
+                    // Once is enough.
+                    note: note.clone().filter(|_| noted != note),
                     what,
                 });
-                if !goes_on {
+                if !by_meaning {
                     break;
                 }
-                noted = note_of(&step);
+                noted = note;
             }
             if let Some((number, text)) = step.torn {
-                replayed.torn = Some(format!("line {number} is not whole: `{}`", shown(text)));
+                torn = Some(format!("line {number} is not whole: `{}`", shown(text)));
             }
         }
-        Ok(replayed)
+        Ok((differences, torn))
     })
 }
 
@@ -116,8 +113,7 @@ fn blessed_once(
         let mut player = Player::new(&transcript.path, None, options);
         let mut rewritten = Rewritten::of(text);
         for step in steps(&transcript.lines) {
-            let received = player.play(&step)?;
-            rewritten.note(&step, received);
+            rewritten.note(player.play(&step)?);
         }
         rewritten.define(transcript, &player.replaced_definitions());
         let blessed = rewritten.text();
@@ -131,58 +127,34 @@ fn quietly<T>(replay: impl FnOnce() -> T) -> T {
 }
 
 /// The first difference, and its line.
-fn first_difference(
-    step: &TranscriptStep<'_>,
-    received: ReceivedLines,
-) -> Option<(usize, DifferenceKind)> {
-    if step.is_unknown() {
-        return None;
-    }
-    if let Some(received) = received.before.into_iter().next() {
-        return Some((step.line.number, DifferenceKind::Extra { received }));
-    }
-    let mut then = received.then.into_iter();
-    for (line, sent) in &step.followed {
-        let expected = sent.text().unwrap_or_default().into_owned();
-        let what = match then.next() {
-            Some(_) if sent.is_any() => continue,
-            Some(received) if is_same(&received, &expected) => continue,
-            Some(received) => changed(&expected, &received),
-            None => DifferenceKind::Missing { expected },
-        };
-        return Some((line.number, what));
-    }
-    let last = step.followed.last().map_or(step.line, |(line, _)| line);
-    let more = then.next().filter(|_| step.torn.is_none());
-    more.map(|received| (last.number, DifferenceKind::Extra { received }))
+fn first_difference(pairs: Vec<LinePair<'_>>) -> Option<(usize, DifferenceKind)> {
+    let pair = pairs.into_iter().find(|pair| !is_same(pair))?;
+    let what = match (pair.expected, pair.received) {
+        (Some(sent), Some(received)) => changed(&sent.text(), &received),
+        (Some(sent), None) => DifferenceKind::Missing {
+            expected: sent.text().into_owned(),
+        },
+        (None, received) => DifferenceKind::Extra {
+            received: received.unwrap_or_default(),
+        },
+    };
+    Some((pair.line.number, what))
 }
 
-/// The differences in meaning, and their line.
-fn difference_in_meaning(
-    step: &TranscriptStep<'_>,
-    received: ReceivedLines,
+/// The differences in meaning between the lines that are compared.
+fn changed_meaning(
+    pairs: Vec<LinePair<'_>>,
     requests: &Requests,
     only_decisions: bool,
-) -> Option<(usize, DifferenceKind)> {
-    let line = step.followed.first().map_or(step.line, |(line, _)| line);
-    if step.is_unknown() {
-        return None;
-    }
-    let mut then = received.then.into_iter();
-    let (mut expected, mut now) = (Vec::new(), received.before);
-    for (_, sent) in &step.followed {
-        let received = then.next();
-        if sent.is_any() {
-            continue;
+) -> Vec<MeaningChange> {
+    let (mut expected, mut received) = (Vec::new(), Vec::new());
+    for pair in pairs {
+        if pair.expected.is_none_or(|sent| !sent.is_any()) {
+            expected.extend(pair.expected.map(|sent| sent.text().into_owned()));
+            received.extend(pair.received);
         }
-        expected.push(sent.text().unwrap_or_default().into_owned());
-        now.extend(received);
     }
-    if step.torn.is_none() {
-        now.extend(then);
-    }
-    let changes = changes(requests, &expected, &now, only_decisions);
-    (!changes.is_empty()).then_some((line.number, DifferenceKind::Means { changes }))
+    changes(requests, &expected, &received, only_decisions)
 }
 
 /// The name of an event, as agents and people call it.
@@ -221,6 +193,9 @@ fn name(step: &TranscriptStep<'_>) -> String {
                 (None, None) => "a line that is no message".to_owned(),
             }
         }
+        (TranscriptEntry::Bytes(_) | TranscriptEntry::TooLong(_), _) => {
+            "a line that is no message".to_owned()
+        }
         (TranscriptEntry::Out(_), Some(time)) => format!("waiting until {time}"),
         (TranscriptEntry::Definitions(_), _) => "other definitions".to_owned(),
         (TranscriptEntry::Result(_), _) => "a result of the platform".to_owned(),
@@ -257,54 +232,35 @@ impl Rewritten {
         for redefined in redefined(transcript, given) {
             let line = redefined.line;
             let json = serde_json::to_string(&redefined.definitions).expect("names are strings");
-            let text = self.timed(line, &format!("\"definitions\":{json}"));
+            let text = self.written(line, "definitions", &json);
             let replaced = usize::from(!redefined.is_before);
             self.at(line).splice(0..replaced, [text]);
         }
     }
 
-    fn note(&mut self, step: &TranscriptStep<'_>, received: ReceivedLines) {
-        if step.is_unknown() {
-            return;
-        }
-        let mut then = received.then.into_iter();
-        for (line, sent) in &step.followed {
-            let stays = |received: &String| {
-                sent.is_any() || is_same(received, &sent.text().unwrap_or_default())
-            };
-            match then.next() {
-                Some(received) if stays(&received) => {}
-                received => {
-                    *self.at(line) = self.written(line, received.as_slice());
-                }
-            }
-        }
-        let before = self.written(step.line, &received.before);
-        self.at(step.line).splice(0..0, before);
-        if step.torn.is_none() {
-            let last = step.followed.last().map_or(step.line, |(line, _)| line);
-            let more = self.written(last, then.as_slice());
-            self.at(last).extend(more);
-        }
-    }
-
-    /// Lines of the sidecar as they are written down, at the time of another line.
-    fn written(&self, line: &TranscriptLine, texts: &[String]) -> Vec<String> {
-        let written = |text: &String| {
-            let is_json = serde_json::from_str::<&RawValue>(text).is_ok();
-            if is_json && !text.starts_with('"') {
-                self.timed(line, &format!("\"out\":{text}"))
+    /// Writes the lines that came, at the time of those in the transcript.
+    fn note(&mut self, pairs: Vec<LinePair<'_>>) {
+        let mut before = 0;
+        for pair in pairs.into_iter().filter(|pair| !is_same(pair)) {
+            let written = pair.received.map(|text| {
+                let value = line_value(&text);
+                self.written(pair.line, "out", &value)
+            });
+            let lines = self.at(pair.line);
+            if pair.is_before {
+                lines.splice(before..before, written);
+                before += 1;
+            } else if pair.expected.is_some() {
+                *lines = written.into_iter().collect();
             } else {
-                self.timed(line, &format!("\"out\":{}", Value::from(text.as_str())))
+                lines.extend(written);
             }
-        };
-        texts.iter().map(written).collect()
+        }
     }
 
     /// A line with this member, at the time of another line.
-    fn timed(&self, line: &TranscriptLine, member: &str) -> String {
-        let time = line.at.map(|at| format!("\"at\":{at},"));
-        format!("{{{}{member}}}{}", time.unwrap_or_default(), self.end)
+    fn written(&self, line: &TranscriptLine, member: &str, json: &str) -> String {
+        written_line(line.at, member, json) + self.end
     }
 
     /// The text. A line that was cut off is known by its missing end, so only a line that another one follows gets one.
@@ -320,8 +276,14 @@ impl Rewritten {
     }
 }
 
+/// True if the line that came is the expected one.
+fn is_same(pair: &LinePair<'_>) -> bool {
+    let both = pair.expected.zip(pair.received.as_deref());
+    both.is_some_and(|(sent, received)| sent.is_any() || is_same_message(received, &sent.text()))
+}
+
 /// True if two lines are the same message: the order of members and the spelling of characters do not count.
-fn is_same(one: &str, other: &str) -> bool {
+fn is_same_message(one: &str, other: &str) -> bool {
     let message = |line: &str| serde_json::from_str(line).ok().map(without_blocked_calls);
     one == other || message(one).is_some_and(|one| message(other) == Some(one))
 }
@@ -374,12 +336,12 @@ mod tests {
                 r#""actions":[{{"type":"appendEntry","customType":"workflow:tally","data":{{"version":1,"taskId":"t"{counts}}}}}]"#
             ))
         };
-        assert!(is_same(&tally(r#","blocked":2"#), &turn("")));
-        assert!(is_same(
+        assert!(is_same_message(&tally(r#","blocked":2"#), &turn("")));
+        assert!(is_same_message(
             &tally(r#","passed":1,"blocked":2"#),
             &tally(r#","passed":1"#)
         ));
-        assert!(!is_same(&tally(r#","passed":1"#), &turn("")));
+        assert!(!is_same_message(&tally(r#","passed":1"#), &turn("")));
         let end = |summary: &str| {
             turn(&format!(
                 r#""actions":[{{"type":"sendMessage","message":{{"content":"Time: 3 s{summary}"}}}},{{"type":"notify","message":"x"}}]"#
@@ -387,7 +349,7 @@ mod tests {
         };
         let skipped = " · skipped by you: 1";
         let with_blocked = format!(" · blocked calls: 12{skipped}");
-        assert!(is_same(&end(&with_blocked), &end(skipped)));
-        assert!(!is_same(&end(&with_blocked), &end("")));
+        assert!(is_same_message(&end(&with_blocked), &end(skipped)));
+        assert!(!is_same_message(&end(&with_blocked), &end("")));
     }
 }

@@ -1,17 +1,15 @@
 //! The platform of a replay: it answers with the results of a transcript.
 
-use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::Arc;
 
 use parking_lot::Mutex;
 use workflow_core::approval::ShownFile;
 use workflow_core::effect::{Effect, EffectResult};
 use workflow_core::event::PlatformEvent;
-use workflow_core::policy::rules::{PathForm, Paths, WrittenPaths};
+use workflow_core::policy::rules::Paths;
 
-use super::results::{PlatformResult, QueryResult};
-use crate::platform::paths::with_slashes;
+use super::recorded_paths::RecordedPaths;
+use super::results::{PlatformResult, QueryResult, Results};
 use crate::platform::{Platform, Project, SessionContext};
 
 /// A platform on which every recorded result is given once, in order. Without one, the result is that of an empty
@@ -22,8 +20,6 @@ pub(super) struct ReplayPlatform {
     home: Mutex<String>,
 }
 
-type Results = Arc<Mutex<VecDeque<PlatformResult>>>;
-
 impl ReplayPlatform {
     /// Begins anew, with this home directory.
     pub(super) fn start(&self, home: &str) {
@@ -33,7 +29,7 @@ impl ReplayPlatform {
 
     /// Adds a result of what happens next.
     pub(super) fn add(&self, result: PlatformResult) {
-        self.results.lock().push_back(result);
+        self.results.lock().push(result);
     }
 
     /// Drops the results that were not used.
@@ -49,13 +45,6 @@ impl ReplayPlatform {
         results.remove(at);
         Some(found)
     }
-
-    fn take_query<T>(&self, fits: impl Fn(&QueryResult) -> Option<T>) -> Option<T> {
-        self.take(|result| match result {
-            PlatformResult::Query(query) => fits(query),
-            PlatformResult::Effect(_) => None,
-        })
-    }
 }
 
 impl Platform for ReplayPlatform {
@@ -70,14 +59,12 @@ impl Platform for ReplayPlatform {
     }
 
     fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
-        Box::new(ReplayPaths {
-            written: written(project, &self.home.lock()),
-            results: Arc::clone(&self.results),
-        })
+        let home = self.home.lock();
+        Box::new(RecordedPaths::of(project, &home, None, &self.results))
     }
 
     fn show(&self, _: &str, _: &Path) -> ShownFile {
-        let excerpt = self.take_query(|query| match query {
+        let excerpt = self.take(|result| match result.query()? {
             QueryResult::Excerpt(text) => Some(text.clone()),
             _ => None,
         });
@@ -88,71 +75,12 @@ impl Platform for ReplayPlatform {
     }
 
     fn is_unchanged(&self, _: &str, _: &Path, _: &str) -> bool {
-        let is_changed = self.take_query(|query| match query {
+        let is_changed = self.take(|result| match result.query()? {
             QueryResult::ShownChanged(is_changed) => Some(*is_changed),
             _ => None,
         });
         is_changed != Some(true)
     }
-}
-
-/// Paths that lead where they say, unless the transcript says otherwise.
-#[derive(Debug)]
-struct ReplayPaths {
-    written: WrittenPaths,
-    results: Results,
-}
-
-impl ReplayPaths {
-    fn find<T>(&self, fits: impl Fn(&QueryResult) -> Option<T>) -> Option<T> {
-        self.results.lock().iter().find_map(|result| match result {
-            PlatformResult::Query(query) => fits(query),
-            PlatformResult::Effect(_) => None,
-        })
-    }
-}
-
-impl Paths for ReplayPaths {
-    fn forms(&self, path: &str) -> Vec<PathForm> {
-        let recorded = self.find(|query| match query {
-            QueryResult::Path(resolved) if resolved.written == path => Some(resolved.forms.clone()),
-            _ => None,
-        });
-        recorded.unwrap_or_else(|| self.written.forms(path))
-    }
-
-    fn ignores_case(&self) -> bool {
-        self.find(|query| matches!(query, QueryResult::IgnoresCase(true)).then_some(()))
-            .is_some()
-    }
-
-    fn protected(&self) -> Vec<String> {
-        self.written.protected()
-    }
-
-    fn holds_answers(&self, form: &PathForm) -> bool {
-        let recorded = self.find(|query| match query {
-            QueryResult::ApprovalStore(store) if store.absolute == form.absolute => {
-                Some(store.contains)
-            }
-            _ => None,
-        });
-        recorded.unwrap_or_else(|| self.written.holds_answers(form))
-    }
-}
-
-/// The paths of a project as they are written, without a look at the disk.
-pub(super) fn written(project: &Project<'_>, home: &str) -> WrittenPaths {
-    let (cwd, agent_dir) = (
-        project.cwd.to_string_lossy(),
-        project.agent_dir.to_string_lossy(),
-    );
-    WrittenPaths::new(
-        &cwd,
-        &agent_dir,
-        home,
-        project.session_file.map(with_slashes),
-    )
 }
 
 #[cfg(test)]

@@ -20,17 +20,14 @@ pub(crate) struct ReplayTotals {
 
 impl ReplayTotals {
     pub(crate) fn of(rows: &[ReplayRow]) -> Self {
-        let mut totals = Self::default();
-        for row in rows {
-            totals.all += 1;
-            match row.result {
-                TranscriptResult::Same { .. } => {}
-                TranscriptResult::Differs { .. } => totals.differ += 1,
-                TranscriptResult::Blessed => totals.blessed += 1,
-                TranscriptResult::Failed { .. } => totals.failed += 1,
-            }
+        let of =
+            |is: fn(&TranscriptResult) -> bool| rows.iter().filter(|row| is(&row.result)).count();
+        Self {
+            all: rows.len(),
+            differ: of(|result| matches!(result, TranscriptResult::Differs { .. })),
+            blessed: of(|result| matches!(result, TranscriptResult::Blessed)),
+            failed: of(|result| matches!(result, TranscriptResult::Failed { .. })),
         }
-        totals
     }
 
     fn summary(&self) -> String {

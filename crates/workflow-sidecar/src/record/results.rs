@@ -1,5 +1,8 @@
 //! Results and reports of the platform, as lines of a transcript.
 
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::rules::PathForm;
@@ -56,7 +59,18 @@ pub(crate) struct ReportedEvent {
     pub(crate) event: PlatformEvent,
 }
 
+/// Results in the order in which they came.
+pub(super) type Results = Arc<Mutex<Vec<PlatformResult>>>;
+
 impl PlatformResult {
+    /// The answer, if a query was answered.
+    pub(super) fn query(&self) -> Option<&QueryResult> {
+        match self {
+            Self::Query(query) => Some(query),
+            Self::Effect(_) => None,
+        }
+    }
+
     pub(super) fn parse(json: &str) -> serde_json::Result<Self> {
         match serde_json::from_str(json) {
             Ok(query) => Ok(Self::Query(query)),

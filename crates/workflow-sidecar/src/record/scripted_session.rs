@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::definitions::DefinitionsLine;
-use super::format::{ProtocolLine, Transcript, TranscriptEntry, TranscriptLine};
+use super::format::{Transcript, TranscriptEntry, TranscriptLine};
 use super::player::{Player, ReplayOptions};
 use super::replay::{blessed, replay};
 use super::steps::TranscriptStep;
@@ -47,31 +47,34 @@ pub fn run_script(text: &[u8]) -> Vec<Exchange> {
     }
     exchanges.push(Exchange {
         sent: None,
-        received: player.sidecar().handle_line(HostLine::End),
+        received: player.hear(HostLine::End),
         is_over: true,
     });
     exchanges
 }
 
 /// Plays a line of a script; `None` if nothing is to be done.
-fn exchange(player: &mut Player, line: &[u8]) -> Option<Exchange> {
-    let parsed = TranscriptLine::parse(0, line);
-    let sent = match &parsed {
-        Err(_) => Some(line.to_vec()),
-        Ok(line) => match &line.entry {
+fn exchange(player: &mut Player, text: &[u8]) -> Option<Exchange> {
+    let line = TranscriptLine::parse(0, text);
+    let sent = match line.as_ref().map(|line| &line.entry) {
+        Err(_) => Some(text.to_vec()),
+        Ok(TranscriptEntry::In(sent)) => Some(sent.text().into_owned().into_bytes()),
+        Ok(TranscriptEntry::Bytes(bytes)) => Some(bytes.clone()),
+        Ok(
             TranscriptEntry::Definitions(DefinitionsLine::Named(_))
             | TranscriptEntry::Header(_)
             | TranscriptEntry::Note(_)
             | TranscriptEntry::Out(_)
-            | TranscriptEntry::Torn(_) => return None,
-            TranscriptEntry::In(ProtocolLine::Bytes(bytes)) => Some(bytes.clone()),
-            TranscriptEntry::In(sent) => sent.text().map(|text| text.into_owned().into_bytes()),
-            _ => None,
-        },
+            | TranscriptEntry::Torn(_),
+        ) => return None,
+        Ok(_) => None,
     };
-    let received = match (&sent, &parsed) {
-        (None, Ok(line)) => player.play(&TranscriptStep::of(line, None)).ok()?.then,
-        (sent, _) => player.send_line(sent.as_deref().unwrap_or_default()),
+    let received = if let Some(sent) = &sent {
+        player.hear(HostLine::Line(sent))
+    } else {
+        let line = line.ok()?;
+        let pairs = player.play(&TranscriptStep::of(&line, None)).ok()?;
+        pairs.into_iter().filter_map(|pair| pair.received).collect()
     };
     Some(Exchange {
         sent,
@@ -91,8 +94,8 @@ pub fn bless_text(text: &str) -> Option<String> {
 /// The number of differences between a transcript and the engine; `None` if it cannot be read or played.
 #[must_use]
 pub fn differences_of_text(text: &str) -> Option<usize> {
-    let replayed = replay(&read(text)?, &ReplayOptions::default()).ok()?;
-    Some(replayed.differences.len())
+    let (differences, _) = replay(&read(text)?, &ReplayOptions::default()).ok()?;
+    Some(differences.len())
 }
 
 fn read(text: &str) -> Option<Transcript> {

@@ -1,6 +1,6 @@
 //! The steps of a transcript: something happens, and lines of the sidecar follow.
 //!
-//! Decides which lines belong to which event. Must not know how lines are sent.
+//! Decides which lines belong to which event, and which lines are compared. Must not know how lines are sent.
 
 use serde_json::value::RawValue;
 use workflow_core::types::Millis;
@@ -20,6 +20,17 @@ pub(super) struct TranscriptStep<'a> {
     pub(super) note: Option<&'a RawValue>,
 }
 
+/// A line of the sidecar in a transcript, and the line that came in its place. One of them may be missing.
+#[derive(Debug)]
+pub(super) struct LinePair<'a> {
+    /// The line of the transcript; of a line too many, the one that it precedes or follows.
+    pub(super) line: &'a TranscriptLine,
+    /// True if it precedes the line, because time passed before anything else happened.
+    pub(super) is_before: bool,
+    pub(super) expected: Option<&'a ProtocolLine>,
+    pub(super) received: Option<String>,
+}
+
 impl<'a> TranscriptStep<'a> {
     /// A line, and nothing that follows yet.
     pub(super) fn of(line: &'a TranscriptLine, note: Option<&'a RawValue>) -> Self {
@@ -29,6 +40,34 @@ impl<'a> TranscriptStep<'a> {
             torn: None,
             note,
         }
+    }
+
+    /// Pairs the lines that follow with those that came: some before the event, the others then. There are none if they are not
+    /// compared.
+    pub(super) fn pairs(&self, before: Vec<String>, then: Vec<String>) -> Vec<LinePair<'a>> {
+        if self.is_unknown() {
+            return Vec::new();
+        }
+        let extra = |line, is_before, received| LinePair {
+            line,
+            is_before,
+            expected: None,
+            received: Some(received),
+        };
+        let before = before.into_iter();
+        let mut pairs: Vec<_> = before.map(|text| extra(self.line, true, text)).collect();
+        let mut then = then.into_iter();
+        pairs.extend(self.followed.iter().map(|(line, sent)| LinePair {
+            line,
+            is_before: false,
+            expected: Some(sent),
+            received: then.next(),
+        }));
+        if self.torn.is_none() {
+            let last = self.followed.last().map_or(self.line, |(line, _)| line);
+            pairs.extend(then.map(|text| extra(last, false, text)));
+        }
+        pairs
     }
 
     /// True if the lines that follow are not compared.
@@ -65,15 +104,12 @@ pub(super) fn steps(lines: &[TranscriptLine]) -> Vec<TranscriptStep<'_>> {
                             now: header.clock.now,
                         };
                     }
-                    TranscriptEntry::In(sent) => {
-                        clock.moves_on(line);
-                        clock.is_systems &= !asks_for_virtual_clock(sent);
-                    }
-                    TranscriptEntry::Event(_) | TranscriptEntry::End => {
-                        clock.moves_on(line);
-                    }
                     // They are noted for what happens next.
-                    _ => {}
+                    TranscriptEntry::Definitions(_) | TranscriptEntry::Result(_) => {}
+                    entry => {
+                        clock.moves_on(line);
+                        clock.is_systems &= !asks_for_virtual_clock(entry);
+                    }
                 }
                 steps.push(TranscriptStep::of(line, note));
             }
@@ -100,9 +136,11 @@ impl RecordedClock {
 }
 
 /// True for an `initialize` that asks for a virtual clock.
-fn asks_for_virtual_clock(sent: &ProtocolLine) -> bool {
-    let is_likely = sent.text().is_some_and(|line| line.contains("virtual"));
-    is_likely
+fn asks_for_virtual_clock(entry: &TranscriptEntry) -> bool {
+    let TranscriptEntry::In(sent) = entry else {
+        return false;
+    };
+    sent.text().contains("virtual")
         && sent.message().is_some_and(|message| {
             message["method"] == "initialize" && message["params"]["clock"].is_object()
         })

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, anyhow, bail};
 use parking_lot::Mutex;
@@ -13,7 +12,7 @@ use serde::Serialize;
 use super::difference::Difference;
 use super::format::Transcript;
 use super::player::ReplayOptions;
-use super::replay::{Replayed, blessed, replay};
+use super::replay::{blessed, replay};
 use crate::files::write_atomically;
 use crate::sessions::read_file;
 
@@ -79,23 +78,18 @@ pub(crate) fn replay_all(
 ) -> Result<Vec<ReplayRow>> {
     let paths = transcripts(named)?;
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
-    let next = AtomicUsize::new(0);
+    let next = Mutex::new(paths.iter().enumerate());
     let played = Mutex::<BTreeMap<usize, ReplayRow>>::default();
+    let play_next = || {
+        let (at, path) = next.lock().next()?;
+        let result = play(path, options, bless);
+        let file = path.display().to_string();
+        played.lock().insert(at, ReplayRow { file, result });
+        Some(())
+    };
     std::thread::scope(|scope| {
         for _ in 0..at_once.min(paths.len()) {
-            scope.spawn(|| {
-                let take = || {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    paths.get(at).map(|path| (at, path))
-                };
-                while let Some((at, path)) = take() {
-                    let row = ReplayRow {
-                        file: path.display().to_string(),
-                        result: play(path, options, bless),
-                    };
-                    played.lock().insert(at, row);
-                }
-            });
+            scope.spawn(|| while play_next().is_some() {});
         }
     });
     Ok(played.into_inner().into_values().collect())
@@ -115,7 +109,7 @@ fn play(path: &Path, options: &ReplayOptions, bless: bool) -> TranscriptResult {
             write_atomically(path, &blessed).with_context(unwritten)?;
             return Ok(TranscriptResult::Blessed);
         }
-        let Replayed { differences, torn } = replay(&transcript, options)?;
+        let (differences, torn) = replay(&transcript, options)?;
         Ok(if differences.is_empty() {
             TranscriptResult::Same { torn }
         } else {

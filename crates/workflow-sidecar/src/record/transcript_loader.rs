@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use parking_lot::Mutex;
 use workflow_core::definition::{FilePath, FileProblem, Files, Loaded, Tier, TierEntry, load};
 
-use super::definitions::{RecordedDirectory, project_name};
+use super::definitions::{DefinitionsLine, PROJECT, RecordedDirectory, project_name};
 use super::recording_loader::RecordingLoader;
 use crate::platform::disk::{Disk, HOST_DIRECTORY};
 use crate::server::{Loader, no_project};
@@ -83,7 +83,7 @@ impl Tiers {
     }
 
     /// The directories `$AGENT` and `$CWD` with them.
-    pub(super) fn directories(self) -> BTreeMap<String, RecordedDirectory> {
+    fn directories(self) -> BTreeMap<String, RecordedDirectory> {
         let Self([agent, project]) = self;
         let named = [(AGENT_DIR.to_owned(), agent), (project_name(CWD), project)];
         let named = named.map(|(name, directory)| (name, directory.unwrap_or_default()));
@@ -96,11 +96,24 @@ impl Tiers {
     }
 
     /// The directory of this name beside a transcript, or among its definitions.
-    pub(super) fn beside(transcript: &Path, name: &str) -> Result<Self> {
+    fn beside(transcript: &Path, name: &str) -> Result<Self> {
         let parent = transcript.parent().unwrap_or(Path::new(""));
         let paths = [parent.join(name), parent.join("definitions").join(name)];
         let found = paths.iter().find(|path| path.is_dir());
         Self::read(found.unwrap_or(&paths[0]))
+    }
+}
+
+impl DefinitionsLine {
+    /// The directories that a line of this transcript sets.
+    pub(super) fn directories(
+        &self,
+        transcript: &Path,
+    ) -> Result<BTreeMap<String, RecordedDirectory>> {
+        match self {
+            Self::Named(name) => Ok(Tiers::beside(transcript, name)?.directories()),
+            Self::Embedded(directories) => Ok(directories.clone()),
+        }
     }
 }
 
@@ -118,13 +131,8 @@ impl TranscriptLoader {
         self.0.lock().directories.clear();
     }
 
-    /// Sets the content of `$AGENT` and `$CWD`, and empties all other directories.
-    pub(super) fn name(&self, tiers: Tiers) {
-        self.0.lock().directories = tiers.directories().into_iter().collect();
-    }
-
     /// Sets the content of directories.
-    pub(super) fn embed(&self, directories: BTreeMap<String, RecordedDirectory>) {
+    pub(super) fn define(&self, directories: BTreeMap<String, RecordedDirectory>) {
         self.0.lock().directories.extend(directories);
     }
 
@@ -160,7 +168,7 @@ impl Loader for TranscriptLoader {
         };
         let mut loaded = load(&files);
         let [_, project] = &files.directories;
-        if !project.has_project() {
+        if project.0.contains_key(PROJECT) {
             loaded.diagnostics.push(no_project(cwd));
         }
         Arc::new(loaded)
@@ -205,10 +213,10 @@ mod tests {
     fn a_directory_is_found_by_its_name() {
         let loader = TranscriptLoader::default();
         let all = directory(r#"{"workflows/a/":null}"#);
-        loader.name(Tiers([None, Some(all.clone())]));
+        loader.define(Tiers([None, Some(all.clone())]).directories());
         assert_eq!(find(&loader, Tier::Project, "$CWD"), all);
         let own = directory(r#"{"workflows/b/":null}"#);
-        loader.embed([("/p/.pi".to_owned(), own.clone())].into());
+        loader.define([("/p/.pi".to_owned(), own.clone())].into());
         assert_eq!(find(&loader, Tier::Project, "/p"), own);
         assert_eq!(find(&loader, Tier::Project, "/p/"), own);
         assert_ne!(find(&loader, Tier::Project, "/q"), own);
@@ -217,7 +225,7 @@ mod tests {
             RecordedDirectory::default()
         );
         let instead = TranscriptLoader::instead(Tiers([None, Some(all.clone())]));
-        instead.embed([("/p/.pi".to_owned(), own)].into());
+        instead.define([("/p/.pi".to_owned(), own)].into());
         assert_eq!(find(&instead, Tier::Project, "/p"), all);
         loader.clear();
         assert_eq!(

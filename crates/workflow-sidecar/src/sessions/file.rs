@@ -67,7 +67,7 @@ fn lenient<'de: 'a, 'a, D: Deserializer<'de>>(
 
 /// A JSON text, borrowed if it has no escapes.
 #[derive(Deserialize)]
-pub(crate) struct JsonText<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
+struct JsonText<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Reads a file, with its path in the error.
 pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>> {

@@ -28,13 +28,9 @@ impl Timelines {
         if self.sessions.is_empty() {
             page.line("nothing happened in any session");
         }
-        let entries = match self.on_other_branches {
-            0 => None,
-            1 => Some("1 entry".to_owned()),
-            number => Some(format!("{number} entries")),
-        };
-        if let Some(entries) = entries {
-            let entries = format_args!("{entries} on other branches not shown");
+        if let number @ 1.. = self.on_other_branches {
+            let entries = if number == 1 { "entry" } else { "entries" };
+            let entries = format_args!("{number} {entries} on other branches not shown");
             page.line(paint(DIMMED, entries));
         }
         if self.skipped > 0 {
@@ -56,9 +52,8 @@ impl SessionTimeline {
             let since = event.at.zip(start);
             let since = since.map(|(at, start)| format!("+{}", duration(at.saturating_sub(start))));
             let since = format!("{:>11}", since.unwrap_or_default());
-            let (line, below) = event.what.text();
-            page.line(format_args!("{}  {line}", paint(DIMMED, since)));
-            page.append(&below);
+            page.add(&format!("{}  ", paint(DIMMED, since)));
+            event.what.print(page);
         }
         match &self.totals {
             Some(totals) => totals.print(page),
@@ -71,87 +66,87 @@ impl SessionTimeline {
 }
 
 impl TimelineEvent {
-    /// The line of an event, and the lines below it.
-    fn text(&self) -> (String, Page) {
-        let styled = |style: Style, word: &str, rest: &str| {
-            (
-                format!("{} {}", paint(style, word), shown(rest)),
-                Page::default(),
-            )
+    /// Adds the line of an event, and the lines below it.
+    fn print(&self, page: &mut Page) {
+        let mut styled = |style: Style, word: &str, rest: &str, below: Option<&String>| {
+            page.line(format_args!("{} {}", paint(style, word), shown(rest)));
+            if let Some(below) = below {
+                page.block(INDENT, below);
+            }
         };
-        let with = |(line, mut below): (String, Page), text: &str| {
-            below.block(INDENT, text);
-            (line, below)
-        };
-        let run = |how: &str, workflow: &str, task: &str| {
-            let head = paint(TITLE, format_args!("{how} {}", shown(workflow)));
-            (format!("{head}: {}", shown(task)), Page::default())
-        };
-        let plain = |line: String| (line, Page::default());
         let after = |lasted: &Option<i64>| match lasted {
             Some(lasted) => format!(" after {}", duration(*lasted)),
             None => String::new(),
         };
         match self {
-            Self::Started { workflow, task } => run("started", workflow, task),
-            Self::Resumed { workflow, task } => run("taken up", workflow, task),
+            Self::Started { workflow, task } => page.line(begun("started", workflow, task)),
+            Self::Resumed { workflow, task } => page.line(begun("taken up", workflow, task)),
             Self::Entered {
                 phase,
                 by,
                 lasted,
                 flow,
-            } => entered(phase, by.as_ref(), *lasted, flow),
-            Self::Denied { tool, reason } => with(styled(BAD, "denied", tool), reason),
-            Self::Gate { checks } => gate(checks),
+            } => entered(page, phase, by.as_ref(), *lasted, flow),
+            Self::Denied { tool, reason } => styled(BAD, "denied", tool, Some(reason)),
+            Self::Gate { checks } => gate(page, checks),
             Self::Asked { question, answer } => {
                 let answer = match answer {
                     Some(answer) => format!("answered {}", shown(answer)),
                     None => "no answer".to_owned(),
                 };
                 let (asked, answer) = (paint(NOTABLE, "asked"), paint(DIMMED, answer));
-                plain(format!("{asked}: {}  {answer}", shown(question)))
+                page.line(format_args!("{asked}: {}  {answer}", shown(question)));
             }
             Self::Answered { choice, comment } => {
-                let answered = styled(NOTABLE, "the user answered", choice);
-                match comment {
-                    Some(comment) => with(answered, comment),
-                    None => answered,
-                }
+                styled(NOTABLE, "the user answered", choice, comment.as_ref());
             }
             Self::Refused { action, answer } => {
                 let action = format!("workflow_step {action}");
-                with(styled(BAD, "refused", &action), answer)
+                styled(BAD, "refused", &action, Some(answer));
             }
             Self::Reminded { times } => {
-                plain(format!("{}, {times} in a row", paint(NOTABLE, "reminded")))
+                let reminded = paint(NOTABLE, "reminded");
+                page.line(format_args!("{reminded}, {times} in a row"));
             }
-            Self::UserMessage { text } => plain(format!("the user: {}", shown(text))),
+            Self::UserMessage { text } => page.line(format_args!("the user: {}", shown(text))),
             Self::Triggered { text } => {
-                plain(format!("{}: {}", paint(NOTABLE, "a trigger"), shown(text)))
+                let trigger = paint(NOTABLE, "a trigger");
+                page.line(format_args!("{trigger}: {}", shown(text)));
             }
-            Self::CodeRestored { message } => plain(format!("the code: {}", visible(message))),
-            Self::Paused { why } => plain(paint(NOTABLE, why)),
-            Self::Compacted => plain(paint(DIMMED, "older messages became a summary")),
+            Self::CodeRestored { message } => {
+                page.line(format_args!("the code: {}", visible(message)));
+            }
+            Self::Paused { why } => page.line(paint(NOTABLE, why)),
+            Self::Compacted => page.line(paint(DIMMED, "older messages became a summary")),
             Self::Completed { lasted, flow } => {
                 let by = flow.user_command.as_deref().map(by_user);
                 let by = by.map_or_else(String::new, |by| format!("{} → ", shown(&by)));
                 let complete = paint(GOOD, "complete");
-                (format!("{by}{complete}{}", after(lasted)), of_user(flow))
+                page.line(format_args!("{by}{complete}{}", after(lasted)));
+                of_user(page, flow);
             }
             Self::Cancelled { lasted } => {
-                plain(format!("{}{}", paint(BAD, "cancelled"), after(lasted)))
+                let cancelled = paint(BAD, "cancelled");
+                page.line(format_args!("{cancelled}{}", after(lasted)));
             }
         }
     }
 }
 
-/// A phase, and why it was entered.
+/// The beginning of a run.
+fn begun(how: &str, workflow: &str, task: &str) -> String {
+    let head = paint(TITLE, format_args!("{how} {}", shown(workflow)));
+    format!("{head}: {}", shown(task))
+}
+
+/// Adds a phase, and why it was entered.
 fn entered(
+    page: &mut Page,
     phase: &str,
     by: Option<&String>,
     lasted: Option<i64>,
     flow: &FlowNotes,
-) -> (String, Page) {
+) {
     let cause = if let Some(command) = &flow.user_command {
         by_user(command)
     } else {
@@ -164,19 +159,13 @@ fn entered(
     };
     let lasted = lasted.map(|lasted| format!("  {}", paint(DIMMED, duration(lasted))));
     let visit = flow.visit.map(|visit| format!(", visit {visit}"));
-    let mut below = Page::default();
+    let (visit, lasted) = (visit.unwrap_or_default(), lasted.unwrap_or_default());
+    page.line(format_args!("{cause}{}{visit}{lasted}", shown(phase)));
     if !flow.skipped.is_empty() {
         let skipped = format!("skipped {}", shown(&flow.skipped.join(", ")));
-        below.line(format_args!("{INDENT}{}", paint(DIMMED, skipped)));
+        page.line(format_args!("{INDENT}{}", paint(DIMMED, skipped)));
     }
-    let line = [
-        cause,
-        shown(phase),
-        visit.unwrap_or_default(),
-        lasted.unwrap_or_default(),
-    ];
-    below.append(&of_user(flow));
-    (line.concat(), below)
+    of_user(page, flow);
 }
 
 /// Names a command of the user, as the cause of a move.
@@ -184,27 +173,24 @@ fn by_user(command: &str) -> String {
     format!("the user: /workflow-{command}")
 }
 
-/// What the user passed over, and the comment of the user.
-fn of_user(flow: &FlowNotes) -> Page {
-    let mut below = Page::default();
+/// Adds what the user passed over, and the comment of the user.
+fn of_user(page: &mut Page, flow: &FlowNotes) {
     for overridden in &flow.overrode {
         let passed_over = paint(BAD, "passed over");
-        below.line(format_args!("{INDENT}{passed_over} {}", shown(overridden)));
+        page.line(format_args!("{INDENT}{passed_over} {}", shown(overridden)));
     }
     if let Some(comment) = &flow.comment {
-        below.block(INDENT, comment);
+        page.block(INDENT, comment);
     }
-    below
 }
 
-/// The checks of a gate: result, duration and location.
-fn gate(checks: &[Report]) -> (String, Page) {
-    let line = if checks.iter().all(Report::has_passed) {
+/// Adds the checks of a gate: result, duration and location.
+fn gate(page: &mut Page, checks: &[Report]) {
+    page.line(if checks.iter().all(Report::has_passed) {
         paint(GOOD, "gate passed")
     } else {
         paint(BAD, "gate not passed")
-    };
-    let mut below = Page::default();
+    });
     for check in checks {
         let mark = match check.verdict {
             CheckVerdict::Passed => paint(GOOD, "✓"),
@@ -218,9 +204,8 @@ fn gate(checks: &[Report]) -> (String, Page) {
         };
         let source = paint(DIMMED, format_args!("{lasted}  {}", shown(&check.source)));
         let what = shown(&check.what);
-        below.line(format_args!("{INDENT}{mark} {what}{why}  {source}"));
+        page.line(format_args!("{INDENT}{mark} {what}{why}  {source}"));
     }
-    (line, below)
 }
 
 impl Totals {

@@ -11,6 +11,7 @@ use workflow_core::event::PlatformEvent;
 use workflow_core::policy::STEP_TOOL;
 
 use super::Timeline;
+use super::timeline::TimelineEvent;
 use crate::record::{ProtocolLine, Transcript, TranscriptEntry};
 
 /// Builds the timelines of a recording's sessions, by id.
@@ -30,10 +31,9 @@ pub(crate) fn of_recording(
         match &line.entry {
             TranscriptEntry::Header(_) => {
                 reader.calls.clear();
-                reader
-                    .sessions
-                    .values_mut()
-                    .for_each(Timeline::forget_questions);
+                for timeline in reader.sessions.values_mut() {
+                    timeline.open_questions.clear();
+                }
             }
             TranscriptEntry::In(line) => reader.host_line(line),
             TranscriptEntry::Out(line) => reader.sidecar_line(line),
@@ -41,10 +41,13 @@ pub(crate) fn of_recording(
                 let event = &reported.event;
                 reader.restored = matches!(event, PlatformEvent::CodeRestored { .. });
                 if let PlatformEvent::Triggered { text } = event {
-                    reader.timeline(&reported.session).trigger_received(text);
+                    let timeline = reader.timeline(&reported.session);
+                    timeline.trigger_texts.push(text.clone());
                 }
             }
-            TranscriptEntry::Note(_)
+            TranscriptEntry::Bytes(_)
+            | TranscriptEntry::TooLong(_)
+            | TranscriptEntry::Note(_)
             | TranscriptEntry::Definitions(_)
             | TranscriptEntry::Result(_)
             | TranscriptEntry::End
@@ -83,10 +86,9 @@ impl RecordingReader {
         let params = &message["params"];
         let Some(method) = message["method"].as_str() else {
             let (id, now) = (message["id"].to_string(), self.now);
+            let answer = answer_text(&message["result"]);
             for timeline in self.sessions.values_mut() {
-                timeline
-                    .at(now)
-                    .question_answered(&id, answer_text(&message["result"]));
+                timeline.at(now).question_answered(&id, answer);
             }
             return;
         };
@@ -112,10 +114,7 @@ impl RecordingReader {
             "hook/tool_call" => self.timeline(session_of(&message)).tool_called(),
             "hook/input" => {
                 let event = &params["event"];
-                if event["source"]
-                    .as_str()
-                    .is_some_and(|source| source != "extension")
-                {
+                if event["source"].is_string() && event["source"] != "extension" {
                     let text = event["text"].as_str().unwrap_or("(not recorded)");
                     self.timeline(session_of(&message)).user_message(text);
                 }
@@ -169,8 +168,8 @@ impl RecordingReader {
         }
         if let Some(reason) = result["block"]["reason"].as_str() {
             let tool = call["params"]["event"]["toolName"].as_str();
-            self.timeline(session)
-                .denied(tool.unwrap_or_default(), reason);
+            let timeline = self.timeline(session);
+            timeline.denied(tool.unwrap_or_default(), reason);
         }
         // First the actions: a gate's entry explains the answer.
         let is_branch = call["method"] == "hook/branch";
@@ -196,7 +195,9 @@ impl RecordingReader {
                 _ => {}
             }
             if let Some(text) = action["message"].as_str().filter(|_| restored) {
-                self.timeline(session).code_restored(text);
+                let message = text.to_owned();
+                let event = TimelineEvent::CodeRestored { message };
+                self.timeline(session).push(event);
             }
         }
     }

@@ -4,12 +4,11 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::value::to_raw_value;
 use workflow_core::definition::{Catalog, Loaded};
 use workflow_core::event::Entry;
 use workflow_core::explain::Explained;
 use workflow_core::reminders::ContinueCounters;
-use workflow_core::run::{Position, RunState, StoredRun, entry_type, last_of_run, restore};
+use workflow_core::run::{Position, RunState, StoredDefinition, StoredRun, last_of_run, restore};
 
 use crate::present::stored_path;
 
@@ -64,23 +63,20 @@ impl TimelineRun {
         }
     }
 
-    /// Sets the state after a transition.
-    pub(super) fn moved(&mut self, state: RunState) {
-        self.state = state;
+    /// Sets the state after a transition, and gives the one before.
+    pub(super) fn moved(&mut self, state: RunState) -> RunState {
         self.explained = OnceCell::new();
+        std::mem::replace(&mut self.state, state)
     }
 
     /// Adopts the stored definition; returns false if the entry has none for this run.
     pub(super) fn define(&mut self, entry: Entry<'_>) -> bool {
-        let state = to_raw_value(&self.state).expect("a state is JSON");
-        let state = Entry {
-            custom_type: entry_type::STATE,
-            data: Some(&state),
-        };
-        let Some(definition) = restore(&[state, entry]).definition else {
+        let stored = last_of_run::<StoredDefinition>(&[entry], &self.state.task_id);
+        let catalog = stored.and_then(|(_, stored)| Catalog::checked(stored.workflows));
+        let Some(catalog) = catalog else {
             return false;
         };
-        self.catalog = Some(Arc::new(definition.catalog));
+        self.catalog = Some(Arc::new(catalog));
         self.explained = OnceCell::new();
         true
     }
@@ -105,13 +101,15 @@ impl TimelineRun {
         let (user_command, overrode) = moved_by
             .map(|moved| (moved.command, moved.overrode))
             .unzip();
-        let data = Some(data)
-            .filter(|_| self.step == Some(step))
-            .unwrap_or_default();
-        let visit = self.position().map(|position| {
-            let path = &self.state.current_path;
-            data.visits(path, &position.phase.id)
-        });
+        let data = if self.step == Some(step) {
+            data
+        } else {
+            Default::default()
+        };
+        let path = &self.state.current_path;
+        let visit = self
+            .position()
+            .map(|position| data.visits(path, &position.phase.id));
         FlowNotes {
             visit: visit.filter(|visit| *visit > 1),
             outcome: data.outcome,

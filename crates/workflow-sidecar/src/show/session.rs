@@ -1,16 +1,16 @@
 //! The timeline of a session file of pi.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use workflow_core::definition::Catalog;
 use workflow_core::effect::message_type;
 use workflow_core::policy::STEP_TOOL;
 
 use super::Timeline;
-use crate::sessions::{JsonText, SessionEntry, SessionFile};
+use crate::record::lenient_json;
+use crate::sessions::{SessionEntry, SessionFile};
 
 /// Builds the timeline of a session.
 pub(crate) fn of_session(file: &SessionFile<'_>, known: Option<Arc<Catalog>>) -> Timeline {
@@ -28,124 +28,58 @@ fn add_entry(timeline: &mut Timeline, entry: &SessionEntry<'_>) {
     }
     match &*entry.kind {
         "custom_message" if entry.custom_type.as_deref() == Some(message_type::CONTEXT) => {
-            let text = entry.content.map(text_of).unwrap_or_default();
-            timeline.context_injected(&text);
+            timeline.context_injected(&text_of(&value(entry.content)));
         }
         "compaction" => timeline.compacted(),
-        "message" => {
-            // A message of another form is skipped, as is everything else that is not known here.
-            let message = entry
-                .message
-                .and_then(|message| serde_json::from_str(message.get()).ok());
-            if let Some(message) = message {
-                add_message(timeline, &message);
-            }
-        }
+        "message" => add_message(timeline, &value(entry.message)),
         _ => {}
     }
 }
 
-/// The used fields of a message.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SessionMessage<'a> {
-    #[serde(borrow)]
-    role: Cow<'a, str>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tool_name: Option<Cow<'a, str>>,
-    is_error: Option<bool>,
-    #[serde(borrow)]
-    details: Option<&'a RawValue>,
+/// A part of an entry; null if there is none.
+fn value(part: Option<&RawValue>) -> Value {
+    let value = part.and_then(|part| lenient_json(part.get().as_bytes()));
+    value.map(|(value, _)| value).unwrap_or_default()
 }
 
-/// The used details of an answer of `workflow_step`.
-#[derive(Deserialize)]
-struct StepDetails {
-    approval: String,
-    comment: Option<String>,
-}
-
-/// A block of a message's content.
-#[derive(Deserialize)]
-struct MessageBlock<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Cow<'a, str>,
-    #[serde(borrow)]
-    text: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    name: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
-}
-
-fn add_message(timeline: &mut Timeline, message: &SessionMessage<'_>) {
-    let text = || message.content.map(text_of).unwrap_or_default();
-    match &*message.role {
-        "user" => timeline.user_message(&text()),
+fn add_message(timeline: &mut Timeline, message: &Value) {
+    let content = &message["content"];
+    match message["role"].as_str().unwrap_or_default() {
+        "user" => timeline.user_message(&text_of(content)),
         "assistant" => {
-            for block in message.content.map(blocks).unwrap_or_default() {
-                if block.kind == "toolCall" {
-                    add_tool_call(timeline, &block);
+            for block in blocks(content).filter(|block| block["type"] == "toolCall") {
+                timeline.tool_called();
+                let action = &block["arguments"]["action"];
+                if let Some(action) = action.as_str().filter(|_| block["name"] == STEP_TOOL) {
+                    timeline.step_called(action);
                 }
             }
         }
         "toolResult" => {
-            let tool = message.tool_name.as_deref().unwrap_or_default();
-            let details = message.details.filter(|_| tool == STEP_TOOL);
-            let details = details.and_then(|details| serde_json::from_str(details.get()).ok());
-            if let Some(StepDetails { approval, comment }) = details {
-                return timeline.approval_answered(&approval, comment.as_deref());
-            }
-            if message.is_error != Some(true) {
-                return;
-            }
-            let text = text();
-            if tool == STEP_TOOL {
-                timeline.step_refused(&text);
-            } else {
-                timeline.tool_failed(tool, &text);
+            let tool = message["toolName"].as_str().unwrap_or_default();
+            let (approval, comment) = (
+                &message["details"]["approval"],
+                &message["details"]["comment"],
+            );
+            match approval.as_str().filter(|_| tool == STEP_TOOL) {
+                Some(choice) => timeline.approval_answered(choice, comment.as_str()),
+                None if message["isError"] != true => {}
+                None if tool == STEP_TOOL => timeline.step_refused(&text_of(content)),
+                None => timeline.tool_failed(tool, &text_of(content)),
             }
         }
         _ => {}
     }
 }
 
-fn add_tool_call(timeline: &mut Timeline, block: &MessageBlock<'_>) {
-    #[derive(Deserialize)]
-    struct Arguments<'a> {
-        #[serde(borrow)]
-        action: Cow<'a, str>,
-    }
-    timeline.tool_called();
-    if block.name.as_deref() != Some(STEP_TOOL) {
-        return;
-    }
-    let arguments = block.arguments.map(RawValue::get).unwrap_or_default();
-    if let Ok(arguments) = serde_json::from_str::<Arguments<'_>>(arguments) {
-        timeline.step_called(&arguments.action);
-    }
+/// The blocks of a content.
+fn blocks(content: &Value) -> impl Iterator<Item = &Value> {
+    content.as_array().into_iter().flatten()
 }
 
-/// Returns the blocks of a content; other values are skipped.
-fn blocks(content: &RawValue) -> Vec<MessageBlock<'_>> {
-    let list: Vec<&RawValue> = serde_json::from_str(content.get()).unwrap_or_default();
-    let blocks = list.into_iter();
-    blocks
-        .filter_map(|block| serde_json::from_str(block.get()).ok())
-        .collect()
-}
-
-/// Returns the text of a content: the text itself, or those of its blocks.
-fn text_of(content: &RawValue) -> String {
-    if let Ok(JsonText(text)) = serde_json::from_str(content.get()) {
-        return text.into_owned();
-    }
-    let blocks = blocks(content);
-    let texts: Vec<&str> = blocks
-        .iter()
-        .filter_map(|block| block.text.as_deref())
-        .collect();
+/// The text of a content: the text itself, or those of its blocks.
+fn text_of(content: &Value) -> String {
+    let texts = blocks(content).filter_map(|block| block["text"].as_str());
+    let texts: Vec<&str> = content.as_str().into_iter().chain(texts).collect();
     texts.join("\n")
 }

@@ -1,5 +1,6 @@
 //! Timeline: events and totals.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -28,10 +29,10 @@ pub(crate) struct Timeline {
     open: Option<(usize, Option<i64>)>,
     /// Indexes of the events that need names from the definition: start and phase.
     unnamed: Vec<usize>,
-    /// The open questions: id and index of the event.
-    open_questions: Vec<(String, usize)>,
+    /// The open questions: the index of the event by id.
+    pub(super) open_questions: HashMap<String, usize>,
     /// Texts of triggers that were not sent to the agent yet.
-    trigger_texts: Vec<String>,
+    pub(super) trigger_texts: Vec<String>,
     /// The latest known time.
     now: Option<i64>,
 }
@@ -166,24 +167,20 @@ impl Timeline {
 
     /// Adds the answer of the user to the question for an approval: before the move that it caused, if it caused one.
     pub(super) fn approval_answered(&mut self, choice: &str, comment: Option<&str>) {
-        let answered = TimedEvent {
-            at: self.now,
-            what: TimelineEvent::Answered {
-                choice: choice.to_owned(),
-                comment: comment.map(str::to_owned),
-            },
-        };
-        let moved = self.events.last_mut().filter(|_| self.moved_by.is_some());
-        if let Some(TimelineEvent::Entered { flow, .. } | TimelineEvent::Completed { flow, .. }) =
-            moved.map(|event| &mut event.what)
+        self.push(TimelineEvent::Answered {
+            choice: choice.to_owned(),
+            comment: comment.map(str::to_owned),
+        });
+        if let [.., moved, answered] = &mut *self.events
+            && let TimelineEvent::Entered { flow, .. } | TimelineEvent::Completed { flow, .. } =
+                &mut moved.what
+            && self.moved_by.is_some()
         {
             flow.comment = None;
-            self.events.insert(self.events.len() - 1, answered);
+            std::mem::swap(moved, answered);
             if let Some((open, _)) = &mut self.open {
                 *open += 1;
             }
-        } else {
-            self.events.push(answered);
         }
     }
 
@@ -200,7 +197,8 @@ impl Timeline {
 
     /// Adds a question to the user.
     pub(super) fn question_opened(&mut self, id: &str, question: &str) {
-        self.open_questions.push((id.to_owned(), self.events.len()));
+        let event = self.events.len();
+        self.open_questions.insert(id.to_owned(), event);
         let question = question.to_owned();
         let answer = None;
         self.push(TimelineEvent::Asked { question, answer });
@@ -210,17 +208,6 @@ impl Timeline {
     pub(super) fn context_injected(&mut self, text: &str) {
         self.totals.contexts += 1;
         self.totals.context_characters += characters(text);
-    }
-
-    /// Adds the text that a trigger received for the agent.
-    pub(super) fn trigger_received(&mut self, text: &str) {
-        self.trigger_texts.push(text.to_owned());
-    }
-
-    /// Adds the result of restoring a checkpoint.
-    pub(super) fn code_restored(&mut self, message: &str) {
-        let message = message.to_owned();
-        self.push(TimelineEvent::CodeRestored { message });
     }
 
     /// Notes that older messages were replaced by a summary.
@@ -240,24 +227,27 @@ impl Timeline {
         self.run.as_ref().is_some_and(|run| run.state.active)
     }
 
-    fn push(&mut self, what: TimelineEvent) {
+    /// Adds an event. The current phase ends where another begins, or a run.
+    pub(super) fn push(&mut self, what: TimelineEvent) {
+        match what {
+            TimelineEvent::Entered { .. } => {
+                self.leave_phase();
+                self.open = Some((self.events.len(), self.now));
+            }
+            TimelineEvent::Started { .. }
+            | TimelineEvent::Resumed { .. }
+            | TimelineEvent::Completed { .. }
+            | TimelineEvent::Cancelled { .. } => self.leave_phase(),
+            _ => {}
+        }
         self.events.push(TimedEvent { at: self.now, what });
-    }
-
-    /// Forgets the open questions, because the process that asked them has ended.
-    pub(super) fn forget_questions(&mut self) {
-        self.open_questions.clear();
     }
 
     /// Adds the answer to a question.
     pub(super) fn question_answered(&mut self, id: &str, text: &str) {
-        let Some(at) = self.open_questions.iter().position(|(open, _)| open == id) else {
-            return;
-        };
-        let (_, event) = self.open_questions.swap_remove(at);
-        if let Some(TimelineEvent::Asked { answer, .. }) =
-            self.events.get_mut(event).map(|event| &mut event.what)
-        {
+        let event = self.open_questions.remove(id);
+        let event = event.and_then(|event| self.events.get_mut(event));
+        if let Some(TimelineEvent::Asked { answer, .. }) = event.map(|event| &mut event.what) {
             *answer = Some(text.to_owned());
         }
     }
@@ -273,16 +263,12 @@ impl Timeline {
 
     /// Adds a user message that the sidecar sent: a trigger's text, or our own.
     pub(super) fn sent_message(&mut self, text: &str) {
-        match self
-            .trigger_texts
-            .iter()
-            .position(|trigger_text| trigger_text == text)
-        {
-            Some(at) => {
-                let text = self.trigger_texts.remove(at);
-                self.push(TimelineEvent::Triggered { text });
-            }
-            None => self.message(text, true),
+        let mut texts = self.trigger_texts.iter();
+        if let Some(at) = texts.position(|trigger_text| trigger_text == text) {
+            let text = self.trigger_texts.remove(at);
+            self.push(TimelineEvent::Triggered { text });
+        } else {
+            self.message(text, true);
         }
     }
 
@@ -335,8 +321,8 @@ impl Timeline {
             self.run = None;
             return;
         };
-        let is_known = self.run.as_ref().is_some_and(|run| run.state == state);
-        if is_known || (self.run.is_none() && !state.active) {
+        let is_known = (self.run.as_ref()).map_or(!state.active, |run| run.state == state);
+        if is_known {
             return;
         }
         let mut run = TimelineRun::new(state, self.known.clone());
@@ -346,13 +332,7 @@ impl Timeline {
         if let Some(counters) = newest(entry_type::RUN) {
             run.note(*counters);
         }
-        self.push(TimelineEvent::Resumed {
-            workflow: run.workflow().to_owned(),
-            task: run.state.task_description.clone(),
-        });
-        self.leave_phase();
-        self.open_phase(run.phase(), None, FlowNotes::default());
-        self.run = Some(run);
+        self.begin(run, true);
     }
 
     fn entered(&mut self, state: RunState) {
@@ -363,60 +343,59 @@ impl Timeline {
         } else {
             action
         };
-        let before = self
-            .run
-            .as_ref()
-            .filter(|run| run.state.task_id == state.task_id);
-        let Some(before) = before.map(|run| run.state.clone()) else {
+        let lasted = self.now.map(|now| now.saturating_sub(state.started_at));
+        let run = self.run.as_mut();
+        let Some(run) = run.filter(|run| run.state.task_id == state.task_id) else {
             return self.started(state);
         };
-        let is_over = before.active && !state.active;
-        let moved = state.active
-            && (before.current_path != state.current_path
-                || before.global_step_count != state.global_step_count);
-        let lasted = self.now.map(|now| now.saturating_sub(state.started_at));
-        let cancelled = state.cancelled;
-        if let Some(run) = &mut self.run {
-            run.moved(state);
-        }
-        if is_over {
-            self.leave_phase();
-            let flow = self.run.as_ref().map(TimelineRun::flow_notes);
-            self.push(if cancelled {
-                TimelineEvent::Cancelled { lasted }
-            } else {
-                TimelineEvent::Completed {
-                    lasted,
-                    flow: Box::new(FlowNotes {
-                        visit: None,
-                        ..flow.unwrap_or_default()
-                    }),
-                }
-            });
-        } else if moved {
-            self.leave_phase();
-            let run = self.run.as_ref();
-            let phase = run.map(TimelineRun::phase).unwrap_or_default();
-            let flow = run.map(TimelineRun::flow_notes).unwrap_or_default();
-            self.open_phase(phase, by, flow);
-        }
+        let before = run.moved(state);
+        let (now, mut flow) = (&run.state, Box::new(run.flow_notes()));
+        let has_moved = before.current_path != now.current_path
+            || before.global_step_count != now.global_step_count;
+        let what = match (before.active, now.active) {
+            (true, false) if now.cancelled => TimelineEvent::Cancelled { lasted },
+            (true, false) => {
+                flow.visit = None;
+                TimelineEvent::Completed { lasted, flow }
+            }
+            (_, true) if has_moved => TimelineEvent::Entered {
+                phase: run.phase(),
+                by,
+                lasted: None,
+                flow,
+            },
+            _ => return,
+        };
+        self.push(what);
     }
 
     fn started(&mut self, state: RunState) {
-        self.leave_phase();
         let run = TimelineRun::new(state, self.known.clone());
-        let (workflow, task) = (
-            run.workflow().to_owned(),
-            run.state.task_description.clone(),
-        );
-        if !run.state.active {
+        if run.state.active {
+            self.unnamed = vec![self.events.len(), self.events.len() + 1];
+            self.begin(run, false);
+        } else {
             // The start of the run is not in the file.
+            self.leave_phase();
             self.run = Some(run);
-            return;
         }
-        self.unnamed = vec![self.events.len(), self.events.len() + 1];
-        self.push(TimelineEvent::Started { workflow, task });
-        self.open_phase(run.phase(), None, FlowNotes::default());
+    }
+
+    /// Begins or resumes a run in its current phase.
+    fn begin(&mut self, run: TimelineRun, is_resumed: bool) {
+        let workflow = run.workflow().to_owned();
+        let task = run.state.task_description.clone();
+        self.push(if is_resumed {
+            TimelineEvent::Resumed { workflow, task }
+        } else {
+            TimelineEvent::Started { workflow, task }
+        });
+        self.push(TimelineEvent::Entered {
+            phase: run.phase(),
+            by: None,
+            lasted: None,
+            flow: Box::default(),
+        });
         self.run = Some(run);
     }
 
@@ -471,27 +450,15 @@ impl Timeline {
         )
     }
 
-    fn open_phase(&mut self, phase: String, by: Option<String>, flow: FlowNotes) {
-        self.open = Some((self.events.len(), self.now));
-        self.push(TimelineEvent::Entered {
-            phase,
-            by,
-            lasted: None,
-            flow: Box::new(flow),
-        });
-    }
-
     /// Sets the duration of the phase that is left.
     fn leave_phase(&mut self) {
         let Some((at, since)) = self.open.take() else {
             return;
         };
-        let times = self.now.zip(since);
-        let duration = times.map(|(now, since)| now.saturating_sub(since));
-        if let Some(TimelineEvent::Entered { lasted, .. }) =
-            self.events.get_mut(at).map(|event| &mut event.what)
-        {
-            *lasted = duration;
+        let event = self.events.get_mut(at).map(|event| &mut event.what);
+        if let Some(TimelineEvent::Entered { lasted, .. }) = event {
+            let times = self.now.zip(since);
+            *lasted = times.map(|(now, since)| now.saturating_sub(since));
         }
     }
 }

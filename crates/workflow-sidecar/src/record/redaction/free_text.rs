@@ -27,121 +27,76 @@ pub(super) fn replace_free_text(message: &mut Value, replace: &dyn Fn(&mut Strin
 enum FreeText {
     /// None.
     Nothing,
-    /// All, unless the value is a string itself.
-    AllButString,
     /// All.
     All,
     /// A list with these strings in each element.
     Each(&'static FreeText),
-    /// An object with these strings in its members, and in all others.
-    Members(
-        &'static [(&'static str, &'static FreeText)],
-        &'static FreeText,
-    ),
+    /// An object with these strings in its members, and none in the others.
+    Only(&'static [Member]),
+    /// An object with all strings but the values of these members, and with these strings in some.
+    Except(&'static [&'static str], &'static [Member]),
     /// An object with its kind in this member: the strings of the kinds, and of all others.
-    ByKind(
-        &'static str,
-        &'static [(&'static str, &'static FreeText)],
-        &'static FreeText,
-    ),
+    ByKind(&'static str, &'static [Member], &'static FreeText),
 }
 
-use FreeText::{All, AllButString, ByKind, Each, Members, Nothing};
+/// The name of a member or a kind, and the strings in it.
+type Member = (&'static str, &'static FreeText);
+
+use FreeText::{All, ByKind, Each, Except, Nothing, Only};
 
 /// The content of a tool's result.
-static CONTENT: FreeText = Each(&Members(
-    &[("type", &AllButString), ("mimeType", &AllButString)],
-    &All,
-));
+static CONTENT: FreeText = Each(&Except(&["type", "mimeType"], &[]));
 /// A block of an assistant's message: the name of a called tool is shown.
 static BLOCK: FreeText = ByKind(
     "type",
     &[("toolCall", &CALL), ("tool_use", &CALL)],
-    &Members(&[("arguments", &All), ("input", &All)], &Nothing),
+    &Only(&[("arguments", &All), ("input", &All)]),
 );
 /// The result of a command that the host ran.
-static EXECUTED: FreeText = Members(&[("stdout", &All), ("stderr", &All)], &Nothing);
-static CALL: FreeText = Members(
-    &[("type", &Nothing), ("id", &Nothing), ("name", &Nothing)],
-    &All,
-);
-/// The blocks of an assistant's message. Its last sentence may be a question, which stops the run: text is shown.
-static BLOCKS: FreeText = Each(&BLOCK);
+static EXECUTED: FreeText = Only(&[("stdout", &All), ("stderr", &All)]);
+static CALL: FreeText = Except(&["type", "id", "name"], &[]);
 static MESSAGE: FreeText = ByKind(
     "role",
     &[
         ("assistant", &ASSISTANT),
-        (
-            "toolResult",
-            &Members(
-                &[("content", &CONTENT), ("details", &All), ("isError", &All)],
-                &Nothing,
-            ),
-        ),
-        (
-            "bashExecution",
-            &Members(&[("command", &All), ("output", &All)], &Nothing),
-        ),
+        ("toolResult", &TOOL_RESULT),
+        ("bashExecution", &BASH),
     ],
     &Nothing,
 );
-static ASSISTANT: FreeText = Members(&[("content", &BLOCKS)], &Nothing);
+static MESSAGES: FreeText = Each(&MESSAGE);
+/// The blocks of an assistant's message. Its last sentence may be a question, which stops the run: text is shown.
+static ASSISTANT: FreeText = Only(&[("content", &Each(&BLOCK))]);
+static TOOL_RESULT: FreeText = Only(&[("content", &CONTENT), ("details", &All), ("isError", &All)]);
+static BASH: FreeText = Only(&[("command", &All), ("output", &All)]);
 /// An entry of the session: a message, or an entry of ours with the reports of a gate.
-static ENTRY: FreeText = Members(
-    &[
-        ("message", &MESSAGE),
-        ("data", &Members(&[("reports", &Each(&REPORT))], &Nothing)),
-    ],
-    &Nothing,
-);
-static REPORT: FreeText = Members(&[("tail", &All)], &Nothing);
-static CONTEXT: FreeText = Members(&[("branch", &Each(&ENTRY))], &Nothing);
+static ENTRY: FreeText = Only(&[
+    ("message", &MESSAGE),
+    ("data", &Only(&[("reports", &REPORTS)])),
+]);
+static REPORTS: FreeText = Each(&Only(&[("tail", &All)]));
+static CONTEXT: FreeText = Only(&[("branch", &Each(&ENTRY))]);
 /// The parameters of a hook on a tool.
-static TOOL_HOOK: FreeText = Members(
-    &[
-        ("sessionId", &Nothing),
-        ("context", &CONTEXT),
-        (
-            "event",
-            &Members(
-                &[
-                    ("type", &AllButString),
-                    ("toolName", &AllButString),
-                    ("toolCallId", &AllButString),
-                    ("content", &CONTENT),
-                ],
-                &All,
-            ),
-        ),
-    ],
-    &All,
+static TOOL_HOOK: FreeText = Except(
+    &["sessionId"],
+    &[("context", &CONTEXT), ("event", &TOOL_EVENT)],
+);
+static TOOL_EVENT: FreeText = Except(
+    &["type", "toolName", "toolCallId"],
+    &[("content", &CONTENT)],
 );
 /// The parameters of `tool/execute`: the answer depends on the action.
-static EXECUTE: FreeText = Members(
-    &[
-        ("context", &CONTEXT),
-        ("arguments", &Members(&[("action", &Nothing)], &All)),
-    ],
-    &Nothing,
-);
+static EXECUTE: FreeText = Only(&[
+    ("context", &CONTEXT),
+    ("arguments", &Except(&["action"], &[])),
+]);
 /// The parameters of any other method.
-static PARAMS: FreeText = Members(
-    &[
-        ("context", &CONTEXT),
-        (
-            "event",
-            &Members(
-                &[
-                    ("message", &MESSAGE),
-                    ("messages", &Each(&MESSAGE)),
-                    ("toolResults", &Each(&MESSAGE)),
-                ],
-                &Nothing,
-            ),
-        ),
-    ],
-    &Nothing,
-);
+static PARAMS: FreeText = Only(&[("context", &CONTEXT), ("event", &EVENT)]);
+static EVENT: FreeText = Only(&[
+    ("message", &MESSAGE),
+    ("messages", &MESSAGES),
+    ("toolResults", &MESSAGES),
+]);
 
 impl FreeText {
     /// The rule for the parameters of a method.
@@ -157,19 +112,26 @@ impl FreeText {
 
     /// Replaces the strings that are free text. A value of an unexpected type has nothing else.
     fn apply(&self, value: &mut Value, replace: &dyn Fn(&mut String)) {
-        let find = |rules: &[(&str, &'static Self)], name: &str| {
+        let find = |rules: &[Member], name: &str| {
             let found = rules.iter().find(|(known, _)| *known == name);
             found.map(|(_, rule)| *rule)
         };
         match (self, value) {
-            (Nothing, _) | (AllButString, Value::String(_)) => {}
+            (Nothing, _) => {}
             (Each(rule), Value::Array(elements)) => {
                 for element in elements {
                     rule.apply(element, replace);
                 }
             }
-            (Members(rules, others), Value::Object(members)) => {
+            (Only(rules), Value::Object(members)) => {
                 for (name, value) in members {
+                    find(rules, name).unwrap_or(&Nothing).apply(value, replace);
+                }
+            }
+            (Except(names, rules), Value::Object(members)) => {
+                for (name, value) in members {
+                    let is_name = value.is_string() && names.contains(&&**name);
+                    let others = if is_name { &Nothing } else { &All };
                     find(rules, name).unwrap_or(others).apply(value, replace);
                 }
             }

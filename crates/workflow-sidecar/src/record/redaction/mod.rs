@@ -39,19 +39,13 @@ const MAX_STRING: usize = 16 << 10;
 const MAX_SEARCHED_TEXTS: usize = 64;
 
 /// The part of what tools are given and give back that is recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Payload {
     /// All of it; long strings lose their middle.
+    #[default]
     Kept,
     /// No strings.
     Redacted,
-}
-
-/// A line of the host as it is recorded.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct RedactedLine<'a> {
-    pub(super) text: Cow<'a, [u8]>,
-    pub(super) answers: Answers,
 }
 
 /// The form of the recorded answers to a line of the host.
@@ -65,32 +59,16 @@ pub(super) enum Answers {
     Unknown,
 }
 
-/// The refusal of a line by the sidecar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RefusedPart {
-    /// It is not a message.
-    Line,
-    /// The parameters cannot be read.
-    Params,
-}
-
-impl RefusedPart {
-    fn of(answers: &[&str]) -> Option<Self> {
-        let mut codes = answers.iter().filter_map(|line| {
-            let answer: Value = serde_json::from_str(line).ok()?;
-            answer.pointer("/error/code")?.as_i64()
-        });
-        let refused = [
-            (Kind::ParseError, Self::Line),
-            (Kind::InvalidRequest, Self::Line),
-            (Kind::InvalidParams, Self::Params),
-        ];
-        codes.find_map(|code| {
-            let mut refused = refused.iter();
-            let found = refused.find(|(kind, _)| i64::from(kind.code()) == code);
-            found.map(|(_, part)| *part)
-        })
-    }
+/// The reason why the sidecar refused a line, if it could not be read.
+fn refusal(answers: &[&str]) -> Option<Kind> {
+    let mut codes = answers.iter().filter_map(|line| {
+        let answer: Value = serde_json::from_str(line).ok()?;
+        answer.pointer("/error/code")?.as_i64()
+    });
+    codes.find_map(|code| {
+        let mut kinds = [Kind::ParseError, Kind::InvalidRequest, Kind::InvalidParams].into_iter();
+        kinds.find(|kind| i64::from(kind.code()) == code)
+    })
 }
 
 /// The members of a message that decide how it is handled.
@@ -106,7 +84,7 @@ struct Envelope<'a> {
 }
 
 /// The redaction of one recording, with the texts that are looked for in the lines that follow.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Redaction {
     payload: Payload,
     tails: VecDeque<String>,
@@ -127,13 +105,7 @@ impl Redaction {
     pub(super) fn new(payload: Payload) -> Self {
         Self {
             payload,
-            tails: VecDeque::new(),
-            excerpts: VecDeque::new(),
-            messages: VecDeque::new(),
-            calls: HashSet::new(),
-            commands: HashSet::new(),
-            codes: VecDeque::new(),
-            is_call: false,
+            ..Self::default()
         }
     }
 
@@ -186,109 +158,92 @@ impl Redaction {
 
     /// A result of the platform as it is recorded; `None` if it is not recorded.
     pub(super) fn result(&mut self, result: PlatformResult) -> Option<PlatformResult> {
-        match result {
-            PlatformResult::Effect(event) => Some(PlatformResult::Effect(self.event(&event))),
-            PlatformResult::Query(query) => self.query_result(query).map(PlatformResult::Query),
-        }
-    }
-
-    /// The answer to a query as it is recorded; `None` if it is not recorded.
-    fn query_result(&mut self, result: QueryResult) -> Option<QueryResult> {
-        match result {
-            QueryResult::Excerpt(text) if self.is_on() && !text.trim().is_empty() => {
+        let is_on = self.is_on();
+        Some(match result {
+            PlatformResult::Effect(event) => PlatformResult::Effect(self.event(&event)),
+            PlatformResult::Query(QueryResult::Excerpt(text))
+                if is_on && !text.trim().is_empty() =>
+            {
                 keep(&mut self.excerpts, text.trim());
-                Some(QueryResult::Excerpt(REDACTED.to_owned()))
+                PlatformResult::Query(QueryResult::Excerpt(REDACTED.to_owned()))
             }
             // Paths are arguments of tools.
-            QueryResult::Path(_) | QueryResult::ApprovalStore(_) if self.is_on() => None,
-            result => Some(result),
-        }
+            PlatformResult::Query(QueryResult::Path(_) | QueryResult::ApprovalStore(_))
+                if is_on =>
+            {
+                return None;
+            }
+            PlatformResult::Query(query) => PlatformResult::Query(query),
+        })
     }
 
-    /// A line of the host as it is recorded. `depends` says that decisions depend on the payload.
+    /// A line of the host as it is recorded, and how its answers are. `depends` says that decisions depend on the payload.
     pub(super) fn host_line<'a>(
         &mut self,
         line: &'a [u8],
         answers: &[&str],
         depends: bool,
-    ) -> RedactedLine<'a> {
+    ) -> (Cow<'a, [u8]>, Answers) {
         self.is_call = false;
-        let whole = RedactedLine {
-            text: Cow::Borrowed(line),
-            answers: Answers::Compared,
-        };
-        if !self.is_on() && (depends || line.len() <= MAX_STRING) {
+        let is_on = self.is_on();
+        let whole = (Cow::Borrowed(line), Answers::Compared);
+        if !is_on && (depends || line.len() <= MAX_STRING) {
             return whole;
         }
-        let replaced = |text: String, answers| RedactedLine {
-            text: Cow::Owned(text.into_bytes()),
-            answers,
-        };
-        let refusal = RefusedPart::of(answers);
-        if refusal == Some(RefusedPart::Line) {
-            let text = match self.payload {
-                Payload::Kept => left_out(line.len()),
-                Payload::Redacted => REDACTED.to_owned(),
+        let replaced = |text: String, answers| (Cow::Owned(text.into_bytes()), answers);
+        let refusal = refusal(answers);
+        if let Some(Kind::ParseError | Kind::InvalidRequest) = refusal {
+            let text = if is_on {
+                REDACTED.to_owned()
+            } else {
+                left_out(line.len())
             };
             return replaced(text, Answers::AnyRefusal);
         }
-        let Some((mut message, is_exact)) = parse(line) else {
-            return match self.payload {
-                Payload::Kept => whole,
-                Payload::Redacted => replaced(envelope(line), Answers::Unknown),
+        let Some((mut message, is_exact)) = lenient_json(line) else {
+            return if is_on {
+                replaced(envelope(line), Answers::Unknown)
+            } else {
+                whole
             };
         };
         let before = message.clone();
-        match self.payload {
-            Payload::Kept => replace_free_text(&mut message, &cut),
-            Payload::Redacted => {
-                self.redact(&mut message);
-                if self.is_output(&message) {
-                    redact_output(&mut message, &before);
-                }
-                if depends {
-                    self.note_call(&message);
-                }
+        if is_on {
+            self.redact(&mut message, &before);
+            if depends {
+                self.note_call(&message);
             }
+        } else {
+            replace_free_text(&mut message, &cut);
         }
-        match (self.payload, refusal) {
-            (Payload::Kept, _) if message == before => whole,
-            (Payload::Redacted, _) if message == before && is_exact => whole,
-            (_, None) => replaced(message.to_string(), Answers::Compared),
-            (Payload::Kept, Some(_)) => replaced(message.to_string(), Answers::AnyRefusal),
-            (Payload::Redacted, Some(_)) => replaced(envelope(line), Answers::AnyRefusal),
+        match refusal {
+            _ if message == before && (is_exact || !is_on) => whole,
+            None => replaced(message.to_string(), Answers::Compared),
+            Some(_) if is_on => replaced(envelope(line), Answers::AnyRefusal),
+            Some(_) => replaced(message.to_string(), Answers::AnyRefusal),
         }
     }
 
-    fn redact(&self, message: &mut Value) {
+    /// Leaves out the free text of a message of the host, and what a command of the host printed.
+    fn redact(&mut self, message: &mut Value, before: &Value) {
         replace_free_text(message, &|text| REDACTED.clone_into(text));
-        if !self.messages.is_empty() {
-            each_string("", message, &mut |_, text| {
-                if self.is_of_a_trigger(text) {
-                    REDACTED.clone_into(text);
-                }
-            });
-        }
-    }
-
-    /// Returns true for the answer to a command of the host.
-    fn is_output(&mut self, message: &Value) -> bool {
+        each_string("", message, &mut |_, text| {
+            if self.is_of_a_trigger(text) {
+                REDACTED.clone_into(text);
+            }
+        });
         let is_response = message.get("method").is_none();
         let id = message.get("id").filter(|_| is_response);
-        id.is_some_and(|id| self.commands.remove(&id.to_string()))
+        if id.is_some_and(|id| self.commands.remove(&id.to_string())) {
+            redact_output(message, before);
+        }
     }
 
     /// Remembers a call with an answer that depends on what is left out.
     fn note_call(&mut self, message: &Value) {
-        if !matches!(
-            message["method"].as_str(),
-            Some("hook/tool_call" | "hook/tool_result")
-        ) {
-            return;
-        }
-        self.is_call = true;
-        if let Some(id) = message.get("id") {
-            self.calls.insert(id.to_string());
+        if let Some("hook/tool_call" | "hook/tool_result") = message["method"].as_str() {
+            self.is_call = true;
+            self.calls.extend(message.get("id").map(Value::to_string));
         }
     }
 
@@ -307,7 +262,7 @@ impl Redaction {
         if !self.is_on() {
             return line;
         }
-        let Some((mut message, _)) = parse(line.as_bytes()) else {
+        let Some((mut message, _)) = lenient_json(line.as_bytes()) else {
             return Cow::Borrowed(ANY);
         };
         let id = message.get("id").map(Value::to_string);
@@ -321,15 +276,11 @@ impl Redaction {
             return Cow::Borrowed(UNKNOWN);
         }
         // The rules of a phase may have changed what the platform reported.
-        let mut tails = Vec::new();
         each_string("", &mut message, &mut |name, text| {
             if name == "tail" {
-                tails.push(text.clone());
+                keep(&mut self.tails, text);
             }
         });
-        for tail in tails {
-            keep(&mut self.tails, &tail);
-        }
         let mut is_changed = false;
         each_string("", &mut message, &mut |name, text| {
             if let Some(safe) = self.without_secrets(name, text) {
@@ -374,7 +325,7 @@ impl Redaction {
 }
 
 /// A line as a value, and whether the value is exactly the line. `None` if it is not JSON, or too deep.
-fn parse(line: &[u8]) -> Option<(Value, bool)> {
+pub(crate) fn lenient_json(line: &[u8]) -> Option<(Value, bool)> {
     static SURROGATE: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"(?s)\\(?:[uU][dD][89a-fA-F][0-9a-fA-F]{2}|.)").expect("it is an expression")
     });

@@ -14,11 +14,8 @@ fn redaction() -> Redaction {
 
 /// A line of the host as it is recorded, and how its answers are.
 fn host_line(redaction: &mut Redaction, line: &str, answers: &[&str]) -> (String, Answers) {
-    let line = redaction.host_line(line.as_bytes(), answers, false);
-    (
-        String::from_utf8(line.text.into_owned()).unwrap(),
-        line.answers,
-    )
+    let (line, answers) = redaction.host_line(line.as_bytes(), answers, false);
+    (String::from_utf8(line.into_owned()).unwrap(), answers)
 }
 
 fn gate_finished(tail: &str) -> PlatformEvent {
@@ -107,11 +104,9 @@ fn a_refused_line_is_left_out_and_its_refusal_is_any_line() {
         let redacted = host_line(&mut redaction(), line, &[refusal]);
         assert_eq!(redacted, (expected.to_owned(), Answers::AnyRefusal));
     }
-    let line = redaction()
-        .host_line(b"a\xff", &[LINE_REFUSED], false)
-        .text
-        .into_owned();
-    assert_eq!(line, REDACTED.as_bytes());
+    let mut redaction = redaction();
+    let (line, _) = redaction.host_line(b"a\xff", &[LINE_REFUSED], false);
+    assert_eq!(*line, *REDACTED.as_bytes());
 }
 
 #[test]
@@ -140,8 +135,8 @@ fn long_strings_of_tools_lose_their_middle() {
     let prompt = prompt.to_string();
     assert_eq!(host_line(&mut kept, &prompt, &[]).0, prompt);
     let line = line.to_string();
-    let whole = kept.host_line(line.as_bytes(), &[], true);
-    assert_eq!(whole.text, line.as_bytes());
+    let (whole, _) = kept.host_line(line.as_bytes(), &[], true);
+    assert_eq!(*whole, *line.as_bytes());
     let nonsense = "S".repeat(2 * MAX_STRING);
     let (text, answers) = host_line(&mut kept, &nonsense, &[LINE_REFUSED]);
     assert!(text.len() < 100, "{text}");
@@ -202,8 +197,10 @@ fn the_message_of_a_trigger_is_hidden_in_both_directions() {
 #[test]
 fn a_shown_file_is_hidden_in_the_question() {
     let mut redaction = redaction();
-    let excerpt = redaction.query_result(QueryResult::Excerpt(" S\n".to_owned()));
-    assert_eq!(excerpt, Some(QueryResult::Excerpt(REDACTED.to_owned())));
+    let excerpt = PlatformResult::Query(QueryResult::Excerpt(" S\n".to_owned()));
+    let excerpt = redaction.result(excerpt).unwrap();
+    let hidden = QueryResult::Excerpt(REDACTED.to_owned());
+    assert_eq!(excerpt.query(), Some(&hidden));
     let line = r#"{"message":"S","options":["S"],"title":"OK?\n\nS"}"#;
     let expected = r#"{"message":"[redacted]","options":["S"],"title":"OK?\n\n[redacted]"}"#;
     assert_eq!(redaction.sidecar_line(line), expected);
