@@ -49,7 +49,7 @@ fn files(data: &[u8]) -> MemoryFiles {
 
 fn with(files: MemoryFiles, (name, content): (String, Vec<u8>)) -> MemoryFiles {
     let tiers = [(Tier::Global, "agent/"), (Tier::Project, "project/.pi/")];
-    let found = tiers.into_iter();
+    let mut found = tiers.into_iter();
     let found = found.find_map(|(tier, root)| Some((tier, name.strip_prefix(root)?)));
     match found {
         Some((tier, SETTINGS_FILE)) => files.with_settings(tier, content),

@@ -11,7 +11,7 @@ use super::project::UserDirectory;
 use crate::present::OutputFormat;
 use crate::record::Transcript;
 use crate::sessions::{FoundSession, SessionFile, is_session, read_file, run_id};
-use crate::show::{Timelines, of_recording, of_session};
+use crate::show::Timelines;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,11 +53,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let bytes = read_file(&arguments.file)?;
         if is_session(&bytes) {
             let file = SessionFile::parse(&bytes);
-            Timelines::of_session(&file, of_session(&file, known), true)
+            Timelines::of_session(&file, known, true)
         } else {
             let transcript = Transcript::parse(&arguments.file, &bytes)
                 .context("this is neither a session of pi nor a recording");
-            Timelines::of_recording(of_recording(&transcript?, known))
+            Timelines::of_recording(&transcript?, known)
         }
     };
     arguments.format.print(&timelines, Timelines::print)
@@ -77,6 +77,5 @@ fn of_run(found: &FoundSession, known: Option<Arc<Catalog>>) -> anyhow::Result<T
         );
     }
     file.on_other_branches = 0;
-    let timeline = of_session(&file, known);
-    Ok(Timelines::of_session(&file, timeline, found.has_messages))
+    Ok(Timelines::of_session(&file, known, found.has_messages))
 }

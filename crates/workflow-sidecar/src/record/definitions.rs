@@ -97,14 +97,8 @@ impl RecordedDirectory {
         if let Some(FileContent::Unreadable { problem }) = self.0.get(WORKFLOWS) {
             return Err(problem.clone());
         }
-        let mut entries: BTreeMap<&str, TierEntry> = BTreeMap::new();
-        for (path, content) in &self.0 {
-            let inside = path
-                .strip_prefix(WORKFLOWS)
-                .and_then(|path| path.split_once('/'));
-            let Some((name, file)) = inside else {
-                continue;
-            };
+        let entries = self.0.iter().filter_map(|(path, content)| {
+            let (name, file) = path.strip_prefix(WORKFLOWS)?.split_once('/')?;
             let entry = match content {
                 FileContent::Unreadable { problem } if file.is_empty() => TierEntry::Skipped {
                     name: name.to_owned(),
@@ -112,24 +106,27 @@ impl RecordedDirectory {
                 },
                 _ => TierEntry::Directory(name.to_owned()),
             };
-            entries.insert(name, entry);
-        }
-        Ok(entries.into_values().collect())
+            Some((name, entry))
+        });
+        Ok(entries.collect::<BTreeMap<_, _>>().into_values().collect())
     }
 
     /// Notes the entries of the workflows directory, or why it cannot be read. Its files are noted when they are read.
     pub(crate) fn note_entries(&mut self, entries: &Result<Vec<TierEntry>, FileProblem>) {
-        let noted = |entry: &TierEntry| match entry {
-            TierEntry::Directory(name) => (format!("{WORKFLOWS}{name}/"), FileContent::Empty(())),
-            TierEntry::Skipped { name, problem } => {
-                (format!("{WORKFLOWS}{name}/"), FileContent::problem(problem))
+        let entries = match entries {
+            Ok(entries) => entries,
+            Err(problem) => {
+                let closed = FileContent::problem(problem);
+                self.0.insert(WORKFLOWS.to_owned(), closed);
+                return;
             }
         };
-        match entries {
-            Ok(entries) => self.0.extend(entries.iter().map(noted)),
-            Err(problem) => self
-                .0
-                .extend([(WORKFLOWS.to_owned(), FileContent::problem(problem))]),
+        for entry in entries {
+            let (name, content) = match entry {
+                TierEntry::Directory(name) => (name, FileContent::Empty(())),
+                TierEntry::Skipped { name, problem } => (name, FileContent::problem(problem)),
+            };
+            self.0.insert(format!("{WORKFLOWS}{name}/"), content);
         }
     }
 

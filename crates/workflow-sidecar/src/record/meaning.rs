@@ -90,17 +90,23 @@ pub(super) fn changes(
         }
         facts
     });
-    let differing = |about: &&'static str| {
-        let [one, other] = [&expected, &received].map(|facts| facts.get(about));
-        let none = Vec::new();
-        change(about, one.unwrap_or(&none), other.unwrap_or(&none))
+    let differing = |subjects: &[&'static str]| -> Vec<MeaningChange> {
+        let changes = subjects.iter().filter_map(|about| {
+            let [one, other] = [&expected, &received].map(|facts| facts.get(about));
+            change(
+                about,
+                one.map_or(&[], Vec::as_slice),
+                other.map_or(&[], Vec::as_slice),
+            )
+        });
+        changes.collect()
     };
     if only_decisions {
-        return DECISIONS.iter().filter_map(differing).collect();
+        return differing(&DECISIONS);
     }
-    let found: Vec<MeaningChange> = SUBJECTS.iter().filter_map(differing).collect();
+    let found = differing(&SUBJECTS);
     if found.is_empty() {
-        return MINOR_SUBJECTS.iter().filter_map(differing).collect();
+        return differing(&MINOR_SUBJECTS);
     }
     found
 }
@@ -116,12 +122,12 @@ fn keep_decisions(facts: &mut Facts) {
     let stored = facts.remove(STORED).into_iter().flatten();
     let positions = stored.filter_map(|fact| {
         let state: Value = serde_json::from_str(&fact.text).ok()?;
-        let members = POSITION_MEMBERS
-            .iter()
-            .filter_map(|name| Some(((*name).to_owned(), state.get(name)?.clone())));
-        let position: serde_json::Map<String, Value> = members.collect();
-        let is_position = position.contains_key("currentPath");
-        is_position.then(|| Value::from(position).to_string())
+        state.get("currentPath")?;
+        let members = POSITION_MEMBERS.into_iter();
+        let position: Value = members
+            .filter_map(|name| Some((name, state.get(name)?.clone())))
+            .collect();
+        Some(position.to_string())
     });
     let positions: Vec<String> = positions.collect();
     for fact in facts.values_mut().flatten() {
@@ -190,31 +196,25 @@ fn of_message(requests: &Requests, message: &Value, found: &mut Facts) {
 }
 
 fn of_result(asked: Option<&str>, result: &Value, found: &mut Facts) {
-    if asked == Some("hook/tool_call") {
-        let reason = &result["block"]["reason"];
-        found.entry(CALL).or_default().push(Fact {
-            verdict: Some(if reason.is_null() {
-                "allowed"
-            } else {
-                "blocked"
-            }),
-            text: text(reason),
-        });
+    let mut judge = |about, verdict, text| {
+        let verdict = Some(verdict);
+        found.entry(about).or_default().push(Fact { verdict, text });
+    };
+    let reason = &result["block"]["reason"];
+    match asked {
+        Some("hook/tool_call") if reason.is_null() => judge(CALL, "allowed", String::new()),
+        Some("hook/tool_call") => judge(CALL, "blocked", text(reason)),
+        Some("tool/execute") if !result["content"].is_null() => {
+            let is_error = result["isError"] == true;
+            let verdict = if is_error { "refused" } else { "answered" };
+            judge(ANSWER, verdict, text(&result["content"][0]["text"]));
+        }
+        _ => {}
     }
     let mut others = serde_json::Map::new();
     for (name, value) in result.as_object().into_iter().flatten() {
         match name.as_str() {
             "inject" => push(found, CONTEXT, text(&value["content"])),
-            "content" if asked == Some("tool/execute") => {
-                found.entry(ANSWER).or_default().push(Fact {
-                    verdict: Some(if result["isError"] == true {
-                        "refused"
-                    } else {
-                        "answered"
-                    }),
-                    text: text(&value[0]["text"]),
-                });
-            }
             "actions" => of_actions(value, found),
             "block" | "content" => {}
             _ => {

@@ -4,7 +4,6 @@
 //! the recording did, and it is advanced to the time of each line. So a session of an hour replays at once, with the same
 //! result. Must not know what is expected.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -156,12 +155,10 @@ impl Player {
 
     /// Lets time pass until then.
     fn advance_clock(&mut self, until: Option<Millis>) -> Vec<String> {
-        let (Some(now), Some(until)) = (self.now, until) else {
+        let later = self.now.zip(until).filter(|(now, until)| until > now);
+        let Some((now, until)) = later else {
             return Vec::new();
         };
-        if until <= now {
-            return Vec::new();
-        }
         self.now = Some(until);
         let line = format!(
             r#"{{"jsonrpc":"2.0","id":"{ADVANCE}","method":"clock/advance","params":{{"sessionId":"{NO_SESSION}","ms":{}}}}}"#,
@@ -185,36 +182,41 @@ impl Player {
         if method.is_none() && step.is_unknown() {
             return Vec::new();
         }
-        let changed = match method {
-            None => self.with_our_id(&message),
-            Some("initialize") => self.introduction(&message, step.line.at),
-            Some(_) => None,
-        };
-        let line = changed.map_or(line, |changed| Cow::Owned(changed.to_string()));
+        let mut ours = message.clone();
+        match method {
+            None => {
+                let mut ids = self.ids.iter().rev();
+                if let Some((_, id)) = ids.find(|(theirs, _)| *theirs == message["id"]) {
+                    ours["id"] = id.clone();
+                }
+            }
+            Some("initialize") => self.introduce(&mut ours, step.line.at),
+            Some(_) => {}
+        }
+        if ours != message {
+            return self.send_text(ours.to_string().as_bytes());
+        }
         self.send_text(line.as_bytes())
     }
 
-    /// The host's introduction with a clock that can be advanced and the agent directory of the recording; `None` if nothing changes.
-    fn introduction(&mut self, message: &Value, now: Option<Millis>) -> Option<Value> {
-        let mut changed = message.clone();
-        let params = changed["params"].as_object_mut()?;
+    /// Gives the host's introduction a clock that can be advanced, and the agent directory of the recording.
+    fn introduce(&mut self, message: &mut Value, now: Option<Millis>) {
+        let params = message.get_mut("params");
+        let Some(params) = params.filter(|params| params.is_object()) else {
+            return;
+        };
+        let clock = params.get("clock");
         if let Some(header) = &self.header
-            && params.get("clock").is_none_or(|clock| clock == "system")
+            && clock.is_none_or(|clock| clock == "system")
             && let Some(now) = now
         {
-            let seed = header.clock.seed;
-            params.insert(
-                "clock".to_owned(),
-                json!({ "virtual": { "now": now, "seed": seed } }),
-            );
+            params["clock"] = json!({ "virtual": { "now": now, "seed": header.clock.seed } });
             self.now = Some(now);
         }
-        let named = params.get("agentDir");
-        if named.is_none_or(|named| named.is_string() || named.is_null()) {
-            let agent_dir = self.agent_dir(named.and_then(Value::as_str));
-            params.insert("agentDir".to_owned(), agent_dir.into());
+        let named = params.get("agentDir").unwrap_or(&Value::Null);
+        if named.is_string() || named.is_null() {
+            params["agentDir"] = self.agent_dir(named.as_str()).into();
         }
-        Some(changed)
     }
 
     /// The agent directory of the machine where the recording was made.
@@ -228,23 +230,11 @@ impl Player {
         dir.to_string_lossy().into_owned()
     }
 
-    /// An answer of the host with the id of the question here; `None` if it is the same.
-    fn with_our_id(&self, message: &Value) -> Option<Value> {
-        let id = message.get("id")?;
-        let (_, ours) = self.ids.iter().rev().find(|(theirs, _)| theirs == id)?;
-        let mut changed = message.clone();
-        changed["id"] = ours.clone();
-        Some(changed)
-    }
-
     /// Dismisses the questions among these lines, so that they do not stay open.
     fn dismiss(&mut self, lines: &[String]) {
-        for line in lines {
-            let message = message(line);
-            let is_question = message["method"]
-                .as_str()
-                .is_some_and(|method| method.starts_with("ui/"));
-            if is_question {
+        for message in lines.iter().map(|line| message(line)) {
+            let method = message["method"].as_str().unwrap_or_default();
+            if method.starts_with("ui/") {
                 let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": null });
                 // The lines that follow are not compared either.
                 self.send_text(answer.to_string().as_bytes());
@@ -261,10 +251,8 @@ impl Player {
             let mut received = message(line);
             let before = received.clone();
             // A different release is not a difference.
-            if let (Some(theirs), Some(ours)) = (
-                expected.pointer("/result/server"),
-                received.pointer_mut("/result/server"),
-            ) {
+            let ours = received.pointer_mut("/result/server");
+            if let Some((theirs, ours)) = expected.pointer("/result/server").zip(ours) {
                 ours.clone_from(theirs);
             }
             if let (Some(theirs), Some(ours)) = (request_id(&expected), request_id(&received))

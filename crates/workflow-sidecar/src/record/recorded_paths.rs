@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use workflow_core::policy::rules::{PathForm, Paths, WrittenPaths};
 
-use super::results::{ApprovalStore, PlatformResult, QueryResult, ResolvedPath, Results};
+use super::results::{PlatformResult, QueryResult, Results};
 use crate::platform::Project;
 use crate::platform::paths::with_slashes;
 
@@ -65,10 +65,10 @@ impl Paths for RecordedPaths<'_> {
             |disk| disk.forms(path),
             |forms| {
                 let written = path.to_owned();
-                QueryResult::Path(ResolvedPath { written, forms })
+                QueryResult::Path { written, forms }
             },
             |query| match query {
-                QueryResult::Path(known) if known.written == path => Some(known.forms.clone()),
+                QueryResult::Path { written, forms } if written == path => Some(forms.clone()),
                 _ => None,
             },
         )
@@ -96,12 +96,13 @@ impl Paths for RecordedPaths<'_> {
             |disk| disk.holds_answers(form),
             |contains| {
                 let absolute = absolute.clone();
-                QueryResult::ApprovalStore(ApprovalStore { absolute, contains })
+                QueryResult::ApprovalStore { absolute, contains }
             },
             |query| match query {
-                QueryResult::ApprovalStore(store) if store.absolute == *absolute => {
-                    Some(store.contains)
-                }
+                QueryResult::ApprovalStore {
+                    absolute: known,
+                    contains,
+                } if known == absolute => Some(*contains),
                 _ => None,
             },
         )

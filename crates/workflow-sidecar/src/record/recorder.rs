@@ -25,6 +25,7 @@ use super::recording_loader::{ReadDirectory, RecordingLoader};
 use super::recording_platform::RecordingPlatform;
 use super::redaction::{Answers, Payload, Redaction, hide_tokens};
 use super::results::{PlatformResult, ReportedEvent};
+use crate::files::home_dir;
 use crate::platform::Platform;
 use crate::platform::disk::user_agent_dir;
 use crate::server::{Cause, ConnectionRecorder, HostLine, Loader};
@@ -164,8 +165,19 @@ impl Recorder {
             redaction: Redaction::new(options.payload),
             written: HashMap::new(),
         };
-        let header = recorder.header(now);
-        recorder.append(&header);
+        let header = Header {
+            transcript: VERSION,
+            server: RecordedBy {
+                name: env!("CARGO_PKG_NAME").to_owned(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+            },
+            protocol_version: PROTOCOL_VERSION,
+            clock: RecordingClock { now, seed },
+            agent_dir: user_agent_dir(None).display().to_string(),
+            home: home_dir().unwrap_or_default().display().to_string(),
+        };
+        let header = serde_json::to_string(&header).expect("names are strings");
+        recorder.append(&(header + "\n"));
         Ok(recorder)
     }
 
@@ -207,27 +219,6 @@ impl Recorder {
             }
         }
         (!changed.is_empty()).then_some(DefinitionsLine::Embedded(changed))
-    }
-
-    fn header(&self, now: Millis) -> String {
-        let header = Header {
-            transcript: VERSION,
-            server: RecordedBy {
-                name: env!("CARGO_PKG_NAME").to_owned(),
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-            },
-            protocol_version: PROTOCOL_VERSION,
-            clock: RecordingClock {
-                now,
-                seed: self.seed,
-            },
-            agent_dir: user_agent_dir(None).display().to_string(),
-            home: crate::files::home_dir()
-                .unwrap_or_default()
-                .display()
-                .to_string(),
-        };
-        serde_json::to_string(&header).expect("names are strings") + "\n"
     }
 
     /// Appends lines at once, or logs once why nothing more is recorded.

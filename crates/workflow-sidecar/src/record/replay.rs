@@ -3,6 +3,7 @@
 //! Decides what counts as the same. Must not know how lines are sent.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use anyhow::Result;
 use serde_json::Value;
@@ -48,9 +49,12 @@ pub(crate) fn replay(
                 let line = step.followed.first().map_or(step.line, |(line, _)| line);
                 let is_changed = !changes.is_empty();
                 let means = DifferenceKind::Means { changes };
-                (is_changed.then_some((line.number, means)), in_short(&step))
+                (
+                    is_changed.then_some((line.number, means)),
+                    name(&step, true),
+                )
             } else {
-                (first_difference(pairs), name(&step))
+                (first_difference(pairs), name(&step, false))
             };
             if let Some((line, what)) = found {
                 let note = note_of(&step);
@@ -84,41 +88,27 @@ fn note_of(step: &TranscriptStep<'_>) -> Option<String> {
 ///
 /// A line that is removed takes its time along: where it was the latest one, what follows comes at another time, and
 /// may differ. So a transcript is rewritten until it stays the same.
-pub(crate) fn blessed(
-    transcript: &Transcript,
-    text: &str,
-    options: &ReplayOptions,
-) -> Result<Option<String>> {
-    let Some(mut text) = blessed_once(transcript, text, options)? else {
-        return Ok(None);
-    };
-    for _ in 1..MAX_ROUNDS {
-        let Ok(transcript) = Transcript::parse(&transcript.path, text.as_bytes()) else {
+pub(crate) fn blessed(path: &Path, text: &str, options: &ReplayOptions) -> Result<Option<String>> {
+    let mut blessed = text.to_owned();
+    for _ in 0..MAX_ROUNDS {
+        let again = quietly(|| blessed_once(path, &blessed, options))?;
+        if again == blessed {
             break;
-        };
-        match blessed_once(&transcript, &text, options)? {
-            Some(again) => text = again,
-            None => break,
         }
+        blessed = again;
     }
-    Ok(Some(text))
+    Ok((blessed != text).then_some(blessed))
 }
 
-fn blessed_once(
-    transcript: &Transcript,
-    text: &str,
-    options: &ReplayOptions,
-) -> Result<Option<String>> {
-    quietly(|| {
-        let mut player = Player::new(&transcript.path, None, options);
-        let mut rewritten = Rewritten::of(text);
-        for step in steps(&transcript.lines) {
-            rewritten.note(player.play(&step)?);
-        }
-        rewritten.define(transcript, &player.replaced_definitions());
-        let blessed = rewritten.text();
-        Ok((blessed != text).then_some(blessed))
-    })
+fn blessed_once(path: &Path, text: &str, options: &ReplayOptions) -> Result<String> {
+    let transcript = Transcript::parse(path, text.as_bytes())?;
+    let mut player = Player::new(path, None, options);
+    let mut rewritten = Rewritten::of(text);
+    for step in steps(&transcript.lines) {
+        rewritten.note(player.play(&step)?);
+    }
+    rewritten.define(&transcript, &player.replaced_definitions());
+    Ok(rewritten.text())
 }
 
 /// Replays without a log: what goes wrong is a difference.
@@ -157,37 +147,14 @@ fn changed_meaning(
     changes(requests, &expected, &received, only_decisions)
 }
 
-/// The name of an event, as agents and people call it.
-fn in_short(step: &TranscriptStep<'_>) -> String {
-    let TranscriptEntry::In(sent) = &step.line.entry else {
-        return name(step);
-    };
-    let message = sent.message().unwrap_or_default();
-    let text = |path: &str| {
-        let found = message.pointer(path).and_then(Value::as_str);
-        found.unwrap_or_default()
-    };
-    let words = match text("/method") {
-        "" => return name(step),
-        "hook/tool_call" => format!("tool_call {}", text("/params/event/toolName")),
-        "tool/execute" => format!(
-            "{} {}",
-            text("/params/name"),
-            text("/params/arguments/action")
-        ),
-        "command/run" => format!("/{} {}", text("/params/name"), text("/params/arguments")),
-        method => method.strip_prefix("hook/").unwrap_or(method).to_owned(),
-    };
-    format!("{} (line {})", words.trim_end(), step.line.number)
-}
-
-/// The name of an event, for people.
-fn name(step: &TranscriptStep<'_>) -> String {
+/// The name of an event, for people; in short as agents and people call it.
+fn name(step: &TranscriptStep<'_>, in_short: bool) -> String {
     let TranscriptLine { number, at, entry } = step.line;
     let what = match (entry, at) {
         (TranscriptEntry::In(sent), _) => {
             let message = sent.message().unwrap_or_default();
             match (message["method"].as_str(), message.get("id")) {
+                (Some(method), _) if in_short => short_name(method, &message["params"]),
                 (Some(method), _) => method.to_owned(),
                 (None, Some(id)) => format!("the answer to {id}"),
                 (None, None) => "a line that is no message".to_owned(),
@@ -204,6 +171,24 @@ fn name(step: &TranscriptStep<'_>) -> String {
         _ => "the start".to_owned(),
     };
     format!("{what} (line {number})")
+}
+
+fn short_name(method: &str, params: &Value) -> String {
+    let (word, more) = match method {
+        "hook/tool_call" => ("tool_call", &params["event"]["toolName"]),
+        "tool/execute" => (text(&params["name"]), &params["arguments"]["action"]),
+        "command/run" => (text(&params["name"]), &params["arguments"]),
+        method => (method.strip_prefix("hook/").unwrap_or(method), &Value::Null),
+    };
+    let slash = if method == "command/run" { "/" } else { "" };
+    format!("{slash}{word} {}", text(more))
+        .trim_end()
+        .to_owned()
+}
+
+/// A JSON text; empty if it is none.
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
 }
 
 /// A transcript's lines as they will be written, by their numbers: the lines in the place of each.

@@ -36,13 +36,15 @@ impl ReplayTotals {
         if self.differ + self.blessed + self.failed == 0 && replayed > 0 {
             summary.push("no differences".to_owned());
         }
-        let differ = if self.differ == 1 {
-            "differs"
-        } else {
-            "differ"
-        };
         for (number, what) in [
-            (self.differ, differ),
+            (
+                self.differ,
+                if self.differ == 1 {
+                    "differs"
+                } else {
+                    "differ"
+                },
+            ),
             (self.blessed, "rewritten"),
             (self.failed, "failed"),
         ] {

@@ -19,34 +19,21 @@ pub(crate) enum PlatformResult {
 
 /// The answer of the platform to a query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) enum QueryResult {
     /// The beginning of a file that was shown with a question.
     Excerpt(String),
     /// True if the shown file had changed when the question was answered. It had not, unless it is written.
     ShownChanged(bool),
     /// The forms of a path, if it leads through links.
-    Path(ResolvedPath),
+    Path {
+        written: String,
+        forms: Vec<PathForm>,
+    },
     /// True if the user's approvals are stored at this path, where it does not look so.
-    ApprovalStore(ApprovalStore),
+    ApprovalStore { absolute: String, contains: bool },
     /// True if names that differ only in case are the same file. They are not, unless it is written.
     IgnoresCase(bool),
-}
-
-/// The forms of a path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ResolvedPath {
-    pub(super) written: String,
-    pub(super) forms: Vec<PathForm>,
-}
-
-/// A path at which approvals are stored, or are not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ApprovalStore {
-    pub(super) absolute: String,
-    pub(super) contains: bool,
 }
 
 /// The value of an `event` line: what the platform reports by itself.

@@ -102,7 +102,7 @@ fn play(path: &Path, options: &ReplayOptions, bless: bool) -> TranscriptResult {
         let transcript = Transcript::parse(path, &bytes)?;
         if bless {
             let text = String::from_utf8_lossy(&bytes);
-            let Some(blessed) = blessed(&transcript, &text, options)? else {
+            let Some(blessed) = blessed(path, &text, options)? else {
                 return Ok(TranscriptResult::Same { torn: None });
             };
             let unwritten = || format!("{}: it cannot be written", path.display());

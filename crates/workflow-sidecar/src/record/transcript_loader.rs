@@ -17,16 +17,13 @@ use crate::server::{Loader, no_project};
 
 /// Loads the definitions of a transcript.
 #[derive(Debug, Default)]
-pub(super) struct TranscriptLoader(Mutex<TranscriptDefinitions>);
-
-#[derive(Debug, Default)]
-struct TranscriptDefinitions {
+pub(super) struct TranscriptLoader {
     /// The definitions that replace all in the transcript.
     instead: Tiers,
     /// By name.
-    directories: HashMap<String, RecordedDirectory>,
+    directories: Mutex<HashMap<String, RecordedDirectory>>,
     /// The directories of `instead` that were used, by the names that they have in the transcript.
-    replaced: BTreeMap<String, RecordedDirectory>,
+    replaced: Mutex<BTreeMap<String, RecordedDirectory>>,
 }
 
 /// The names of a host's directories in a transcript written by hand.
@@ -120,40 +117,39 @@ impl DefinitionsLine {
 impl TranscriptLoader {
     /// No definitions but these, where there are any.
     pub(super) fn instead(instead: Tiers) -> Self {
-        Self(Mutex::new(TranscriptDefinitions {
+        Self {
             instead,
-            ..TranscriptDefinitions::default()
-        }))
+            ..Self::default()
+        }
     }
 
     /// Forgets all directories: another recording begins.
     pub(super) fn clear(&self) {
-        self.0.lock().directories.clear();
+        self.directories.lock().clear();
     }
 
     /// Sets the content of directories.
     pub(super) fn define(&self, directories: BTreeMap<String, RecordedDirectory>) {
-        self.0.lock().directories.extend(directories);
+        self.directories.lock().extend(directories);
     }
 
     /// The definitions that replaced the transcript's, by name.
     pub(super) fn replaced(&self) -> BTreeMap<String, RecordedDirectory> {
-        self.0.lock().replaced.clone()
+        self.replaced.lock().clone()
     }
-}
 
-impl TranscriptDefinitions {
     /// The content of a directory that the host named. It is noted if it replaces the transcript's.
-    fn find(&mut self, tier: Tier, named: &str) -> RecordedDirectory {
+    fn find(&self, tier: Tier, named: &str) -> RecordedDirectory {
         let name = match tier {
             Tier::Global => named.to_owned(),
             Tier::Project => project_name(named),
         };
         let Tiers(instead) = &self.instead;
         let Some(given) = &instead[tier as usize] else {
-            return self.directories.get(&name).cloned().unwrap_or_default();
+            let directories = self.directories.lock();
+            return directories.get(&name).cloned().unwrap_or_default();
         };
-        self.replaced.insert(name, given.clone());
+        self.replaced.lock().insert(name, given.clone());
         given.clone()
     }
 }
@@ -161,9 +157,8 @@ impl TranscriptDefinitions {
 impl Loader for TranscriptLoader {
     fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
         let named = [(Tier::Global, agent_dir), (Tier::Project, cwd)];
-        let mut definitions = self.0.lock();
         let files = TranscriptFiles {
-            directories: named.map(|(tier, path)| definitions.find(tier, &path.to_string_lossy())),
+            directories: named.map(|(tier, path)| self.find(tier, &path.to_string_lossy())),
             names: Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()),
         };
         let mut loaded = load(&files);
@@ -206,7 +201,7 @@ mod tests {
     }
 
     fn find(loader: &TranscriptLoader, tier: Tier, named: &str) -> RecordedDirectory {
-        loader.0.lock().find(tier, named)
+        loader.find(tier, named)
     }
 
     #[test]

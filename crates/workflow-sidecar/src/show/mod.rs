@@ -14,16 +14,16 @@ mod session;
 mod tests;
 mod timeline;
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
+use workflow_core::definition::Catalog;
 
+use crate::record::Transcript;
 use crate::sessions::SessionFile;
-
-pub(crate) use recording::of_recording;
-pub(crate) use session::of_session;
-pub(crate) use timeline::Timeline;
-use timeline::{TimedEvent, Totals};
+use recording::of_recording;
+use session::of_session;
+use timeline::{TimedEvent, Timeline, Totals};
 
 /// The timelines of a file.
 #[derive(Serialize)]
@@ -50,35 +50,41 @@ struct SessionTimeline {
     totals: Option<Totals>,
 }
 
+impl SessionTimeline {
+    fn of((id, timeline): (String, Timeline)) -> Self {
+        Self {
+            id,
+            events: timeline.events,
+            totals: Some(timeline.totals),
+        }
+    }
+}
+
 impl Timelines {
+    /// The timeline of a session; `has_messages` is false if only its host knows them.
     pub(crate) fn of_session(
         file: &SessionFile<'_>,
-        timeline: Timeline,
+        known: Option<Arc<Catalog>>,
         has_messages: bool,
     ) -> Self {
+        let mut session = SessionTimeline::of((String::new(), of_session(file, known)));
+        session.totals.take_if(|_| !has_messages);
         Self {
             kind: "session",
             cwd: file.cwd.as_deref().map(str::to_owned),
-            sessions: vec![SessionTimeline {
-                id: String::new(),
-                events: timeline.events,
-                totals: has_messages.then_some(timeline.totals),
-            }],
+            sessions: vec![session],
             skipped: file.skipped,
             on_other_branches: file.on_other_branches,
         }
     }
 
-    pub(crate) fn of_recording(sessions: BTreeMap<String, Timeline>) -> Self {
-        let sessions = sessions.into_iter().map(|(id, timeline)| SessionTimeline {
-            id,
-            events: timeline.events,
-            totals: Some(timeline.totals),
-        });
+    /// The timelines of a recording.
+    pub(crate) fn of_recording(transcript: &Transcript, known: Option<Arc<Catalog>>) -> Self {
+        let sessions = of_recording(transcript, known).into_iter();
         Self {
             kind: "recording",
             cwd: None,
-            sessions: sessions.collect(),
+            sessions: sessions.map(SessionTimeline::of).collect(),
             skipped: 0,
             on_other_branches: 0,
         }

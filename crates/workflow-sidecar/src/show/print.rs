@@ -210,14 +210,13 @@ fn gate(page: &mut Page, checks: &[Report]) {
 
 impl Totals {
     fn print(&self, page: &mut Page) {
-        let number = |number: u64, noun| count(usize::try_from(number).unwrap_or(usize::MAX), noun);
         let mut counts = vec![
-            number(self.tool_calls, "tool call"),
-            number(self.denials, "denial"),
-            number(self.reminders, "reminder"),
+            count(self.tool_calls, "tool call"),
+            count(self.denials, "denial"),
+            count(self.reminders, "reminder"),
         ];
         if self.checkpoints > 0 {
-            counts.push(number(self.checkpoints, "checkpoint"));
+            counts.push(count(self.checkpoints, "checkpoint"));
         }
         page.line(counts.join(", "));
         let sent = [
@@ -233,12 +232,14 @@ impl Totals {
         let characters = sent.iter().map(|(characters, ..)| characters).sum();
         let sent = sent.iter().filter(|(_, messages, _)| *messages > 0);
         let sent = sent.map(|(characters, messages, what)| {
-            format!("{characters} in {}", number(*messages, what))
+            format!("{characters} in {}", count(*messages, what))
         });
         let sent = sent.collect::<Vec<_>>().join(", ");
-        page.line(match number(characters, "character") {
-            _ if sent.is_empty() => "nothing added to the model's context".to_owned(),
-            characters => format!("{characters} added to the model's context: {sent}"),
+        page.line(if sent.is_empty() {
+            "nothing added to the model's context".to_owned()
+        } else {
+            let characters = count(characters, "character");
+            format!("{characters} added to the model's context: {sent}")
         });
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use serde_json::Value;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::to_raw_value;
 use workflow_core::definition::Catalog;
 use workflow_core::event::Entry;
 use workflow_core::event::PlatformEvent;
@@ -13,6 +13,7 @@ use workflow_core::policy::STEP_TOOL;
 use super::Timeline;
 use super::timeline::TimelineEvent;
 use crate::record::{ProtocolLine, Transcript, TranscriptEntry};
+use crate::sessions::SessionFile;
 
 /// Builds the timelines of a recording's sessions, by id.
 pub(crate) fn of_recording(
@@ -101,14 +102,11 @@ impl RecordingReader {
                 self.now = self.now.and_then(|now| now.checked_add(passed?));
             }
             "hook/session_start" | "hook/session_tree" | "hook/session_switch" => {
-                let branch = params["context"]["branch"].as_array();
-                let branch = branch.map(Vec::as_slice).unwrap_or_default();
-                let data: Vec<_> = branch.iter().map(data_of).collect();
-                let entries = branch.iter().zip(&data);
-                let entries: Vec<_> = entries
-                    .map(|(written, data)| entry(written, data))
-                    .collect();
-                self.timeline(session_of(&message)).loaded(&entries);
+                let branch = params["context"]["branch"].as_array().into_iter().flatten();
+                let branch: Vec<String> = branch.map(Value::to_string).collect();
+                let branch = branch.join("\n");
+                let file = SessionFile::parse(branch.as_bytes());
+                self.timeline(session_of(&message)).loaded(&file.ours());
             }
             "hook/session_compact" => self.timeline(session_of(&message)).compacted(),
             "hook/tool_call" => self.timeline(session_of(&message)).tool_called(),
@@ -185,8 +183,11 @@ impl RecordingReader {
         for action in actions.as_array().into_iter().flatten() {
             match action["type"].as_str() {
                 Some("appendEntry") => {
-                    let data = data_of(action);
-                    self.timeline(session).stored(entry(action, &data));
+                    let data = to_raw_value(&action["data"]).expect("a JSON value is JSON");
+                    self.timeline(session).stored(Entry {
+                        custom_type: action["customType"].as_str().unwrap_or_default(),
+                        data: Some(&data),
+                    });
                 }
                 Some("sendUserMessage") => {
                     let content = action["content"].as_str().unwrap_or_default();
@@ -215,16 +216,5 @@ fn answer_text(result: &Value) -> &str {
         Value::Bool(false) => "no",
         Value::String(chosen) => chosen,
         _ => "nothing",
-    }
-}
-
-fn data_of(written: &Value) -> Box<RawValue> {
-    to_raw_value(&written["data"]).expect("a JSON value is JSON")
-}
-
-fn entry<'a>(written: &'a Value, data: &'a RawValue) -> Entry<'a> {
-    Entry {
-        custom_type: written["customType"].as_str().unwrap_or_default(),
-        data: Some(data),
     }
 }

@@ -101,11 +101,8 @@ impl TimelineRun {
         let (user_command, overrode) = moved_by
             .map(|moved| (moved.command, moved.overrode))
             .unzip();
-        let data = if self.step == Some(step) {
-            data
-        } else {
-            Default::default()
-        };
+        let is_of_step = self.step == Some(step);
+        let data = Some(data).filter(|_| is_of_step).unwrap_or_default();
         let path = &self.state.current_path;
         let visit = self
             .position()

@@ -110,22 +110,22 @@ pub(crate) enum TimelineEvent {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Totals {
     /// Context messages, and their characters.
-    pub(crate) contexts: u64,
-    pub(crate) context_characters: u64,
+    pub(crate) contexts: usize,
+    pub(crate) context_characters: usize,
     /// Initial messages.
-    pub(crate) initial_messages: u64,
-    pub(crate) initial_message_characters: u64,
+    pub(crate) initial_messages: usize,
+    pub(crate) initial_message_characters: usize,
     /// Reminders.
-    pub(crate) reminders: u64,
-    pub(crate) reminder_characters: u64,
+    pub(crate) reminders: usize,
+    pub(crate) reminder_characters: usize,
     /// Other messages of the sidecar, as of a move by the user.
-    pub(crate) messages: u64,
-    pub(crate) message_characters: u64,
+    pub(crate) messages: usize,
+    pub(crate) message_characters: usize,
     /// Tools that the agent called while a run was active, `workflow_step` among them.
-    pub(crate) tool_calls: u64,
-    pub(crate) denials: u64,
+    pub(crate) tool_calls: usize,
+    pub(crate) denials: usize,
     /// Recorded checkpoints.
-    pub(crate) checkpoints: u64,
+    pub(crate) checkpoints: usize,
 }
 
 impl Timeline {
@@ -430,7 +430,7 @@ impl Timeline {
         let Some(run) = self.run.as_mut() else { return };
         let [before, now] = run.note(entry);
         if now.reminders > before.reminders {
-            self.totals.reminders += u64::from(now.reminders - before.reminders);
+            self.totals.reminders += (now.reminders - before.reminders) as usize;
             self.push(TimelineEvent::Reminded {
                 times: now.reminders,
             });
@@ -463,6 +463,6 @@ impl Timeline {
     }
 }
 
-fn characters(text: &str) -> u64 {
-    text.chars().count() as u64
+fn characters(text: &str) -> usize {
+    text.chars().count()
 }

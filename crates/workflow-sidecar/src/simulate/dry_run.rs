@@ -7,7 +7,7 @@ use workflow_core::definition::{Check, Gate, Trigger};
 use workflow_core::effect::{Effect, GateRun};
 use workflow_core::event::{PlatformEvent, RestoreOutcome, WatchReport};
 use workflow_core::policy::gate_report::{CheckVerdict, Report};
-use workflow_core::types::{GateRunId, Snapshot};
+use workflow_core::types::Snapshot;
 
 use crate::platform::{Platform, PlatformReport, SessionContext};
 
@@ -26,8 +26,7 @@ pub(super) struct DryRunPlatform {
 #[derive(Debug, Clone)]
 pub(super) struct DryGate {
     session: String,
-    id: GateRunId,
-    gates: Vec<Gate>,
+    run: GateRun,
 }
 
 impl DryRunPlatform {
@@ -56,7 +55,7 @@ impl DryRunPlatform {
 impl DryGate {
     /// Its checks as people read them, each with its location.
     pub(super) fn checks(&self) -> Vec<(String, String)> {
-        let gates = self.gates.iter();
+        let gates = self.run.gates.iter();
         gates
             .map(|gate| (gate.check.describe(), gate.source.clone()))
             .collect()
@@ -67,9 +66,9 @@ impl DryGate {
         let passed = |gate| Report::new(gate, CheckVerdict::Passed, "");
         let is_command = |gate: &Gate| matches!(gate.check, Check::Run(_));
         let last = match verdict {
-            CheckVerdict::Passed => self.gates.len(),
+            CheckVerdict::Passed => self.run.gates.len(),
             CheckVerdict::Failed | CheckVerdict::CouldNotRun(_) => {
-                self.gates.iter().position(is_command).unwrap_or(0)
+                self.run.gates.iter().position(is_command).unwrap_or(0)
             }
         };
         let (reason, tail) = match verdict {
@@ -77,15 +76,15 @@ impl DryGate {
             CheckVerdict::CouldNotRun(_) => (REASON, ""),
             CheckVerdict::Passed | CheckVerdict::Failed => (REASON, said),
         };
-        let mut reports: Vec<Report> = self.gates.iter().take(last).map(passed).collect();
-        reports.extend(self.gates.get(last).map(|gate| Report {
+        let mut reports: Vec<Report> = self.run.gates.iter().take(last).map(passed).collect();
+        reports.extend(self.run.gates.get(last).map(|gate| Report {
             tail: tail.to_owned(),
             ..Report::new(gate, verdict, reason)
         }));
         PlatformReport {
             session: self.session.clone(),
             event: PlatformEvent::GateFinished {
-                gate: self.id,
+                gate: self.run.id,
                 reports,
             },
             trigger: None,
@@ -96,9 +95,9 @@ impl DryGate {
 impl Platform for DryRunPlatform {
     fn perform(&self, session: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent> {
         match effect {
-            Effect::RunGate(GateRun { id, gates, .. }) => {
+            Effect::RunGate(run) => {
                 let session = session.id.to_owned();
-                *self.started.lock() = Some(DryGate { session, id, gates });
+                *self.started.lock() = Some(DryGate { session, run });
                 None
             }
             // As in a repository without changes.

@@ -11,29 +11,21 @@ use workflow_core::run::{Position, RunState};
 
 /// The guards of the definitions that a simulation goes by.
 pub(crate) struct GuardLookup<'a> {
-    loaded: &'a Loaded,
+    pub(crate) loaded: &'a Loaded,
 }
 
 impl<'a> GuardLookup<'a> {
-    pub(crate) fn new(loaded: &'a Loaded) -> Self {
-        Self { loaded }
-    }
-
     /// The line of the phase's list that blocks a tool. A rule says its own line in the reason.
     pub(crate) fn list(&self, state: &RunState, tool: &str, reason: &str) -> Option<String> {
         let explained = self.explained(state)?;
-        let blocks = |row: &Row| match (row.key, &row.value) {
-            ("blocked", Value::Names(names)) => names.iter().any(|name| name == tool),
-            ("allowed", Value::Names(names)) => names.iter().all(|name| name != tool),
+        let is_named = |names: &[String]| names.iter().any(|name| name == tool);
+        let blocks = |row: &&Row| match (row.topic, row.key, &row.value) {
+            (Topic::Tools, "blocked", Value::Names(names)) => is_named(names),
+            (Topic::Tools, "allowed", Value::Names(names)) => !is_named(names),
             _ => false,
         };
-        let rows = explained.rows.iter();
-        let mut rows = rows.filter(|row| row.topic == Topic::Tools);
-        let found = rows.find(|row| blocks(row))?;
-        let line = found
-            .origin
-            .as_ref()
-            .filter(|origin| origin.file.is_some())?;
+        let origin = explained.rows.iter().find(blocks)?.origin.as_ref();
+        let line = origin.filter(|origin| origin.file.is_some())?;
         (explained.blocks(tool).as_deref() == Some(reason)).then(|| line.to_string())
     }
 

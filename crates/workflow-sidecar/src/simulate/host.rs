@@ -8,20 +8,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
-use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use workflow_core::definition::{Trigger, TriggerOn};
 use workflow_core::diagnostic::visible;
-use workflow_core::event::{Entry, PlatformEvent};
+use workflow_core::event::PlatformEvent;
 use workflow_core::policy::gate_report::CheckVerdict;
-use workflow_core::run::{RunState, entry_type, restore};
-use workflow_core::session::{StoredCheckpoint, View};
+use workflow_core::run::{RunState, entry_type};
+use workflow_core::session::View;
 
 use super::dry_run::{DryGate, DryRunPlatform};
 use super::guards::GuardLookup;
 use super::reaction::{PossibleAnswers, Reaction, first_line, guard, text};
-use crate::platform::{Platform, PlatformReport};
+use crate::platform::PlatformReport;
 use crate::present::{BAD, DIMMED, NOTABLE, count, paint};
 use crate::record::{DEFAULT_LIMIT, Payload, Recorder, RecordingOptions};
 use crate::server::{InMemoryServer, ServerConfig};
@@ -31,16 +29,6 @@ const NOW: u64 = 1_767_225_600_000;
 /// The seed of task ids.
 const SEED: u64 = 7;
 
-/// An entry of the session, as hosts write it.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct HostEntry {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    custom_type: String,
-    data: Box<RawValue>,
-}
-
 /// A question that waits for a person.
 pub(super) struct ShownQuestion {
     id: Value,
@@ -49,19 +37,19 @@ pub(super) struct ShownQuestion {
 
 /// A host with one session.
 pub(super) struct TestHost<'a> {
-    sidecar: InMemoryServer,
+    pub(super) sidecar: InMemoryServer,
     /// The guards of the definitions at the start.
     pub(super) guards: GuardLookup<'a>,
     platform: Arc<DryRunPlatform>,
     calls: u64,
-    /// The session's entries, as a host keeps them.
-    branch: Vec<HostEntry>,
+    /// The session's entries, as hosts write them.
+    branch: Vec<Value>,
     /// The question that is open.
     pub(super) question: Option<ShownQuestion>,
     /// The gate that would run.
     pub(super) gate: Option<DryGate>,
     /// The answers that were not taken yet, by the ids of their calls; each with the number of reactions before it.
-    answers: HashMap<u64, (Value, usize)>,
+    pub(super) answers: HashMap<u64, (Value, usize)>,
     status: Option<String>,
     /// The last message to the agent that it has not started on.
     pub(super) prompt: Option<String>,
@@ -81,7 +69,7 @@ impl<'a> TestHost<'a> {
     ) -> Result<Self> {
         let dry_run = Arc::new(DryRunPlatform::default());
         let config = ServerConfig {
-            platform: Arc::clone(&dry_run) as Arc<dyn Platform>,
+            platform: Arc::clone(&dry_run) as _,
             ..ServerConfig::default()
         };
         let recorder = recorder.map(|recorder| Box::new(recorder) as _);
@@ -120,17 +108,14 @@ impl<'a> TestHost<'a> {
         self.gate = None;
         let context = json!({ "hasUI": true, "branch": self.branch });
         let event = json!({ "reason": if self.branch.is_empty() { "startup" } else { "reload" } });
-        self.call(
-            "hook/session_start",
-            &json!({ "event": event, "context": context }),
-        )?;
-        Ok(())
+        let params = json!({ "event": event, "context": context });
+        self.call("hook/session_start", &params).map(drop)
     }
 
     /// Calls a method; `None` if it is answered when a question is, or a gate is over.
     pub(super) fn call(&mut self, method: &str, params: &Value) -> Result<Option<Value>> {
         let id = self.ask(method, params)?;
-        Ok(self.answer_to(id).map(|(result, _)| result))
+        Ok(self.answers.remove(&id).map(|(result, _)| result))
     }
 
     /// Calls a method, gives the id under which it is answered.
@@ -145,31 +130,16 @@ impl<'a> TestHost<'a> {
         Ok(id)
     }
 
-    /// The answer to a call, if there is one, and the position of its reactions.
-    pub(super) fn answer_to(&mut self, id: u64) -> Option<(Value, usize)> {
-        self.answers.remove(&id)
-    }
-
     /// Adds a reaction before what followed from it.
     pub(super) fn add_at(&mut self, at: usize, reaction: Reaction) {
         let at = at.min(self.reactions.len());
         self.reactions.insert(at, reaction);
     }
 
-    /// Lets time pass.
-    pub(super) fn wait(&mut self, ms: u64) -> Result<()> {
-        self.call("clock/advance", &json!({ "ms": ms }))?;
-        Ok(())
-    }
-
-    /// Looks at the run, which is no part of the conversation.
-    pub(super) fn look<T>(&self, look: impl FnOnce(Option<View<'_>>) -> T) -> T {
-        self.sidecar.look(look)
-    }
-
     /// The state of the run, if there is one.
     pub(super) fn run(&self) -> Option<RunState> {
-        self.look(|view| view.map(|view| view.state.clone()))
+        let state = |view: Option<View<'_>>| Some(view?.state.clone());
+        self.sidecar.look(state)
     }
 
     /// Answers the open question.
@@ -230,16 +200,14 @@ impl<'a> TestHost<'a> {
         Ok(!is_delivered)
     }
 
-    /// The checkpoints of the code, in order.
-    pub(super) fn checkpoints(&self) -> Vec<StoredCheckpoint> {
-        let entries = self.branch.iter();
-        entries.filter_map(checkpoint).collect()
+    /// The numbers of the checkpoints of the code, in order.
+    pub(super) fn checkpoints(&self) -> Vec<u64> {
+        self.branch.iter().filter_map(checkpoint).collect()
     }
 
     /// The session's entries up to a checkpoint, as hosts send them.
     pub(super) fn branch_before_checkpoint(&self, number: u64) -> Value {
-        let is_before =
-            |entry: &&HostEntry| checkpoint(entry).is_none_or(|kept| kept.number < number);
+        let is_before = |entry: &&Value| checkpoint(entry).is_none_or(|kept| kept < number);
         let before = self.branch.iter().filter(is_before);
         json!(before.collect::<Vec<_>>())
     }
@@ -324,14 +292,11 @@ impl<'a> TestHost<'a> {
             };
             let reaction = match action["type"].as_str().unwrap_or_default() {
                 "appendEntry" => {
-                    let entry = HostEntry {
-                        kind: "custom",
-                        custom_type: text(&action["customType"]),
-                        data: to_raw_value(&action["data"]).expect("a JSON value is JSON"),
-                    };
+                    let mut entry = action.clone();
+                    entry["type"] = "custom".into();
                     let kept = checkpoint(&entry);
                     self.branch.push(entry);
-                    let Some(StoredCheckpoint { number, .. }) = kept else {
+                    let Some(number) = kept else {
                         continue;
                     };
                     let source = self.guards.checkpoint(self.run().as_ref());
@@ -399,20 +364,16 @@ impl<'a> TestHost<'a> {
 
     /// True if the newest run was cancelled.
     pub(super) fn was_cancelled(&self) -> bool {
-        let entries = self.branch.iter().map(|entry| Entry {
-            custom_type: &entry.custom_type,
-            data: Some(&*entry.data),
-        });
-        let state = restore(&entries.collect::<Vec<_>>()).state;
-        state.is_some_and(|state| state.cancelled)
+        let mut entries = self.branch.iter().rev();
+        let state = entries.find(|entry| entry["customType"] == entry_type::STATE);
+        state.is_some_and(|state| state["data"]["cancelled"] == true)
     }
 }
 
-/// The checkpoint of an entry, if it is one.
-fn checkpoint(entry: &HostEntry) -> Option<StoredCheckpoint> {
-    let is_checkpoint = entry.custom_type == entry_type::CHECKPOINT;
-    let data = Some(entry.data.get()).filter(|_| is_checkpoint)?;
-    serde_json::from_str(data).ok()
+/// The number of the checkpoint in an entry, if it is one.
+fn checkpoint(entry: &Value) -> Option<u64> {
+    let is_checkpoint = entry["customType"] == entry_type::CHECKPOINT;
+    entry["data"]["number"].as_u64().filter(|_| is_checkpoint)
 }
 
 /// Begins the recording of a simulation, in a file that is empty or does not exist.

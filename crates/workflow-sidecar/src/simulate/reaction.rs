@@ -9,7 +9,7 @@ use crate::present::{DIMMED, Page, paint};
 
 /// A reaction: a line, and the text below it.
 #[derive(Debug)]
-pub(super) struct Reaction(Page);
+pub(super) struct Reaction(pub(super) Page);
 
 impl Reaction {
     pub(super) fn new(line: impl Display) -> Self {
@@ -34,11 +34,6 @@ impl Reaction {
     pub(super) fn with_line(mut self, line: impl Display) -> Self {
         self.0.line(format_args!("    {line}"));
         self
-    }
-
-    /// Adds the reaction to a page.
-    pub(super) fn print(&self, page: &mut Page) {
-        page.append(&self.0);
     }
 }
 

@@ -21,8 +21,8 @@ const GO_ON: &str = "Go on.";
 pub(crate) struct Simulation<'a> {
     host: TestHost<'a>,
     is_running: bool,
+    /// The number of calls of the agent. Each is in a turn of its own.
     calls: u64,
-    turns: u64,
     /// The number of messages of triggers that wait until the agent has stopped.
     queued: u64,
     /// A call that waits for a person or a gate.
@@ -37,9 +37,8 @@ pub(crate) struct Simulation<'a> {
 struct UnansweredCall {
     /// Under which its answer comes.
     answer: u64,
-    /// The tool that may run or not, by the id of its call; `None` if `workflow_step` was run.
-    tool: Option<(String, String, Value)>,
-    turn: Value,
+    /// The call of the tool that may run or not; `None` if `workflow_step` was run.
+    call: Option<Value>,
 }
 
 impl<'a> Simulation<'a> {
@@ -49,7 +48,6 @@ impl<'a> Simulation<'a> {
             host,
             is_running: false,
             calls: 0,
-            turns: 0,
             queued: 0,
             waiting: None,
             contexts: Vec::new(),
@@ -66,7 +64,7 @@ impl<'a> Simulation<'a> {
         self.happen(command)?;
         self.continue_call()?;
         for reaction in self.host.take_reactions() {
-            reaction.print(page);
+            page.append(&reaction.0);
         }
         Ok(ReactionLabels {
             verdicts: std::mem::take(&mut self.verdicts),
@@ -181,32 +179,25 @@ impl<'a> Simulation<'a> {
         if !self.is_running {
             self.agent_starts()?;
         }
-        self.turns += 1;
-        let turn = json!({ "turnIndex": self.turns - 1 });
-        self.hook("turn_start", &turn)?;
         self.calls += 1;
+        self.hook("turn_start", &json!({ "turnIndex": self.calls - 1 }))?;
         let id = format!("call-{}", self.calls);
-        let event = json!({ "toolName": name, "toolCallId": id, "input": input });
-        let answer = self
-            .host
-            .ask("hook/tool_call", &json!({ "event": event }))?;
-        let name = name.to_owned();
-        self.waiting = Some(UnansweredCall {
-            answer,
-            tool: Some((id, name, input.clone())),
-            turn,
-        });
+        let call = json!({ "toolName": name, "toolCallId": id, "input": input });
+        let answer = self.host.ask("hook/tool_call", &json!({ "event": call }))?;
+        let call = Some(call);
+        self.waiting = Some(UnansweredCall { answer, call });
         self.continue_call()
     }
 
     /// Continues a call that waited, if it is answered now.
     fn continue_call(&mut self) -> Result<()> {
         while let Some(waiting) = self.waiting.take() {
-            let Some((answer, at)) = self.host.answer_to(waiting.answer) else {
+            let Some((answer, at)) = self.host.answers.remove(&waiting.answer) else {
                 self.waiting = Some(waiting);
                 break;
             };
-            if let Some((id, name, input)) = waiting.tool {
+            if let Some(call) = waiting.call {
+                let name = text(&call["toolName"]);
                 match answer["block"]["reason"].as_str() {
                     Some(reason) => {
                         let run = self.host.run();
@@ -216,13 +207,10 @@ impl<'a> Simulation<'a> {
                         self.verdict("blocked");
                     }
                     None if name == STEP_TOOL => {
-                        let params =
-                            json!({ "name": STEP_TOOL, "toolCallId": id, "arguments": input });
-                        self.waiting = Some(UnansweredCall {
-                            answer: self.host.ask("tool/execute", &params)?,
-                            tool: None,
-                            turn: waiting.turn,
-                        });
+                        let (id, input) = (&call["toolCallId"], &call["input"]);
+                        let params = json!({ "name": name, "toolCallId": id, "arguments": input });
+                        let answer = self.host.ask("tool/execute", &params)?;
+                        self.waiting = Some(UnansweredCall { answer, call: None });
                         continue;
                     }
                     None => {
@@ -236,7 +224,7 @@ impl<'a> Simulation<'a> {
                 self.stepped(&answer, at);
             }
             if self.is_running {
-                self.hook("turn_end", &waiting.turn)?;
+                self.hook("turn_end", &json!({ "turnIndex": self.calls - 1 }))?;
             }
         }
         Ok(())
@@ -283,7 +271,7 @@ impl<'a> Simulation<'a> {
     /// A person takes the conversation back to where a checkpoint was made.
     fn back(&mut self, number: u64) -> Result<()> {
         let kept = self.host.checkpoints();
-        if !kept.iter().any(|kept| kept.number == number) {
+        if !kept.contains(&number) {
             let kept = count(kept.len(), "checkpoint");
             let why = format!("there is no such checkpoint: {kept} so far");
             return self.host.nothing(&why);
@@ -325,10 +313,9 @@ impl<'a> Simulation<'a> {
         let mut woken = false;
         if self.queued > 0 {
             // What waited comes by itself, at once.
-            self.host.wait(0)?;
-            woken = self.takes_queued();
+            woken = self.let_pass(0)?;
         }
-        let state = self.host.look(session_state_result);
+        let state = self.host.sidecar.look(session_state_result);
         if let Some(reason) = state.paused {
             self.verdict("paused");
             self.verdict(&reason);
@@ -350,8 +337,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn wait(&mut self, seconds: u64) -> Result<()> {
-        self.host.wait(seconds.saturating_mul(1000))?;
-        if self.takes_queued() {
+        if self.let_pass(seconds.saturating_mul(1000))? {
             self.verdict("woken");
         } else if self.host.has_message {
             self.verdict("reminded");
@@ -359,11 +345,12 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// True if a message that waited was sent to the agent.
-    fn takes_queued(&mut self) -> bool {
+    /// Lets time pass. True if a message that waited was sent to the agent.
+    fn let_pass(&mut self, ms: u64) -> Result<bool> {
+        self.host.call("clock/advance", &json!({ "ms": ms }))?;
         let takes = self.queued > 0 && self.host.has_message;
         self.queued -= u64::from(takes);
-        takes
+        Ok(takes)
     }
 
     /// The labels of the run's phase.
@@ -375,23 +362,17 @@ impl<'a> Simulation<'a> {
         if self.host.gate.is_some() {
             return label("gate");
         }
-        let words = self.host.look(|view| {
-            let phase = view.and_then(|view| view.phase);
-            phase.map(|phase| vec![phase.phase.name.clone(), phase.phase.id.clone()])
+        let words = self.host.sidecar.look(|view| {
+            let phase = &view?.phase?.phase;
+            Some(vec![phase.name.clone(), phase.id.clone()])
         });
-        match words {
-            Some(mut words) => {
-                words.dedup();
-                words
-            }
-            None if self.host.was_cancelled() => label("cancelled"),
-            None => label("done"),
-        }
+        let is_cancelled = || self.host.was_cancelled();
+        words.unwrap_or_else(|| label(if is_cancelled() { "cancelled" } else { "done" }))
     }
 
     /// Who or what the run needs to continue, and its place if it is not over.
     pub(super) fn rest(&self) -> (Needed, Option<String>) {
-        self.host.look(|view| {
+        self.host.sidecar.look(|view| {
             let Some(view) = view else {
                 return (Needed::Nothing, None);
             };

@@ -52,7 +52,7 @@ impl<'a> Walk<'a> {
         loaded: &'a Loaded,
         recorder: Option<Recorder>,
     ) -> Result<Self> {
-        let guards = GuardLookup::new(loaded);
+        let guards = GuardLookup { loaded };
         let host = TestHost::start(recorder, project, agent_dir, guards)?;
         Ok(Self {
             simulation: Simulation::new(host),

@@ -8,11 +8,10 @@ mod free_text;
 mod tests;
 
 use std::borrow::Cow;
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use workflow_core::definition::SETTINGS_FILE;
@@ -69,18 +68,6 @@ fn refusal(answers: &[&str]) -> Option<Kind> {
         let mut kinds = [Kind::ParseError, Kind::InvalidRequest, Kind::InvalidParams].into_iter();
         kinds.find(|kind| i64::from(kind.code()) == code)
     })
-}
-
-/// The members of a message that decide how it is handled.
-#[derive(Deserialize, Serialize)]
-struct Envelope<'a> {
-    jsonrpc: &'a RawValue,
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    method: &'a RawValue,
-    #[serde(skip_deserializing)]
-    params: &'static str,
 }
 
 /// The redaction of one recording, with the texts that are looked for in the lines that follow.
@@ -168,7 +155,7 @@ impl Redaction {
                 PlatformResult::Query(QueryResult::Excerpt(REDACTED.to_owned()))
             }
             // Paths are arguments of tools.
-            PlatformResult::Query(QueryResult::Path(_) | QueryResult::ApprovalStore(_))
+            PlatformResult::Query(QueryResult::Path { .. } | QueryResult::ApprovalStore { .. })
                 if is_on =>
             {
                 return None;
@@ -343,14 +330,13 @@ pub(crate) fn lenient_json(line: &[u8]) -> Option<(Value, bool)> {
 
 /// The envelope of a message without its parameters. Nothing is left of what is not a call.
 fn envelope(line: &[u8]) -> String {
-    let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(line) else {
+    let members: HashMap<String, &RawValue> = serde_json::from_slice(line).unwrap_or_default();
+    if !members.contains_key("jsonrpc") || !members.contains_key("method") {
         return REDACTED.to_owned();
-    };
-    let envelope = Envelope {
-        params: REDACTED,
-        ..envelope
-    };
-    serde_json::to_string(&envelope).expect("names are strings")
+    }
+    let shown = ["jsonrpc", "id", "method"].into_iter();
+    let shown = shown.filter_map(|name| Some(format!("\"{name}\":{},", members.get(name)?)));
+    format!("{{{}\"params\":\"{REDACTED}\"}}", shown.collect::<String>())
 }
 
 /// Leaves out the middle of a text, if it is longer than allowed.
@@ -380,21 +366,21 @@ fn hidden(tail: &str) -> &'static str {
 /// Leaves out what a command of the host printed. Both streams become one text, as in the report on the command. An
 /// answer that is not as the protocol has it is left out as a whole.
 fn redact_output(message: &mut Value, before: &Value) {
+    let printed = ["stdout", "stderr"].map(|name| before["result"][name].as_str());
+    let printed: String = printed.into_iter().flatten().collect();
+    let stdout = match printed.trim() {
+        "" => "",
+        _ => hidden(&printed),
+    };
     match message.get_mut("result") {
         Some(Value::Object(members)) => {
-            let printed = ["stdout", "stderr"].map(|name| before["result"][name].as_str());
-            let printed: String = printed.into_iter().flatten().collect();
-            let stdout = match printed.trim() {
-                "" => "",
-                _ => hidden(&printed),
-            };
             for (name, text) in [("stdout", stdout), ("stderr", "")] {
                 if let Some(Value::String(stream)) = members.get_mut(name) {
                     text.clone_into(stream);
                 }
             }
         }
-        Some(result) => *result = Value::from(REDACTED),
+        Some(result) => *result = REDACTED.into(),
         None => {}
     }
 }
