@@ -29,7 +29,7 @@ macro_rules! codes {
 
             /// The help for it, where nothing better is known.
             #[must_use]
-            pub fn help(self) -> &'static str {
+            pub const fn help(self) -> &'static str {
                 match self { $(Self::$name => $help),+ }
             }
 

@@ -65,12 +65,6 @@ impl Finding {
         &self.help
     }
 
-    /// The same finding, with the usual help of its code.
-    pub(crate) fn usual_help(self) -> Self {
-        let help = self.code.help();
-        self.help(help)
-    }
-
     /// The same finding, with a replacement at its location that corrects it.
     pub(crate) fn fix(mut self, from: &str, to: &str) -> Self {
         self.fix = Some(Box::new(Fix {

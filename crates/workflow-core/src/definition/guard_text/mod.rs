@@ -18,6 +18,9 @@ use crate::white_space::trim;
 pub(crate) use commands::is_one_command;
 pub(crate) use words::command_finding;
 
+/// The pattern of the name of a tool, which has no white space at its ends.
+pub(crate) const TOOL_NAME: &str = "^\\S([\\s\\S]*\\S)?$";
+
 /// The kind of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GuardText {

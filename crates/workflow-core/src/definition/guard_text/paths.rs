@@ -28,11 +28,8 @@ pub(super) fn mistake(path: &str) -> Option<Mistake> {
             "write a glob: `src/**/*.js` is every `.js` file below `src`",
         ));
     }
-    if has_separating_backslash(path) {
-        return Some(Mistake::corrected(
-            "`\\` does not separate directories",
-            path.replace('\\', "/"),
-        ));
+    if let Some(mistake) = separator(path) {
+        return Some(mistake);
     }
     if let Some(variable) = variable(path) {
         let why = format!("the variable `{variable}` is not replaced");
@@ -52,12 +49,7 @@ pub(super) fn file(path: &str) -> Option<Mistake> {
             "name a file in it, for example `docs/plan.md`",
         ));
     }
-    has_separating_backslash(path).then(|| {
-        Mistake::corrected(
-            "`\\` does not separate directories",
-            path.replace('\\', "/"),
-        )
-    })
+    separator(path)
 }
 
 /// A glob where one file is to be named.
@@ -89,15 +81,17 @@ fn regex_sign(path: &str) -> Option<&'static str> {
         .or_else(|| path.contains('|').then_some("|"))
 }
 
-/// Returns whether a backslash is there that escapes no sign of a glob.
-fn has_separating_backslash(path: &str) -> bool {
+/// A path with a backslash that escapes no sign of a glob.
+fn separator(path: &str) -> Option<Mistake> {
     let mut signs = path.chars();
-    while let Some(sign) = signs.next() {
-        if sign == '\\' && !signs.next().is_some_and(|next| ESCAPED.contains(next)) {
-            return true;
-        }
-    }
-    false
+    let mut backslashes = std::iter::from_fn(|| {
+        signs.find(|sign| *sign == '\\')?;
+        Some(signs.next().is_some_and(|next| ESCAPED.contains(next)))
+    });
+    let to = path.replace('\\', "/");
+    backslashes
+        .any(|escapes| !escapes)
+        .then(|| Mistake::corrected("`\\` does not separate directories", to))
 }
 
 /// Returns the variable of a shell with which a path begins.

@@ -79,18 +79,15 @@ fn misspelled(name: &str) -> Option<Mistake> {
         return None;
     }
     let lower = [name.to_lowercase()];
-    let guess = |why: String, near: &str| Mistake {
+    let guess = |why: &str, near: &str| Mistake {
         severity: Severity::Warning,
-        to: None,
-        help: format!("did you mean `{}`?", shown(near)),
-        ..Mistake::corrected(why, near)
+        ..Mistake::new(why, format!("did you mean `{}`?", shown(near)))
     };
     if let Some(usual) = USUAL_TOOLS.iter().find(|usual| names_match(&lower, usual)) {
         let why = format!("the usual tool is `{usual}`, and names are compared with their case");
-        let to = Some(lower[0].clone());
         return Some(Mistake {
-            to,
-            ..guess(why, &lower[0])
+            to: Some(lower[0].clone()),
+            ..guess(&why, &lower[0])
         });
     }
     if name.contains('*') {
@@ -103,23 +100,20 @@ fn misspelled(name: &str) -> Option<Mistake> {
     Some(if is_slip(&lower[0], near) {
         Mistake::corrected(why, *near)
     } else {
-        guess(why.to_owned(), near)
+        guess(why, near)
     })
 }
 
 /// Returns whether a name at distance one has a letter less, twice, or in the place of its neighbour.
 fn is_slip(name: &str, usual: &str) -> bool {
-    let without_doubles = |text: &str| {
-        let mut letters: Vec<char> = text.chars().collect();
-        letters.dedup();
-        letters
+    let letters = |change: fn(&mut Vec<char>)| {
+        [name, usual].map(|text| {
+            let mut letters = text.chars().collect();
+            change(&mut letters);
+            letters
+        })
     };
-    let sorted = |text: &str| {
-        let mut letters: Vec<char> = text.chars().collect();
-        letters.sort_unstable();
-        letters
-    };
-    name.len() < usual.len()
-        || without_doubles(name) == without_doubles(usual)
-        || sorted(name) == sorted(usual)
+    let [without_doubles, usual_without] = letters(Vec::dedup);
+    let [sorted, usual_sorted] = letters(|letters| letters.sort_unstable());
+    name.len() < usual.len() || without_doubles == usual_without || sorted == usual_sorted
 }

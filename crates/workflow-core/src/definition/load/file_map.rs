@@ -1,6 +1,5 @@
 //! The map that every file of the language contains.
 
-use super::hidden_text;
 use crate::definition::schema::Reader;
 use crate::definition::syntax::{Kind, Map, Node, Span};
 use crate::diagnostic::{Code, Finding, shown};
@@ -26,7 +25,6 @@ pub(super) fn read_map<'s>(
         let message = format!("the map contains the key `{}` twice", shown(&key));
         reader.report(Finding::error(Code::DuplicateKey, span, message));
     }
-    hidden_text::report(reader, &node);
     let (code, why) = match node.kind {
         Kind::Map(map) => return Some((map, node.span)),
         Kind::Null => (Code::MissingKey, "is empty".to_owned()),

@@ -6,7 +6,7 @@
 //! only if that lies in the real root or in the real directory of the workflow itself.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -240,8 +240,8 @@ impl Files for LimitedFiles<'_> {
 /// Definitions in memory, for tests and for replaying a session.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryFiles {
-    files: BTreeMap<(Tier, String), Vec<u8>>,
-    settings: BTreeMap<Tier, Vec<u8>>,
+    /// By their paths as they are shown.
+    files: BTreeMap<String, Vec<u8>>,
 }
 
 impl MemoryFiles {
@@ -253,29 +253,32 @@ impl MemoryFiles {
 
     /// The same files and one more, named from the workflows directory: `bugfix/workflow.yaml`.
     #[must_use]
-    pub fn with(mut self, tier: Tier, path: &str, content: impl Into<Vec<u8>>) -> Self {
-        self.files.insert((tier, path.to_owned()), content.into());
-        self
+    pub fn with(self, tier: Tier, path: &str, content: impl Into<Vec<u8>>) -> Self {
+        self.and(&FilePath::entry(tier, path), content)
     }
 
     /// The same files and a settings file.
     #[must_use]
-    pub fn with_settings(mut self, tier: Tier, content: impl Into<Vec<u8>>) -> Self {
-        self.settings.insert(tier, content.into());
+    pub fn with_settings(self, tier: Tier, content: impl Into<Vec<u8>>) -> Self {
+        self.and(&FilePath::settings(tier), content)
+    }
+
+    fn and(mut self, path: &FilePath, content: impl Into<Vec<u8>>) -> Self {
+        self.files.insert(self.shown(path), content.into());
         self
     }
 }
 
 impl Files for MemoryFiles {
     fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
-        let mut names: Vec<&str> = self
+        let root = self.shown(&FilePath::workflows(tier));
+        let inside = self
             .files
             .keys()
-            .filter(|(of, _)| *of == tier)
-            .filter_map(|(_, path)| path.split_once('/').map(|(directory, _)| directory))
+            .filter_map(|path| path.strip_prefix(&root));
+        let names: BTreeSet<&str> = inside
+            .filter_map(|path| path.split_once('/').map(|(directory, _)| directory))
             .collect();
-        names.sort_unstable();
-        names.dedup();
         Ok(names
             .into_iter()
             .map(|name| TierEntry::Directory(name.to_owned()))
@@ -283,10 +286,7 @@ impl Files for MemoryFiles {
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
-        let bytes = match path.directory() {
-            None => self.settings.get(&path.tier()),
-            Some(_) => self.files.get(&(path.tier(), path.relative().to_owned())),
-        };
+        let bytes = self.files.get(&self.shown(path));
         let bytes = bytes.ok_or(FileProblem::Missing)?;
         if bytes.len() > max_bytes as usize {
             return Err(FileProblem::TooLarge { limit: max_bytes });

@@ -6,7 +6,6 @@ mod document;
 mod file_map;
 mod files;
 mod flow;
-mod hidden_text;
 mod idle;
 mod listing;
 mod origins;
@@ -253,9 +252,9 @@ fn resolve(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let found: BTreeSet<&str> = index.iter().map(|listing| &*listing.key).collect();
-    let checked = check_references(drafts, &found, max_nesting);
-    diagnostics.extend(checked.diagnostics);
-    let mut kept = checked.kept.into_iter();
+    let (kept, found) = check_references(drafts, &found, max_nesting);
+    diagnostics.extend(found);
+    let mut kept = kept.into_iter();
     drafts.retain(|(at, _)| {
         let kept = kept.next().unwrap_or_default();
         index[*at].outcome = if kept {

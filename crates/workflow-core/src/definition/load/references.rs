@@ -11,22 +11,16 @@ use crate::definition::model::{Parameter, Workflow};
 use crate::definition::schema::nearest;
 use crate::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 
-/// The drafts that are kept, and the reasons why others are not.
-pub(super) struct CheckedReferences {
-    /// True for each draft that is kept.
-    pub(super) kept: Vec<bool>,
-    pub(super) diagnostics: Vec<Diagnostic>,
-}
-
 /// Checks the references of all workflows against each other.
 ///
 /// `found` are the keys of all directories with a definition: a reference to one of them that is not
-/// among the drafts leads to a workflow that was left out for its own errors.
+/// among the drafts leads to a workflow that was left out for its own errors. Gives for each draft whether it is kept, and the
+/// reasons why others are not.
 pub(super) fn check_references<'d>(
     drafts: &'d [(usize, Draft)],
     found: &'d BTreeSet<&'d str>,
     max_nesting: u32,
-) -> CheckedReferences {
+) -> (Vec<bool>, Vec<Diagnostic>) {
     let by_key: HashMap<&str, usize> = drafts
         .iter()
         .enumerate()
@@ -70,10 +64,7 @@ pub(super) fn check_references<'d>(
     // The groups come targets first, and those left are single workflows.
     let order: Vec<usize> = groups.into_iter().flatten().collect();
     check.leave_out_deep(&order, max_nesting);
-    CheckedReferences {
-        kept: check.kept,
-        diagnostics: check.diagnostics,
-    }
+    (check.kept, check.diagnostics)
 }
 
 /// A reference, its target and its location.

@@ -83,34 +83,25 @@ fn read_guards(
         None => Vec::new(),
     };
     let tools = keys.get(&TierSettings::level_tools).unwrap_or_default();
-    let mut tools = tools.with(sets, keys.reader);
-    if let Some(&span) = lost_sets.first()
-        && tools.status.is_loaded()
-    {
-        tools.fail_closed(keys.reader, span);
-    }
-    let mut results = read_results(keys, &TierSettings::level_results);
-    for (guard, span) in lost {
+    let mut guards = tools.with(sets, keys.reader);
+    guards.results = read_results(keys, &TierSettings::level_results);
+    let lost_sets = lost_sets.into_iter().map(|span| ("rulesets", span));
+    for (guard, span) in lost_sets.chain(lost) {
         if guard == "results" {
-            results.push(fail_closed::results(keys.reader.file_and_line(span)));
-        } else if tools.status.is_loaded() {
-            tools.fail_closed(keys.reader, span);
+            let results = fail_closed::results(keys.reader.file_and_line(span));
+            guards.results.push(results);
+        } else if guards.status.is_loaded() {
+            guards.fail_closed(keys.reader, span);
         }
     }
-    let unknown = keys.get(&TierSettings::unknown);
-    let is_lost = keys.is_unreadable(&TierSettings::unknown);
-    let status = if results.iter().any(|rule| rule.unread) {
-        SettingsStatus::Unreadable
-    } else {
-        tools.status
-    };
-    Guards {
-        tools: tools.access,
-        rules: tools.rules,
-        results,
-        unknown: unknown.or(is_lost.then_some(UnknownAction::Block)),
-        status,
+    guards.unknown = keys.get(&TierSettings::unknown);
+    if keys.is_unreadable(&TierSettings::unknown) {
+        guards.unknown = Some(UnknownAction::Block);
     }
+    if guards.results.iter().any(|rule| rule.unread) {
+        guards.status = SettingsStatus::Unreadable;
+    }
+    guards
 }
 
 /// Reads `limits`. Those that the file does not name stay as they are.
@@ -132,11 +123,9 @@ fn read_limits(keys: &mut MapReader<'_, '_, '_>, limits: &mut Limits) {
 fn check_own(keys: &mut MapReader<'_, '_, '_>) {
     let address = keys.get(&TierSettings::store);
     keys.get(&TierSettings::notify);
-    for (name, span) in [
-        ("store", keys.span_of(&TierSettings::store)),
-        ("notify", keys.span_of(&TierSettings::notify)),
-    ] {
+    for name in ["store", "notify"] {
         if keys.reader.tier == Tier::Project && keys.has(name) {
+            let span = keys.entry(name).and_then(|entry| entry.value.span);
             let message =
                 format!("`{name}` is a setting of the user, and has no effect in a project");
             let finding = Finding::error(Code::InvalidValue, span, message);
@@ -145,16 +134,13 @@ fn check_own(keys: &mut MapReader<'_, '_, '_>) {
         }
     }
     let is_server = |address: &String| {
-        let mut schemes = ["postgres://", "postgresql://"].iter();
-        schemes.any(|scheme| address.starts_with(scheme))
+        address.starts_with("postgres://") || address.starts_with("postgresql://")
     };
     if keys.reader.tier == Tier::Global && address.is_some_and(|address| !is_server(&address)) {
         let span = keys.span_of(&TierSettings::store);
         let message = "`store` is no address of a PostgreSQL server";
-        let finding = Finding::error(Code::InvalidValue, span, message);
-        keys.report(finding.help(
-            "write `postgres://user@server/database`, or remove it to keep the store on this machine",
-        ));
+        let help = "write `postgres://user@server/database`, or remove it to keep the store on this machine";
+        keys.report(Finding::error(Code::InvalidValue, span, message).help(help));
     }
 }
 

@@ -10,7 +10,7 @@ use crate::diagnostic::{Finding, shown};
 use crate::template::TemplateKind;
 
 section! {
-    Section::guard("`approve`").expected("a map with `ask`");
+    Section { expected: "a map with `ask`", ..Section::guard("`approve`") };
     /// The approval of a person that `next` needs after the gate has passed.
     #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]

@@ -43,7 +43,7 @@ section! {
         #[serde(default)]
         pub shell: bool,
         /// The longest time that `run` may take, at most a day.
-        #[key("timeout": Duration, default: Text("10m"), example: r#""10m""#, hint: Hint::Text("write `30s`, `10m` or `1h`"))]
+        #[key("timeout": Duration, default: Text("10m"), example: r#""10m""#, hint: Some("write `30s`, `10m` or `1h`"))]
         pub timeout: u32,
         /// The result of `run` that passes.
         #[key("expect": Map<Expect>, default: Described("`exit: 0`"), example: r#"{"exit": 0}"#)]
@@ -153,55 +153,50 @@ impl Check {
 
     /// The condition as a phrase; `fit` prepares the parts that come from its definition.
     pub fn requirement(&self, fit: impl Fn(&str) -> String) -> String {
-        match self {
-            Self::Run(run) => {
-                let exit = run.exit.requirement();
-                let command = fit(&run.typed());
-                match &run.stdout {
-                    Some(pattern) => {
-                        let stream = match run.stream {
-                            OutputStream::Stdout | OutputStream::Both => "",
-                            OutputStream::Stderr => " on standard error",
-                        };
-                        format!("{command} {exit} and print {}{stream}", fit(pattern))
-                    }
-                    None => format!("{command} {exit}"),
-                }
-            }
-            Self::File(FileCheck { path, changed }) => {
-                let path = fit(path);
-                match changed {
-                    None => format!("{path} must exist"),
-                    Some(true) => format!("{path} must have changed"),
-                    Some(false) => format!("{path} must not have changed"),
-                }
-            }
-            Self::Git(GitCheck::Clean) => "git must be clean".to_owned(),
-            Self::Git(GitCheck::NewCommit) => "git must have a new commit".to_owned(),
-        }
+        let Self::Run(RunCheck {
+            stdout: Some(pattern),
+            stream,
+            ..
+        }) = self
+        else {
+            return self.texts(&fit).1;
+        };
+        let stream = match stream {
+            OutputStream::Stdout | OutputStream::Both => "",
+            OutputStream::Stderr => " on standard error",
+        };
+        format!("{} and print {}{stream}", self.texts(&fit).1, fit(pattern))
     }
 
     /// The name of the check; `fit` prepares the parts that come from its definition.
     pub fn called(&self, fit: impl Fn(&str) -> String) -> String {
-        match self {
+        self.texts(&fit).0
+    }
+
+    /// The name of the check, and its condition without what a command must print.
+    fn texts(&self, fit: &impl Fn(&str) -> String) -> (String, String) {
+        let (called, requirement) = match self {
             Self::Run(run) => {
-                let command = fit(&run.typed());
-                match run.exit {
-                    ExpectedExit::Code(0) => command,
-                    exit => format!("{command} ({})", exit.requirement()),
-                }
+                let (command, exit) = (fit(&run.typed()), run.exit.requirement());
+                let requirement = format!("{command} {exit}");
+                return match run.exit {
+                    ExpectedExit::Code(0) => (command, requirement),
+                    _ => (format!("{command} ({exit})"), requirement),
+                };
             }
             Self::File(FileCheck { path, changed }) => {
                 let path = fit(path);
-                match changed {
-                    None => format!("file {path}"),
-                    Some(true) => format!("file {path} changed"),
-                    Some(false) => format!("file {path} unchanged"),
-                }
+                let (how, must) = match changed {
+                    None => ("", "must exist"),
+                    Some(true) => (" changed", "must have changed"),
+                    Some(false) => (" unchanged", "must not have changed"),
+                };
+                return (format!("file {path}{how}"), format!("{path} {must}"));
             }
-            Self::Git(GitCheck::Clean) => "git clean".to_owned(),
-            Self::Git(GitCheck::NewCommit) => "git new commit".to_owned(),
-        }
+            Self::Git(GitCheck::Clean) => ("git clean", "git must be clean"),
+            Self::Git(GitCheck::NewCommit) => ("git new commit", "git must have a new commit"),
+        };
+        (called.to_owned(), requirement.to_owned())
     }
 }
 
@@ -316,7 +311,7 @@ section! {
     #[derive(Debug, Default)]
     pub(crate) struct Expect {
         /// The exit code, or `nonzero` for any code but 0.
-        #[key("exit": ExitCode, default: Number(0), example: r#""nonzero""#, hint: OfCode)]
+        #[key("exit": ExitCode, default: Number(0), example: r#""nonzero""#, hint: Some(Code::InvalidValue.help()))]
         pub exit: ExpectedExit,
         /// A regular expression that standard output must match.
         #[key("stdout": FilledText, check: Some(GuardText::Regex), default: Described("any"), example: r#""0 failed""#)]

@@ -43,8 +43,9 @@ const CHECK: Section = Section {
         ("env", "run"),
         ("changed", "file"),
     ],
+    alternatives: &["run", "file", "git", "commit"],
     more: command_schema,
-    ..Section::guard("a check of `gate`").one_of(&["run", "file", "git", "commit"])
+    ..Section::guard("a check of `gate`")
 };
 
 /// `run` is a list, and with `shell` a line.

@@ -129,21 +129,28 @@ impl<const ARE_OUTPUTS: bool> KeyType for Parameters<ARE_OUTPUTS> {
 impl Parameter {
     fn read(keys: &mut MapReader<'_, '_, '_>, name: &str) -> Option<Self> {
         let kind = read_kind(keys);
-        let about = keys.get(&Self::about).unwrap_or_default();
-        let required = keys.get(&Self::required);
         // An output has none: then it is an unknown key.
         let takes_default = keys.section.keys.len() == Self::SECTION.keys.len();
         let given = keys.place(&Self::default).filter(|_| takes_default);
-        let default = given.and_then(|_| keys.get(&Self::default));
+        let mut parameter = Self {
+            name: name.to_owned(),
+            kind: ParameterKind::TEXT,
+            about: String::new(),
+            required: given.is_none(),
+            default: None,
+        };
+        parameter.read_keys(keys);
         let kind = kind?;
-        let default = default.filter(|value| kind.takes(value));
+        let default = parameter
+            .default
+            .filter(|value| given.is_some() && kind.takes(value));
         if let Some(place) = given.filter(|_| default.is_none()) {
             let message = format!("the default of `{name}` is not {}", kind.in_words());
             let span = place.value.span.or(place.key_span);
             let finding = Finding::error(Code::ValueOutsideType, span, message);
             keys.report(finding.help(format!("write {}, or change the type", kind.in_words())));
         }
-        if required == Some(true) && given.is_some() {
+        if parameter.required && given.is_some() {
             let message =
                 format!("`{name}` is required and has a default: the default is never used");
             let span = keys.key_place(&Self::required);
@@ -151,11 +158,9 @@ impl Parameter {
             keys.report(finding.help("remove one of them"));
         }
         Some(Self {
-            name: name.to_owned(),
             kind,
-            about,
-            required: required.unwrap_or(given.is_none()),
             default,
+            ..parameter
         })
     }
 }
@@ -172,8 +177,7 @@ fn read_kind(keys: &mut MapReader<'_, '_, '_>) -> Option<ParameterKind> {
         let finding = Finding::error(Code::BothLists, place.key_span, message);
         return keys.reader.refuse(finding.help("remove `type`"));
     }
-    let of_type = keys.get(&Parameter::of_type);
-    let kind = match of_type {
+    let kind = match keys.get(&Parameter::of_type) {
         Some(kind) => kind,
         None if keys.has("type") || keys.has("oneOf") && texts.is_none() => return None,
         None => texts.map_or(ParameterKind::TEXT, ParameterKind::OneOf),

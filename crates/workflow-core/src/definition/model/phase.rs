@@ -64,7 +64,7 @@ section! {
         #[key("gate"?: ListOf<Gate>, no_value: Refuse, guard: true, example: r#"[{"run": ["cargo", "test", "--quiet"], "timeout": "10m"}, {"git": "clean"}]"#)]
         pub gate: Vec<Gate>,
         /// The question that the user must approve before `next` leaves the phase. It is asked after the gate has passed.
-        #[key("approve"?: Map<Approval>, no_value: Refuse, guard: true, hint: Hint::Text("write `approve: { ask: \"Is the plan right?\" }`"), example: r#"{"ask": "Is the plan right?", "show": "docs/plan.md"}"#)]
+        #[key("approve"?: Map<Approval>, no_value: Refuse, guard: true, hint: Some("write `approve: { ask: \"Is the plan right?\" }`"), example: r#"{"ask": "Is the plan right?", "show": "docs/plan.md"}"#)]
         pub approve: Option<Approval>,
         /// Whether the code is saved at the start of each turn, so that it can be restored when the conversation goes back.
         #[key("checkpoint"?: OneOf<Checkpoint>, no_value: Refuse, guard: true, change: Some(Change::Text), default: Described("that of the outer level, else `off`"), example: r#""git""#)]

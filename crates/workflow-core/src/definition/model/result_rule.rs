@@ -30,7 +30,7 @@ section! {
         #[key("with"?: Text, default: Text("[redacted]"), example: r#""[key]""#)]
         pub with: Option<String>,
         /// The number of characters that are kept of a text: its beginning and its end.
-        #[key("maxChars"?: Whole<1>, default: Described("all"), example: "20000", hint: OfCode)]
+        #[key("maxChars"?: Whole<1>, default: Described("all"), example: "20000", hint: Some(Code::InvalidValue.help()))]
         pub max_chars: Option<u32>,
         /// A text to add at the end.
         #[key("append"?: Text, default: Described("nothing"), example: r#""Read the error before you try again.""#)]

@@ -18,7 +18,7 @@ use crate::template::TemplateKind;
 const ONE_OF: &str = "required: one of `allow`, `ask`, `block`";
 
 section! {
-    Section::guard("a rule").one_of(&["allow", "ask", "block"]);
+    Section { alternatives: &["allow", "ask", "block"], ..Section::guard("a rule") };
     /// A rule on single tool calls: it matches a call that all of its conditions match.
     #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]

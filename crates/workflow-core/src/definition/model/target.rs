@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::definition::schema::{JumpKind, KeyType, Reader, Shape, Written};
 use crate::definition::syntax::Kind;
-use crate::definition::value::{Choices, FilledText, NamedTexts, is_name, not_a_name};
+use crate::definition::value::{Choices, FilledText, NamedTexts, is_name, items, not_a_name};
 use crate::diagnostic::{Code, Finding, shown};
 use crate::white_space::trim;
 
@@ -108,6 +108,9 @@ impl KeyType for Answers {
         if let Kind::Map(_) = written.kind() {
             let targets = targets_of(reader, written, JumpKind::Choice)?;
             return Some(targets.into_iter().unzip());
+        }
+        for (choice, span) in items(written.node) {
+            reader.passes(written.hidden(choice, span));
         }
         Some((Choices::read(reader, written)?, Vec::new()))
     }

@@ -6,7 +6,7 @@
 use serde_json::json;
 
 use super::fail_closed;
-use super::guards::{SettingsStatus, ToolAccess};
+use super::guards::{Guards, SettingsStatus, ToolAccess};
 use super::result_rule::ResultRule;
 use super::rule_sets::RuleSets;
 use super::rules::Rule;
@@ -16,7 +16,7 @@ use crate::definition::schema::{
     section,
 };
 use crate::definition::syntax::{Kind, Span};
-use crate::definition::value::{ListOf, Texts, ToolNames};
+use crate::definition::value::{ListOf, Texts};
 use crate::diagnostic::{Code, Finding, shown};
 use crate::white_space::trim;
 
@@ -24,15 +24,15 @@ use crate::white_space::trim;
 const MAX_COMMAND_PATTERNS: usize = 5000;
 
 section! {
-    Section::guard("`tools`").expected("a map with `blacklist`, `whitelist` or `rules`");
+    Section { expected: "a map with `blacklist`, `whitelist` or `rules`", ..Section::guard("`tools`") };
     /// `tools` as a map.
     #[derive(Debug)]
     pub(crate) struct Tools {
         /// The tools that are blocked.
-        #[key("blacklist": ToolNames, check: Some(GuardText::Tool), no_value: WrongType, guard: true, example: r#"["edit", "write"]"#)]
+        #[key("blacklist": Texts, check: Some(GuardText::Tool), no_value: WrongType, guard: true, example: r#"["edit", "write"]"#)]
         const blacklist;
         /// The only tools that are allowed. An empty list blocks all.
-        #[key("whitelist": ToolNames, check: Some(GuardText::Tool), no_value: WrongType, guard: true, example: r#"["read", "grep"]"#)]
+        #[key("whitelist": Texts, check: Some(GuardText::Tool), no_value: WrongType, guard: true, example: r#"["read", "grep"]"#)]
         const whitelist;
         /// Rules on single calls. The first rule that matches decides.
         #[key("rules": ListOf<Rule>, guard: true, example: r#"[{"block": "bash", "writes": true}]"#)]
@@ -43,21 +43,18 @@ section! {
     }
 }
 
-/// The tools of a level.
+/// What `tools` says, with the names of rule sets that are not looked up yet.
 #[derive(Debug, Default)]
-pub(crate) struct LevelTools {
-    pub(crate) access: Option<ToolAccess>,
-    pub(crate) rules: Vec<Rule>,
-    /// Loaded, unless something other than a condition of a rule could not be read.
-    pub(crate) status: SettingsStatus,
-    /// The names of rule sets that are not looked up yet.
+pub(crate) struct ReadTools {
+    access: Option<ToolAccess>,
+    rules: Vec<Rule>,
     uses: Option<(Vec<String>, Option<Span>)>,
     key_span: Option<Span>,
     /// The locations of what could not be read, but for the conditions of a rule.
     lost: Vec<Option<Span>>,
 }
 
-impl LevelTools {
+impl Guards {
     /// Forbids everything that the rules do not, before all of them: what is lost may have come before a rule that allows.
     pub(crate) fn fail_closed(&mut self, reader: &Reader<'_>, span: Option<Span>) {
         let file = reader.source.file();
@@ -66,25 +63,34 @@ impl LevelTools {
         self.rules.splice(0..0, rules);
         self.status = SettingsStatus::Unreadable;
     }
+}
 
-    /// The tools with the rules of the sets that are used.
-    pub(crate) fn with(mut self, sets: &RuleSets, reader: &mut Reader<'_>) -> Self {
-        if let Some((names, span)) = self.uses.take() {
+impl ReadTools {
+    /// The guards on calls, with the rules of the sets that are used. They are loaded, unless something other than a
+    /// condition of a rule could not be read.
+    pub(crate) fn with(self, sets: &RuleSets, reader: &mut Reader<'_>) -> Guards {
+        let mut lost = self.lost;
+        let mut guards = Guards {
+            tools: self.access,
+            rules: self.rules,
+            ..Guards::default()
+        };
+        if let Some((names, span)) = self.uses {
             match sets.used(reader, &names, span) {
-                Some(rules) => self.rules.extend(rules),
-                None => self.lost.push(span.or(self.key_span)),
+                Some(rules) => guards.rules.extend(rules),
+                None => lost.push(span.or(self.key_span)),
             }
         }
-        let patterns = self.rules.iter().map(|rule| rule.command.len()).sum();
+        let patterns = guards.rules.iter().map(|rule| rule.command.len()).sum();
         if let Some(finding) = too_many_patterns(patterns, self.key_span) {
             reader.report(finding);
-            self.rules.clear();
-            self.lost.push(self.key_span);
+            guards.rules.clear();
+            lost.push(self.key_span);
         }
-        if let Some(&span) = self.lost.first() {
-            self.fail_closed(reader, span);
+        if let Some(&span) = lost.first() {
+            guards.fail_closed(reader, span);
         }
-        self
+        guards
     }
 
     /// What is read of a value that says nothing that is known.
@@ -116,7 +122,6 @@ impl LevelTools {
             rules: rules.map(Vec::from).unwrap_or_default(),
             uses: uses.map(|names| (names, keys.span_of(&Tools::uses))),
             key_span,
-            status: SettingsStatus::Loaded,
         }
     }
 }
@@ -128,7 +133,7 @@ pub(crate) struct ToolsMap;
 pub(crate) struct ReadOnlyOrTools;
 
 impl KeyType for ToolsMap {
-    type Value = LevelTools;
+    type Value = ReadTools;
     const SHAPE: Shape = Shape::new(|| {
 let mut schema = schema_of(Tools::SECTION);
         schema["minProperties"] = json!(1);
@@ -140,28 +145,28 @@ let help = "write `tools: {blacklist: [..]}` for tools that are blocked, or `too
         matches!(written.kind(), Kind::List(_)).then(|| finding.help(help))
 });
 
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<LevelTools> {
-        Some(LevelTools::of_map(reader, written, Tools::SECTION.expected))
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<ReadTools> {
+        Some(ReadTools::of_map(reader, written, Tools::SECTION.expected))
     }
 }
 
 impl KeyType for ReadOnlyOrTools {
-    type Value = LevelTools;
+    type Value = ReadTools;
     const SHAPE: Shape = Shape::new(|| json!({"anyOf": [
             {"const": "read-only", "description": "Nothing is changed, except what `writable` and `commands` open."},
             (ToolsMap::SHAPE.schema)(),
         ]}), || "`read-only`, or a map".to_owned()).meant(ToolsMap::SHAPE.meant);
 
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<LevelTools> {
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<ReadTools> {
         let Kind::Text(text) = written.kind() else {
             let expected = "`read-only`, or a map with `blacklist`, `whitelist` or `rules`";
-            return Some(LevelTools::of_map(reader, written, expected));
+            return Some(ReadTools::of_map(reader, written, expected));
         };
-        let read_only = LevelTools {
+        let read_only = ReadTools {
             access: Some(ToolAccess::ReadOnly {
                 source: reader.file_and_line(written.key_span),
             }),
-            ..LevelTools::default()
+            ..ReadTools::default()
         };
         if text == "read-only" {
             return Some(read_only);
@@ -178,7 +183,7 @@ impl KeyType for ReadOnlyOrTools {
         }
         let help = "write `tools: read-only`, or a map with `blacklist`, `whitelist` or `rules`";
         reader.report(finding.help(help));
-        Some(LevelTools::lost(written.span()))
+        Some(ReadTools::lost(written.span()))
     }
 }
 
@@ -240,5 +245,5 @@ pub(crate) fn read_level(
     sets: &RuleSets,
 ) -> (Option<ToolAccess>, Vec<Rule>, Vec<ResultRule>) {
     let tools = keys.get(tools).unwrap_or_default().with(sets, keys.reader);
-    (tools.access, tools.rules, read_results(keys, results))
+    (tools.tools, tools.rules, read_results(keys, results))
 }

@@ -16,7 +16,7 @@ use crate::template::{self, TemplateKind};
 const MAX_TRIGGERS: usize = 32;
 
 section! {
-    Section::guard("a trigger").one_of(&["file", "http"]);
+    Section { alternatives: &["file", "http"], ..Section::guard("a trigger") };
     /// An external event that wakes the agent.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -41,12 +41,12 @@ section! {
 }
 
 section! {
-    Section::guard("`http`").expected("a map with `port` and `token`").one_of(&["token", "tokenEnv"]);
+    Section { expected: "a map with `port` and `token`", alternatives: &["token", "tokenEnv"], ..Section::guard("`http`") };
     /// A port and the token of its requests.
     #[derive(Debug)]
     pub(crate) struct Http {
         /// The port number.
-        #[key("port": Whole<1, 65535, u16>, default: Required, no_value: Refuse, example: "3333", hint: Hint::Text("write `port: 3333`, for example"))]
+        #[key("port": Whole<1, 65535, u16>, default: Required, no_value: Refuse, example: "3333", hint: Some("write `port: 3333`, for example"))]
         const port;
         /// The token of a request: `Authorization: Bearer <token>`.
         #[key("token": FilledText, default: Described("required: one of `token`, `tokenEnv`"), example: r#""a long random text""#)]

@@ -138,7 +138,7 @@ macro_rules! section {
                 #[allow(unused_imports, reason = "most keys need few of them")]
                 use $crate::definition::schema::{
                     Default::{Described, Number, Required, RequiredToStart, Text, True},
-                    Hint::{self, OfCode}, NoValue::{Refuse, WrongType},
+                    NoValue::{Refuse, WrongType},
                 };
                 $crate::definition::schema::Typed::new($key)
             };)*

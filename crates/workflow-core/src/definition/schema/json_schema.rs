@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::key::{Default, Key};
 use super::section::Section;
+use crate::definition::guard_text::{GuardText, TOOL_NAME};
 
 /// A map with these keys and no others.
 pub(crate) fn map_of<'k>(keys: impl IntoIterator<Item = &'k Key> + Clone) -> Value {
@@ -32,6 +33,9 @@ fn property(key: &Key) -> Value {
     let mut schema = key.schema();
     if key.is_required() && schema["type"] == "string" {
         schema["pattern"] = json!(key.shape.pattern);
+    }
+    if key.check == Some(GuardText::Tool) {
+        schema["items"]["pattern"] = json!(TOOL_NAME);
     }
     let mut about = key.summary.to_owned();
     if let Some(kind) = key.template {

@@ -82,7 +82,8 @@ pub struct Key {
     /// True if a wrong value is an error, required or not.
     pub(crate) strict: bool,
     pub(crate) no_value: NoValue,
-    pub(crate) hint: Hint,
+    /// The help for a value out of range; `None` is the example.
+    pub(crate) hint: Option<&'static str>,
     /// What its texts are, where they are checked.
     pub(crate) check: Option<GuardText>,
     /// The use of a template.
@@ -129,17 +130,6 @@ pub(crate) enum NoValue {
     WrongType,
 }
 
-/// The help for a value out of range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hint {
-    /// The key's example.
-    Example,
-    /// The usual help of the diagnostic's code.
-    OfCode,
-    /// This text.
-    Text(&'static str),
-}
-
 impl Key {
     /// A key that has no default. A wrong value is a warning; of a guard it is an error, as it is to write none.
     pub(crate) const fn new(name: &'static str, doc: &'static str, of_guard: bool) -> Self {
@@ -156,7 +146,7 @@ impl Key {
             } else {
                 NoValue::UseDefault
             },
-            hint: Hint::Example,
+            hint: None,
             check: None,
             template: None,
             shape: Shape::new(|| Value::Null, String::new),

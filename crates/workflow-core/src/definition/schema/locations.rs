@@ -2,24 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use crate::definition::syntax::{Entry, Kind, Map, Node, Source, Span};
+use crate::definition::syntax::{Kind, Map, Source};
 use crate::diagnostic::Location;
 
-/// The locations of the keys of one map, and of the maps in it.
+/// The locations of the keys of one map, and of the maps in it: `continue`, `continue.max`, `tools.rules[0]`.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct KeyLocations(BTreeMap<(String, Option<String>), Location>);
+pub struct KeyLocations(BTreeMap<String, Location>);
 
 impl KeyLocations {
     /// The location of a key. `["continue", "max"]` is a key of a map in the map; where it is not written out,
     /// the location is that of the key around it.
     #[must_use]
     pub fn of(&self, key: &[&str]) -> Option<&Location> {
-        let (outer, inner) = (key.first()?, key.get(1));
-        let location = |inner: Option<&&str>| {
-            let inner = inner.map(|&inner| inner.to_owned());
-            self.0.get(&((*outer).to_owned(), inner))
-        };
-        location(inner).or_else(|| location(None))
+        self.0
+            .get(&key.join("."))
+            .or_else(|| self.0.get(*key.first()?))
     }
 
     /// The location of an item of a list in a map: `["tools", "rules"]` and the index of a rule.
@@ -30,53 +27,33 @@ impl KeyLocations {
 
     /// The locations of the items of a list.
     pub fn items<'k>(&'k self, list: &'k str) -> impl Iterator<Item = &'k Location> {
-        (0..).map_while(move |at| self.0.get(&(list.to_owned(), Some(item_name("", at)))))
+        (0..).map_while(move |at| self.0.get(&item_name(list, at)))
     }
 
-    pub(super) fn new(source: &Source, map: &Map<'_>) -> Self {
-        let mut locations = BTreeMap::new();
-        for entry in written(map) {
-            let mut add = |inner: Option<String>, span| {
-                locations.insert((entry.key.to_string(), inner), source.location(span));
-            };
-            add(None, entry.key_span);
-            for (name, span) in items("", &entry.value) {
-                add(Some(name), span);
-            }
-            let Kind::Map(inner) = &entry.value.kind else {
-                continue;
-            };
-            for inner in written(inner) {
-                for (name, span) in items(&inner.key, &inner.value) {
-                    add(Some(name), span);
+    /// Adds the keys of a map whose name starts with `start`. A key without a value is taken as absent.
+    pub(super) fn add_all(&mut self, source: &Source, start: &str, map: &Map<'_>) {
+        let written = map.entries.iter();
+        for entry in written.filter(|entry| entry.value.kind != Kind::Null) {
+            let name = format!("{start}{}", entry.key);
+            self.add(&name, source.location(entry.key_span));
+            match &entry.value.kind {
+                Kind::List(items) => {
+                    for (at, item) in items.iter().enumerate() {
+                        self.add(&item_name(&name, at), source.location(item.start()));
+                    }
                 }
-                add(Some(inner.key.to_string()), inner.key_span);
+                Kind::Map(map) if start.is_empty() => {
+                    self.add_all(source, &format!("{name}."), map);
+                }
+                _ => {}
             }
         }
-        Self(locations)
     }
 
     /// Adds a key that is written outside of the map.
     pub(super) fn add(&mut self, key: &str, location: Location) {
-        self.0.insert((key.to_owned(), None), location);
+        self.0.insert(key.to_owned(), location);
     }
-}
-
-/// The entries with a value. A key without one is taken as absent.
-fn written<'m>(map: &'m Map<'m>) -> impl Iterator<Item = &'m Entry<'m>> {
-    let entries = map.entries.iter();
-    entries.filter(|entry| entry.value.kind != Kind::Null)
-}
-
-/// The items of a list with their names and locations.
-fn items(list: &str, node: &Node<'_>) -> Vec<(String, Option<Span>)> {
-    let Kind::List(items) = &node.kind else {
-        return Vec::new();
-    };
-    let named = items.iter().enumerate();
-    named
-        .map(|(at, item)| (item_name(list, at), item.start()))
-        .collect()
 }
 
 /// The name of an item of a list, which is not a name of a key.

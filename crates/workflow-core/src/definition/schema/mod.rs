@@ -19,7 +19,7 @@ pub(super) use declaration::{FromMap, count, flat, is_absent, section};
 pub(super) use json_schema::{map_of, schema_of};
 pub(crate) use key::Change;
 pub use key::{Default, Key};
-pub(super) use key::{Hint, NoValue, Shape, Written};
+pub(super) use key::{NoValue, Shape, Written};
 pub use locations::KeyLocations;
 pub(super) use map_reader::{MapReader, missing};
 pub(super) use names::listed;

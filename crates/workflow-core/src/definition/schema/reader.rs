@@ -46,7 +46,8 @@ impl Reader<'_> {
         if !self.keeps_locations {
             return;
         }
-        self.sites.keys = KeyLocations::new(self.source, map);
+        self.sites.keys = KeyLocations::default();
+        self.sites.keys.add_all(self.source, "", map);
         if body.is_some() {
             let location = self.source.location(body);
             self.sites.keys.add("instructions", location);

@@ -46,17 +46,6 @@ impl Section {
             ..Self::new(name)
         }
     }
-
-    pub(crate) const fn expected(self, expected: &'static str) -> Self {
-        Self { expected, ..self }
-    }
-
-    pub(crate) const fn one_of(self, alternatives: &'static [&'static str]) -> Self {
-        Self {
-            alternatives,
-            ..self
-        }
-    }
 }
 
 /// Maps of the language.

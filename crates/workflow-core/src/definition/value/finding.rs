@@ -2,9 +2,9 @@
 //! other is a warning, and the default is used.
 
 use crate::definition::guard_text::GuardText;
-use crate::definition::schema::{Hint, Key, Reader, Written};
+use crate::definition::schema::{Key, Reader, Written};
 use crate::definition::syntax::{Entry, Kind, Span};
-use crate::diagnostic::{Code, Finding, Severity};
+use crate::diagnostic::{Code, Finding, Severity, shown, visible_lines};
 
 impl Key {
     pub(crate) fn for_example(&self) -> String {
@@ -22,9 +22,8 @@ impl Key {
     /// A finding with the help that the key has for it.
     fn with_hint(&self, finding: Finding) -> Finding {
         match self.hint {
-            Hint::Example => finding,
-            Hint::OfCode => finding.usual_help(),
-            Hint::Text(text) => finding.help(text),
+            Some(help) => finding.help(help),
+            None => finding,
         }
     }
 }
@@ -98,6 +97,20 @@ impl<'n> Written<'n> {
         })
     }
 
+    /// The finding about a text for people that contains hidden characters. They are shown as escapes, so that nothing that
+    /// people read can act on a terminal, which is hardly intended.
+    pub(crate) fn hidden(self, text: &str, span: Option<Span>) -> Option<Finding> {
+        // The end of a line is expected in a file.
+        if visible_lines(text) == text.replace("\r\n", "\n") {
+            return None;
+        }
+        let (name, text) = (self.key.name, shown(text));
+        let message = format!(
+            "`{name}` contains control or invisible characters, which are shown as escapes: `{text}`"
+        );
+        Some(Finding::warning(Code::HiddenCharacter, span, message))
+    }
+
     /// The text that is written, if a help can repeat it.
     pub(crate) fn short_text(&self) -> Option<&str> {
         const MAX_REPEATED: usize = 80;
@@ -110,10 +123,7 @@ impl<'n> Written<'n> {
     /// The finding with the form that a text most likely means: `[edit]` for `edit`.
     pub(crate) fn in_form(self, finding: Finding, form: &str) -> Option<Finding> {
         let name = self.key.name;
-        let finding = finding.help(format!(
-            "write `{name}: {}`",
-            crate::diagnostic::shown(form)
-        ));
+        let finding = finding.help(format!("write `{name}: {}`", shown(form)));
         Some(finding.fix(self.short_text()?, form))
     }
 }

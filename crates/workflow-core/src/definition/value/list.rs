@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::map::List;
 use super::text::quoted;
-use crate::definition::guard_text::{GuardText, is_one_command};
+use crate::definition::guard_text::{GuardText, TOOL_NAME, is_one_command};
 use crate::definition::schema::{KeyType, Reader, Shape, Written};
 use crate::definition::syntax::{Kind, Node, Span};
 use crate::diagnostic::{Code, Finding, Severity, shown};
@@ -16,8 +16,6 @@ pub(crate) struct Texts;
 pub(crate) struct Choices;
 /// A text or a list of texts.
 pub(crate) struct TextOrTexts;
-/// A list of names of tools.
-pub(crate) struct ToolNames;
 /// A name of a tool or a list of them, with `*` for any characters.
 pub(crate) struct ToolPatterns;
 /// A map of names to texts.
@@ -76,22 +74,6 @@ impl KeyType for TextOrTexts {
             return reader.refuse(finding.help(format!("write `{name}: [\"{line}\"]`")));
         }
         Some(texts)
-    }
-}
-
-/// A name of a tool without white space at its ends.
-const TOOL_NAME: &str = "^\\S([\\s\\S]*\\S)?$";
-
-impl KeyType for ToolNames {
-    type Value = Vec<String>;
-    const SHAPE: Shape = Shape::new(
-        || json!({"type": "array", "items": {"type": "string", "pattern": TOOL_NAME}}),
-        Texts::SHAPE.describe,
-    )
-    .meant(Texts::SHAPE.meant);
-
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<String>> {
-        Texts::read(reader, written)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::definition::guard_text::variable;
+use crate::definition::guard_text::{GuardText, variable};
 use crate::definition::schema::{
     KeyType, Reader, Shape, TemplateReference, Written, listed, missing, nearest,
 };
@@ -25,7 +25,7 @@ impl KeyType for Text {
     const SHAPE: Shape = Shape::new(|| json!({"type": "string"}), || "text".to_owned());
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
-        let text = read_text(reader, written)?;
+        let text = read_text_for_people(reader, written)?;
         if let Some(name) = variable(&text) {
             let (name, key) = (shown(name), written.key.name);
             let message = format!("`{{{name}}}` is not replaced in `{key}`");
@@ -51,6 +51,9 @@ impl KeyType for FilledText {
             Some(finding.help("give it a text, or remove it"))
         } else {
             let check = written.key.check;
+            if check == Some(GuardText::File) {
+                reader.passes(written.hidden(&text, written.span()));
+            }
             check.and_then(|kind| kind.invalid(&text, written.span()))
         };
         reader.passes(finding).then_some(text)
@@ -74,7 +77,7 @@ impl KeyType for Template {
     const SHAPE: Shape = Shape::new(Text::SHAPE.schema, || "template".to_owned());
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
-        let text = read_text(reader, written)?;
+        let text = read_text_for_people(reader, written)?;
         if let Some(kind) = written.key.template {
             check_template(reader, kind, &text, written.span());
         }
@@ -97,6 +100,12 @@ fn typographic(reader: &Reader<'_>, written: Written<'_>, text: &str) -> Option<
     let help = format!("write `\"{}\"`", shown(inner));
     let finding = Finding::warning(Code::InvalidValue, Some(span), message).help(help);
     Some(finding.fix(text, inner))
+}
+
+fn read_text_for_people(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
+    let text = read_text(reader, written)?;
+    reader.passes(written.hidden(&text, written.span()));
+    Some(text)
 }
 
 fn read_text(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {

@@ -56,13 +56,9 @@ struct Open<'s> {
     anchor: usize,
     /// The type that its tag gives it, if that is neither a map nor a list.
     tagged: Option<&'static str>,
-    items: Items<'s>,
-}
-
-enum Items<'s> {
-    List(Vec<Node<'s>>),
-    /// The entries, and the key of the next value.
-    Map(Map<'s>, Option<(Cow<'s, str>, Option<Span>)>),
+    is_map: bool,
+    /// The items of a list; the keys and values of a map in turn.
+    items: Vec<Node<'s>>,
 }
 
 impl<'s> Composer<'s> {
@@ -76,12 +72,10 @@ impl<'s> Composer<'s> {
                 self.add(Node { kind, span }, anchor);
             }
             Event::SequenceStart(_, anchor, tag) => {
-                let items = Items::List(Vec::new());
-                self.open(items, tag.as_deref(), anchor, span)?;
+                self.open(false, tag.as_deref(), anchor, span)?;
             }
             Event::MappingStart(_, anchor, tag) => {
-                let items = Items::Map(Map::default(), None);
-                self.open(items, tag.as_deref(), anchor, span)?;
+                self.open(true, tag.as_deref(), anchor, span)?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(span),
             Event::Alias(anchor) => self.add_copy(anchor, span)?,
@@ -113,7 +107,7 @@ impl<'s> Composer<'s> {
 
     fn open(
         &mut self,
-        items: Items<'s>,
+        is_map: bool,
         tag: Option<&Tag>,
         anchor: usize,
         start: Option<Span>,
@@ -126,7 +120,8 @@ impl<'s> Composer<'s> {
             start,
             anchor,
             tagged: tag.and_then(tagged),
-            items,
+            is_map,
+            items: Vec::new(),
         });
         Ok(())
     }
@@ -137,10 +132,21 @@ impl<'s> Composer<'s> {
             (Some(start), Some(end)) => Some(self.without_tail(start.start, end.end)),
             _ => None,
         };
-        let kind = match (open.tagged, open.items) {
-            (Some(name), _) => Kind::Tagged(name),
-            (None, Items::List(items)) => Kind::List(items),
-            (None, Items::Map(map, _)) => Kind::Map(map),
+        let mut items = open.items.into_iter();
+        let entries = std::iter::from_fn(|| {
+            let (key, value) = (items.next()?, items.next()?);
+            Some(Entry {
+                key: key_text(self.text, self.offset, &key),
+                key_span: key.span,
+                value,
+            })
+        });
+        let kind = match open.tagged {
+            Some(name) => Kind::Tagged(name),
+            None if open.is_map => Kind::Map(Map {
+                entries: entries.collect(),
+            }),
+            None => Kind::List(items.collect()),
         };
         self.add(Node { kind, span }, open.anchor);
     }
@@ -159,17 +165,9 @@ impl<'s> Composer<'s> {
         if anchor != 0 {
             self.anchors.insert(anchor, node.clone());
         }
-        match self.open.last_mut().map(|open| &mut open.items) {
+        match self.open.last_mut() {
             None => self.root = Some(node),
-            Some(Items::List(items)) => items.push(node),
-            Some(Items::Map(map, key)) => match key.take() {
-                None => *key = Some((key_text(self.text, self.offset, &node), node.span)),
-                Some((key, key_span)) => map.entries.push(Entry {
-                    key,
-                    key_span,
-                    value: node,
-                }),
-            },
+            Some(open) => open.items.push(node),
         }
     }
 

@@ -8,15 +8,6 @@ use crate::diagnostic::Finding;
 /// The longest text that the help repeats, in characters.
 const MAX_SHOWN_LENGTH: usize = 100;
 
-/// A text without quotes on one line, as ranges of bytes.
-struct UnquotedText {
-    /// The key and the colon, if there is one.
-    key: Range<usize>,
-    value: Range<usize>,
-    variable: Range<usize>,
-    in_flow: bool,
-}
-
 /// Finds the text around the error in this line and column, or the text that this line continues.
 pub(super) fn hint(
     lines: &[YamlLine<'_>],
@@ -31,36 +22,26 @@ pub(super) fn hint(
         .char_indices()
         .nth(column)
         .map_or(here.text.len(), |(at, _)| at);
-    if let Some(found) = find(here.text, column, in_flow, false) {
-        return Some(describe(lines, row, &found));
-    }
-    let head = lines[..row].iter().rposition(|line| !line.is_blank())?;
-    if lines[head].indent().len() >= here.indent().len() {
-        return None;
-    }
-    let found = find(lines[head].text, lines[head].text.len(), false, true)?;
-    (!found.in_flow).then(|| describe(lines, head, &found))
+    find(&lines[row..], column, in_flow, false).or_else(|| {
+        let head = lines[..row].iter().rposition(|line| !line.is_blank())?;
+        let is_continued = lines[head].indent().len() < here.indent().len();
+        find(&lines[head..], usize::MAX, false, true).filter(|_| is_continued)
+    })
 }
 
-/// The help, with the corrected text.
-fn describe(lines: &[YamlLine<'_>], row: usize, found: &UnquotedText) -> Finding {
-    let line = lines[row];
-    let mut text = line.text[found.value.clone()].to_owned();
-    if !found.in_flow {
-        let depth = line.indent().len();
-        let more = lines[row + 1..].iter();
-        for more in more.take_while(|line| !line.is_blank() && line.indent().len() > depth) {
-            text.push(' ');
-            text.push_str(more.text.trim());
-        }
+/// The finding about a text on the first line and those that continue it, with the corrected text. `key` is the key and the
+/// colon, if there is one.
+fn unquoted(lines: &[YamlLine<'_>], key: &str, variable: &str, value: Range<usize>) -> Finding {
+    let mut text = lines[0].text[value.clone()].to_owned();
+    for more in &lines[1..] {
+        text.push(' ');
+        text.push_str(more.text.trim());
     }
-    let key = &line.text[found.key.clone()];
-    let variable = &line.text[found.variable.clone()];
     let text = quoted(&text);
     let help = format!(
         "without quotes, YAML reads `{variable}` as a map: put the text in quotes, `{key}{text}`"
     );
-    likely(help, Some(line.part(found.value.start, found.value.end)))
+    likely(help, Some(lines[0].part(value.start, value.end)))
 }
 
 /// The text in the quotes that need the fewest escapes; a long one is cut.
@@ -77,9 +58,15 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Finds a text on a line that has a variable before the column and that YAML does not read as a text. A variable alone
-/// is a valid map, unless the next line continues the text.
-fn find(line: &str, column: usize, in_flow: bool, is_continued: bool) -> Option<UnquotedText> {
+/// Finds a text on the first line that has a variable before the column and that YAML does not read as a text. A variable
+/// alone is a valid map, unless the next line continues the text.
+fn find(
+    lines: &[YamlLine<'_>],
+    column: usize,
+    in_flow: bool,
+    is_continued: bool,
+) -> Option<Finding> {
+    let line = lines[0].text;
     let line = line.find(" #").map_or(line, |comment| &line[..comment]);
     let starts = line.match_indices('{').map(|(at, _)| at);
     let mut variables = starts.filter_map(|at| Some(at..at + variable(&line[at..])?));
@@ -109,12 +96,13 @@ fn find(line: &str, column: usize, in_flow: bool, is_continued: bool) -> Option<
         let is_map = text.len() == variable.len() && !is_continued;
         let is_quoted = text.starts_with(['"', '\'']);
         let is_right = is_not_text && is_entry && !is_map && !is_quoted && variable.start <= column;
-        is_right.then(|| UnquotedText {
-            key: entry..value,
-            value: value..value + text.len(),
-            variable,
-            in_flow,
-        })
+        let is_right = is_right && !(in_flow && is_continued);
+        let depth = lines[0].indent().len();
+        let belongs = |line: &&YamlLine<'_>| !line.is_blank() && line.indent().len() > depth;
+        let more = lines[1..].iter().filter(|_| !in_flow).take_while(belongs);
+        let lines = &lines[..=more.count()];
+        let (key, variable) = (&line[entry..value], &line[variable]);
+        is_right.then(|| unquoted(lines, key, variable, value..value + text.len()))
     })
 }
 
