@@ -10,7 +10,7 @@ pub(crate) use workflow_store::{
 };
 
 use crate::files::{STATE_DIRECTORY, home_dir};
-use crate::user_settings::{Unreadable, UserSettings};
+use crate::user_settings::UserSettings;
 
 /// The name of the directory of the store in an agent directory that is not the user's default one.
 const IN_AGENT_DIR: &str = "workflow-sidecar";
@@ -22,7 +22,9 @@ pub(crate) fn state_directory(given: Option<&Path>) -> Result<PathBuf, StoreErro
         Some(given) => Ok(given.to_path_buf()),
         None => home_dir()
             .map(|home| home.join(STATE_DIRECTORY))
-            .ok_or(StoreError::NoHome),
+            .ok_or_else(|| {
+                StoreError::new("the home directory is not known: set HOME, or pass --state")
+            }),
     }
 }
 
@@ -34,8 +36,7 @@ pub(crate) fn of_agent_dir(agent_dir: &Path) -> Result<Store, StoreError> {
 /// Returns the store with a directory, and with the settings of an agent directory.
 pub(crate) fn open(directory: PathBuf, agent_dir: &Path) -> Result<Store, StoreError> {
     let settings = UserSettings::read(agent_dir);
-    let settings =
-        settings.map_err(|Unreadable { path, reason }| StoreError::Settings { path, reason })?;
+    let settings = settings.map_err(|error| StoreError::new(error.to_string()))?;
     workflow_store::open(directory, settings.store.as_deref())
 }
 

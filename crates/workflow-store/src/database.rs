@@ -2,97 +2,35 @@
 
 use std::fmt::Debug;
 
-use crate::types::{AnswerRight, SessionKey, StoreError};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Number, Value};
 
-/// A value in a statement.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Value<'a> {
-    Null,
-    Text(&'a str),
-    Number(i64),
+use crate::types::{AnswerRight, StoreError};
+
+/// A row that was read: for the name of each column a text, a number or nothing.
+pub(crate) type Row = Map<String, Value>;
+
+/// Returns what a row stands for.
+pub(crate) fn read<T: DeserializeOwned>(row: Row) -> Result<T, StoreError> {
+    let read = serde_json::from_value(Value::Object(row));
+    read.map_err(|error| StoreError::new(format!("a row of the store cannot be read: {error}")))
 }
 
-/// A text.
-pub(crate) fn text(text: &str) -> Value<'_> {
-    Value::Text(text)
+/// Returns the nearest number that a column takes.
+pub(crate) fn integer(number: &Number) -> i64 {
+    number.as_i64().unwrap_or(i64::MAX)
 }
 
-/// A text, or none.
-pub(crate) fn optional(text: Option<&str>) -> Value<'_> {
-    text.map_or(Value::Null, Value::Text)
-}
-
-/// The nearest number that a column takes.
-pub(crate) fn number(number: u64) -> Value<'static> {
-    Value::Number(i64::try_from(number).unwrap_or(i64::MAX))
-}
-
-/// True is 1, false is 0.
-pub(crate) fn flag(flag: bool) -> Value<'static> {
-    Value::Number(flag.into())
-}
-
-/// A column of a row that was read.
-#[derive(Debug)]
-pub(crate) enum Column {
-    Null,
-    Text(String),
-    Number(i64),
-}
-
-/// A row that was read. The tables are strict about types, so a column has the one that is asked for.
-#[derive(Debug)]
-pub(crate) struct Row(pub(crate) Vec<Column>);
-
-impl Row {
-    /// Takes a text that may be missing.
-    pub(crate) fn optional(&mut self, index: usize) -> Option<String> {
-        match &mut self.0[index] {
-            Column::Text(text) => Some(std::mem::take(text)),
-            Column::Null | Column::Number(_) => None,
-        }
-    }
-
-    /// Takes a text.
-    pub(crate) fn text(&mut self, index: usize) -> String {
-        self.optional(index).unwrap_or_default()
-    }
-
-    pub(crate) fn integer(&self, index: usize) -> i64 {
-        match self.0[index] {
-            Column::Number(number) => number,
-            Column::Null | Column::Text(_) => 0,
-        }
-    }
-
-    /// Reads a number that is never negative.
-    pub(crate) fn number(&self, index: usize) -> u64 {
-        u64::try_from(self.integer(index)).unwrap_or_default()
-    }
-
-    pub(crate) fn flag(&self, index: usize) -> bool {
-        self.integer(index) != 0
-    }
-
-    /// Takes the key of a session, in two columns.
-    pub(crate) fn key(&mut self, index: usize) -> SessionKey {
-        SessionKey {
-            host: self.text(index),
-            session: self.text(index + 1),
-        }
-    }
-}
-
-/// A connection. Statements name their values `?1`, `?2` and so on.
+/// A connection. Statements name their values `?1`, `?2` and so on; the values are a list of texts and numbers.
 pub(crate) trait Rows {
     /// Returns the rows that a statement selects or returns.
-    fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError>;
+    fn query(&mut self, sql: &str, values: &Value) -> Result<Vec<Row>, StoreError>;
 
     /// Returns the number of rows that a statement changes.
-    fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError>;
+    fn execute(&mut self, sql: &str, values: &Value) -> Result<u64, StoreError>;
 
     /// Returns the only row that a statement selects or returns, if there is one.
-    fn query_one(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Option<Row>, StoreError> {
+    fn query_one(&mut self, sql: &str, values: &Value) -> Result<Option<Row>, StoreError> {
         Ok(self.query(sql, values)?.into_iter().next())
     }
 }

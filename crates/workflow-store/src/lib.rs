@@ -31,8 +31,8 @@ pub use self::private_directory::create_private_dir;
 pub use self::queue::QueueTurn;
 pub use self::store::Store;
 pub use self::types::{
-    AnswerRight, IndexedRun, RequestText, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey,
-    StoreError, StoredEntry, StoredSession, Ticket,
+    AnswerRight, IndexedRun, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey, StoreError,
+    StoredEntry, StoredRequest, StoredSession, Ticket,
 };
 
 /// The tables, roles and grants of a store on a `PostgreSQL` server.
@@ -52,6 +52,8 @@ pub fn open(directory: PathBuf, server: Option<&str>) -> Result<Store, StoreErro
             directory,
         )),
         #[cfg(not(feature = "postgres"))]
-        Some(_) => Err(StoreError::NoPostgres),
+        Some(_) => Err(StoreError::new(
+            "the setting `store` names a PostgreSQL server, and this workflow-sidecar was built without the feature `postgres`: build it with `--features postgres`, or with scripts/build",
+        )),
     }
 }

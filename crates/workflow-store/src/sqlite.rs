@@ -7,9 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, ToSql, TransactionBehavior, params_from_iter};
+use rusqlite::{Connection, ErrorCode, Params, TransactionBehavior, params_from_iter};
+use serde_json::Value;
 
-use crate::database::{Access, Column, Database, Operation, Row, Rows, Value};
+use crate::database::{Access, Database, Operation, Row, Rows, integer};
 use crate::private_directory::create_private_dir;
 use crate::types::{AnswerRight, StoreError};
 
@@ -41,7 +42,7 @@ impl Sqlite {
 
     fn connect(&self) -> Result<Connection, StoreError> {
         let file = self.file();
-        let failed = |error| database_error(&file, error);
+        let failed = |error| StoreError::of_file(&file, error);
         let mut connection = Connection::open(&file).map_err(failed)?;
         connection.busy_timeout(BUSY).map_err(failed)?;
         let end = Instant::now() + BUSY;
@@ -58,11 +59,7 @@ impl Sqlite {
             }
         };
         if format != FORMAT {
-            return Err(StoreError::Newer {
-                place: file.display().to_string(),
-                found: format,
-                known: FORMAT,
-            });
+            return Err(StoreError::newer(file.display(), format, FORMAT));
         }
         let keys = connection.pragma_update(None, "foreign_keys", true);
         keys.map_err(failed)?;
@@ -70,10 +67,7 @@ impl Sqlite {
     }
 
     fn io(&self, error: io::Error) -> StoreError {
-        StoreError::Io {
-            path: self.directory.clone(),
-            error,
-        }
+        StoreError::of_file(&self.directory, error)
     }
 }
 
@@ -92,7 +86,7 @@ impl Database for Sqlite {
 
     fn with(&self, access: Access, operation: Operation<'_>) -> Result<(), StoreError> {
         let file = self.file();
-        let failed = |error| database_error(&file, error);
+        let failed = |error| StoreError::of_file(&file, error);
         if matches!(access, Access::Create | Access::Remember) {
             create_private_dir(&self.directory).map_err(|error| self.io(error))?;
             create_private_file(&file).map_err(|error| self.io(error))?;
@@ -126,45 +120,45 @@ struct SqliteRows<'a> {
 }
 
 impl Rows for SqliteRows<'_> {
-    fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+    fn query(&mut self, sql: &str, values: &Value) -> Result<Vec<Row>, StoreError> {
         let query = || {
             let mut statement = self.connection.prepare(sql)?;
-            let columns = statement.column_count();
-            let rows = statement.query_map(params_from_iter(values), |row| {
-                let columns = (0..columns).map(|index| column(row, index));
-                Ok(Row(columns.collect::<rusqlite::Result<_>>()?))
+            let names = statement.column_names().into_iter().map(str::to_owned);
+            let names: Vec<String> = names.collect();
+            let rows = statement.query_map(parameters(values), |row| {
+                let columns = names.iter().enumerate();
+                let columns =
+                    columns.map(|(index, name)| Ok((name.clone(), column(row.get_ref(index)?))));
+                columns.collect()
             })?;
             rows.collect::<rusqlite::Result<_>>()
         };
-        query().map_err(|error| database_error(self.file, error))
+        query().map_err(|error| StoreError::of_file(self.file, error))
     }
 
-    fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
-        let execute = || {
-            let mut statement = self.connection.prepare(sql)?;
-            statement.execute(params_from_iter(values))
-        };
-        let changed = execute().map_err(|error| database_error(self.file, error))?;
+    fn execute(&mut self, sql: &str, values: &Value) -> Result<u64, StoreError> {
+        let changed = self.connection.execute(sql, parameters(values));
+        let changed = changed.map_err(|error| StoreError::of_file(self.file, error))?;
         Ok(changed as u64)
     }
 }
 
-impl ToSql for Value<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Self::Null => ValueRef::Null,
-            Self::Text(text) => ValueRef::Text(text.as_bytes()),
-            Self::Number(number) => ValueRef::Integer(*number),
-        }))
-    }
+fn parameters(values: &Value) -> impl Params + '_ {
+    params_from_iter(values.as_array().into_iter().flatten().map(|value| {
+        ToSqlOutput::Borrowed(match value {
+            Value::String(text) => ValueRef::Text(text.as_bytes()),
+            Value::Number(number) => ValueRef::Integer(integer(number)),
+            _ => ValueRef::Null,
+        })
+    }))
 }
 
-fn column(row: &rusqlite::Row<'_>, index: usize) -> rusqlite::Result<Column> {
-    Ok(match row.get_ref(index)? {
-        ValueRef::Integer(number) => Column::Number(number),
-        ValueRef::Text(text) => Column::Text(String::from_utf8_lossy(text).into_owned()),
-        ValueRef::Null | ValueRef::Real(_) | ValueRef::Blob(_) => Column::Null,
-    })
+fn column(column: ValueRef<'_>) -> Value {
+    match column {
+        ValueRef::Integer(number) => number.into(),
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
+        ValueRef::Null | ValueRef::Real(_) | ValueRef::Blob(_) => Value::Null,
+    }
 }
 
 /// Creates the tables where there are none, and returns the format.
@@ -188,13 +182,6 @@ fn create_tables(connection: &mut Connection) -> rusqlite::Result<i64> {
 
 fn user_version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
-}
-
-fn database_error(file: &Path, error: rusqlite::Error) -> StoreError {
-    StoreError::Database {
-        path: file.to_path_buf(),
-        error,
-    }
 }
 
 /// Creates a file that only its owner can read, unless it exists. `SQLite` gives its other files the same mode.

@@ -2,14 +2,17 @@
 
 use std::path::PathBuf;
 
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
-use crate::database::{Access, Database, Row, Rows, Value, flag, number, optional, text};
+use crate::database::{Access, Database, Row, Rows, read};
 use crate::marker::mark;
 use crate::queue::{self, QueueTurn};
 use crate::types::{
-    AnswerRight, IndexedRun, RequestText, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey,
-    StoreError, StoredEntry, StoredSession, Ticket,
+    AnswerRight, IndexedRun, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey, StoreError,
+    StoredEntry, StoredRequest, StoredSession, Ticket,
 };
 
 pub(crate) type Result<T> = std::result::Result<T, StoreError>;
@@ -54,22 +57,32 @@ impl Store {
     }
 
     /// Carries out a change of one statement. Returns the number of rows that it changes.
-    fn execute(&self, access: Access, sql: &str, values: &[Value<'_>]) -> Result<u64> {
+    fn execute(&self, access: Access, sql: &str, values: &Value) -> Result<u64> {
         self.with(access, |rows| rows.execute(sql, values))
     }
 
     /// Returns what the rows that a statement selects stand for.
-    fn select<T: Send>(
-        &self,
-        sql: &str,
-        values: &[Value<'_>],
-        read: fn(Row) -> T,
-    ) -> Result<Vec<T>> {
+    fn select<T: DeserializeOwned + Send>(&self, sql: &str, values: &Value) -> Result<Vec<T>> {
         self.with(Access::Read, |rows| {
             let found = rows.query(sql, values)?;
-            Ok(found.into_iter().map(read).collect())
+            found.into_iter().map(read).collect()
         })
     }
+}
+
+/// A session with one of its entries, if it has any.
+#[derive(Deserialize)]
+struct SessionRow {
+    version: u64,
+    memory: String,
+    #[serde(rename = "type")]
+    custom_type: Option<String>,
+    data: Option<String>,
+}
+
+/// Returns the id of a row that was stored.
+fn id(row: Option<Row>) -> Option<i64> {
+    row?.get("id")?.as_i64()
 }
 
 /// Sessions of hook hosts, and the calls that they announce.
@@ -81,22 +94,20 @@ impl Store {
             let found = rows.query(
                 "SELECT s.version, s.memory, e.type, e.data FROM sessions s LEFT JOIN entries e ON e.session = s.id
                  WHERE s.host = ?1 AND s.session = ?2 ORDER BY e.number",
-                &[text(&key.host), text(&key.session)],
+                &json!([key.host, key.session]),
             )?;
             let mut session = StoredSession::default();
-            for mut row in found {
-                if session.version == 0 {
-                    session.version = row.number(0);
-                    session.memory = row.text(1);
+            for row in found {
+                let row: SessionRow = read(row)?;
+                (session.version, session.memory) = (row.version, row.memory);
+                if let (Some(custom_type), Some(data)) = (row.custom_type, row.data) {
+                    let data = RawValue::from_string(data).map_err(|error| {
+                        let session = &key.session;
+                        let reason = format!("an entry of the stored session {session} is not JSON: {error}");
+                        StoreError::new(reason)
+                    })?;
+                    session.entries.push(StoredEntry { custom_type, data });
                 }
-                let Some(custom_type) = row.optional(2) else {
-                    continue;
-                };
-                let data = RawValue::from_string(row.text(3)).map_err(|error| StoreError::Damaged {
-                    session: key.session.clone(),
-                    error,
-                })?;
-                session.entries.push(StoredEntry { custom_type, data });
             }
             Ok(session)
         })
@@ -122,30 +133,17 @@ impl Store {
         };
         let cwd = change.cwd.to_string_lossy();
         self.with(access, |rows| {
-            let stored = rows.query_one(
-                store,
-                &[
-                    text(&key.host),
-                    text(&key.session),
-                    text(change.memory),
-                    text(&cwd),
-                    number(change.now),
-                    text(&machine),
-                    number(change.from),
-                ],
-            )?;
-            let Some(session) = stored.map(|row| row.integer(0)) else {
+            let SessionKey { host, session } = key;
+            let SessionChange { from, memory, now, .. } = change;
+            let values = json!([host, session, memory, cwd, now, machine, from]);
+            let Some(session) = id(rows.query_one(store, &values)?) else {
                 return Ok(Saved::Conflict);
             };
             for entry in change.entries {
                 rows.execute(
                     "INSERT INTO entries (session, number, type, data)
                      VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM entries WHERE session = ?1), ?2, ?3)",
-                    &[
-                        Value::Number(session),
-                        text(&entry.custom_type),
-                        text(entry.data.get()),
-                    ],
+                    &json!([session, entry.custom_type, entry.data.get()]),
                 )?;
             }
             set_run(rows, session, change.run.as_ref(), change.now)?;
@@ -159,7 +157,7 @@ impl Store {
     fn mark(&self, rows: &mut dyn Rows, machine: &str) -> Result<()> {
         let active =
             "SELECT id FROM sessions WHERE active = 1 AND version > 0 AND machine = ?1 LIMIT 1";
-        let is_active = rows.query_one(active, &[text(machine)])?.is_some();
+        let is_active = rows.query_one(active, &json!([machine]))?.is_some();
         if let Err(error) = mark(&self.directory, is_active) {
             tracing::warn!("the marker of active runs cannot be changed: {error}");
         }
@@ -177,39 +175,27 @@ impl Store {
         let cwd = ticket.cwd.to_string_lossy();
         // A call does not outlive a loss of power, and neither need its ticket.
         self.with(Access::Remember, |rows| {
-            rows.execute("DELETE FROM tickets WHERE expires < ?1", &[number(now)])?;
+            rows.execute("DELETE FROM tickets WHERE expires < ?1", &json!([now]))?;
             let insert =
                 "INSERT INTO tickets (id, host, session, cwd, expires) VALUES (?1, ?2, ?3, ?4, ?5)";
-            rows.execute(
-                insert,
-                &[
-                    text(id),
-                    text(&ticket.key.host),
-                    text(&ticket.key.session),
-                    text(&cwd),
-                    number(ticket.expires),
-                ],
-            )
-            .map(drop)
+            let SessionKey { host, session } = &ticket.key;
+            let values = json!([id, host, session, cwd, ticket.expires]);
+            rows.execute(insert, &values).map(drop)
         })
     }
 
     /// Takes a ticket, once. `None` if it was not issued, was taken, or expired.
     pub fn take(&self, id: &str, now: u64) -> Result<Option<Ticket>> {
         let take = "DELETE FROM tickets WHERE id = ?1 RETURNING host, session, cwd, expires";
-        let taken = self.with(Access::Change, |rows| rows.query_one(take, &[text(id)]))?;
-        let taken = taken.map(|mut row| Ticket {
-            key: row.key(0),
-            cwd: PathBuf::from(row.text(2)),
-            expires: row.number(3),
-        });
+        let taken = self.with(Access::Change, |rows| rows.query_one(take, &json!([id])))?;
+        let taken: Option<Ticket> = taken.map(read).transpose()?;
         Ok(taken.filter(|ticket| now <= ticket.expires))
     }
 
     /// Removes the sessions and the requests that were not changed since, and returns the number of the sessions.
     pub fn prune(&self, before: u64) -> Result<u64> {
         let machine = self.database.machine()?;
-        let before = [number(before)];
+        let before = json!([before]);
         self.with(Access::Change, |rows| {
             rows.execute("DELETE FROM requests WHERE changed < ?1", &before)?;
             let removed = rows.execute("DELETE FROM sessions WHERE updated < ?1", &before)?;
@@ -238,26 +224,8 @@ impl Store {
              FROM sessions WHERE task_id >= ?1 AND task_id < ?2 {active} ORDER BY {order} LIMIT ?3"
         );
         let end = format!("{}{LAST_CHARACTER}", query.task_id);
-        let limit = Value::Number(query.limit.map_or(i64::MAX, i64::from));
-        let values = [text(query.task_id), text(&end), limit];
-        self.select(&sql, &values, |mut row| IndexedRun {
-            key: row.key(0),
-            cwd: PathBuf::from(row.text(2)),
-            updated: row.number(3),
-            since: row.number(4),
-            machine: row.text(5),
-            file: row.optional(6),
-            run: Run {
-                task_id: row.text(7),
-                workflow: row.text(8),
-                phase: row.text(9),
-                task: row.text(10),
-                status: row.text(11),
-                state: row.text(12),
-                waiting: row.text(13),
-                is_active: row.flag(14),
-            },
-        })
+        let limit = query.limit.map_or(i64::MAX, i64::from);
+        self.select(&sql, &json!([query.task_id, end, limit]))
     }
 
     /// Notes the run of a host that keeps its sessions itself. Its version stays 0, because nothing of the session is here.
@@ -265,30 +233,22 @@ impl Store {
         let machine = self.database.machine()?;
         let cwd = note.cwd.to_string_lossy();
         self.with(Access::Create, |rows| {
+            let RunNote { host, run, file, now, .. } = note;
             let noted = rows.query_one(
                 "INSERT INTO sessions (host, session, version, memory, cwd, updated, file, machine) VALUES (?1, ?2, 0, '', ?3, ?4, ?5, ?6)
                  ON CONFLICT (host, session) DO UPDATE SET cwd = ?3, updated = ?4, file = ?5, machine = ?6 RETURNING id",
-                &[
-                    text(&note.host),
-                    text(&note.run.task_id),
-                    text(&cwd),
-                    number(note.now),
-                    optional(note.file.as_deref()),
-                    text(&machine),
-                ],
+                &json!([host, run.task_id, cwd, now, file, machine]),
             )?;
-            let session = noted.map_or(0, |row| row.integer(0));
-            set_run(rows, session, Some(&note.run), note.now)
+            set_run(rows, id(noted).unwrap_or_default(), Some(run), *now)
         })
     }
 }
 
 /// Sets the run of a session; one without a phase keeps the last one. Without a run, that of before is over.
 fn set_run(rows: &mut dyn Rows, session: i64, run: Option<&Run>, now: u64) -> Result<()> {
-    let session = Value::Number(session);
     let Some(run) = run else {
         let over = "UPDATE sessions SET active = 0, state = 'ended', waiting = '', since = ?2 WHERE id = ?1 AND active = 1";
-        return rows.execute(over, &[session, number(now)]).map(drop);
+        return rows.execute(over, &json!([session, now])).map(drop);
     };
     rows.execute(
         "UPDATE sessions SET
@@ -297,18 +257,18 @@ fn set_run(rows: &mut dyn Rows, session: i64, run: Option<&Run>, now: u64) -> Re
              phase = CASE WHEN ?4 = '' AND task_id = ?2 THEN phase ELSE ?4 END,
              task = ?5, status = ?6, state = ?7, waiting = ?8, active = ?9
          WHERE id = ?1",
-        &[
+        &json!([
             session,
-            text(&run.task_id),
-            text(&run.workflow),
-            text(&run.phase),
-            text(&run.task),
-            text(&run.status),
-            text(&run.state),
-            text(&run.waiting),
-            flag(run.is_active),
-            number(now),
-        ],
+            run.task_id,
+            run.workflow,
+            run.phase,
+            run.task,
+            run.status,
+            run.state,
+            run.waiting,
+            i64::from(run.is_active),
+            now,
+        ]),
     )
     .map(drop)
 }
@@ -316,22 +276,23 @@ fn set_run(rows: &mut dyn Rows, session: i64, run: Option<&Run>, now: u64) -> Re
 /// Requests for approval, with the answers to them.
 impl Store {
     /// Lists the requests that were changed since, in the order of the runs' ids.
-    pub fn requests(&self, since: u64) -> Result<Vec<RequestText>> {
-        self.requests_where("r.changed >= ?1", number(since))
+    pub fn requests(&self, since: u64) -> Result<Vec<StoredRequest>> {
+        self.requests_where("r.changed >= ?1", &json!([since]))
     }
 
     /// Finds the request of a run.
-    pub fn request(&self, task_id: &str) -> Result<Option<RequestText>> {
-        Ok(self.requests_where("r.task_id = ?1", text(task_id))?.pop())
+    pub fn request(&self, task_id: &str) -> Result<Option<StoredRequest>> {
+        let mut found = self.requests_where("r.task_id = ?1", &json!([task_id]))?;
+        Ok(found.pop())
     }
 
-    fn requests_where(&self, condition: &str, value: Value<'_>) -> Result<Vec<RequestText>> {
+    fn requests_where(&self, condition: &str, values: &Value) -> Result<Vec<StoredRequest>> {
         let sql = format!(
             "SELECT r.request, a.answer
              FROM requests r LEFT JOIN answers a ON a.task_id = r.task_id AND a.id = r.id
              WHERE {condition} ORDER BY r.task_id"
         );
-        self.select(&sql, &[value], |mut row| (row.text(0), row.optional(1)))
+        self.select(&sql, values)
     }
 
     /// Stores a request of this id in place of the run's last one. An answer to the same id stays.
@@ -339,7 +300,7 @@ impl Store {
         // An answer to another request of the run stays beside this one, and belongs to none.
         let put = "INSERT INTO requests (task_id, id, request, changed) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (task_id) DO UPDATE SET id = ?2, request = ?3, changed = ?4";
-        let values = [text(task_id), text(id), text(request), number(now)];
+        let values = json!([task_id, id, request, now]);
         self.execute(Access::Create, put, &values).map(drop)
     }
 
@@ -348,7 +309,7 @@ impl Store {
         let put = "INSERT INTO answers (task_id, id, answer)
              SELECT task_id, id, ?3 FROM requests WHERE task_id = ?1 AND id = ?2
              ON CONFLICT (task_id, id) DO UPDATE SET answer = ?3";
-        let values = [text(task_id), text(id), text(answer)];
+        let values = json!([task_id, id, answer]);
         Ok(self.execute(Access::Create, put, &values)? == 1)
     }
 
@@ -358,8 +319,8 @@ impl Store {
             return Ok(());
         }
         let clear = "DELETE FROM requests WHERE task_id = ?1";
-        self.execute(Access::Change, clear, &[text(task_id)])
-            .map(drop)
+        let cleared = self.execute(Access::Change, clear, &json!([task_id]));
+        cleared.map(drop)
     }
 
     /// Says what this process may do about answers.
@@ -368,34 +329,40 @@ impl Store {
     }
 }
 
+/// A set of commands that is trusted.
+#[derive(Deserialize)]
+struct TrustRow {
+    commands: String,
+}
+
 /// The trust of the user in commands of projects.
 impl Store {
     /// Lists the hashes of the commands that are trusted in a project, oldest first.
     pub fn trusted(&self, project: &str) -> Result<Vec<String>> {
         let trusted = "SELECT commands FROM trust WHERE project = ?1 ORDER BY id";
-        self.select(trusted, &[text(project)], |mut row| row.text(0))
+        let sets: Vec<TrustRow> = self.select(trusted, &json!([project]))?;
+        Ok(sets.into_iter().map(|set| set.commands).collect())
     }
 
     /// Stores that commands are trusted, and keeps so many sets of the project's commands.
     pub fn trust(&self, project: &str, commands: &str, now: u64, keep: u32) -> Result<()> {
-        let (project, commands) = (text(project), text(commands));
         self.with(Access::Create, |rows| {
             // A new row, so that it is the newest one.
             let known = "DELETE FROM trust WHERE project = ?1 AND commands = ?2";
-            rows.execute(known, &[project, commands])?;
+            rows.execute(known, &json!([project, commands]))?;
             let insert = "INSERT INTO trust (project, commands, at) VALUES (?1, ?2, ?3)
                 ON CONFLICT (project, commands) DO NOTHING";
-            rows.execute(insert, &[project, commands, number(now)])?;
+            rows.execute(insert, &json!([project, commands, now]))?;
             let old = "DELETE FROM trust WHERE project = ?1
                  AND id NOT IN (SELECT id FROM trust WHERE project = ?1 ORDER BY id DESC LIMIT ?2)";
-            rows.execute(old, &[project, number(keep.into())]).map(drop)
+            rows.execute(old, &json!([project, keep])).map(drop)
         })
     }
 
     /// Removes the trust in everything of a project.
     pub fn revoke(&self, project: &str) -> Result<()> {
         let revoke = "DELETE FROM trust WHERE project = ?1";
-        self.execute(Access::Create, revoke, &[text(project)])
-            .map(drop)
+        let revoked = self.execute(Access::Create, revoke, &json!([project]));
+        revoked.map(drop)
     }
 }

@@ -1,11 +1,13 @@
 //! Sessions, runs, tickets, requests and trust as they are stored, and the errors of the store.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 /// A session of a host.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub struct SessionKey {
     /// The host.
     pub host: String,
@@ -51,7 +53,7 @@ pub struct SessionChange<'a> {
 }
 
 /// A run in the index.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Run {
     /// The id of the run.
     pub task_id: String,
@@ -68,7 +70,13 @@ pub struct Run {
     /// The state in words, for people; empty if the name says it.
     pub waiting: String,
     /// True until the run has ended.
+    #[serde(rename = "active", deserialize_with = "flag")]
     pub is_active: bool,
+}
+
+/// Reads a flag, which databases have as a number.
+fn flag<'de, D: Deserializer<'de>>(number: D) -> Result<bool, D::Error> {
+    Ok(i64::deserialize(number)? != 0)
 }
 
 impl Run {
@@ -84,9 +92,10 @@ impl Run {
 }
 
 /// A run in the index, and its session.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct IndexedRun {
     /// The session.
+    #[serde(flatten)]
     pub key: SessionKey,
     /// The directory of the session.
     pub cwd: PathBuf,
@@ -99,6 +108,7 @@ pub struct IndexedRun {
     /// The file in which the host keeps the session, if it does.
     pub file: Option<String>,
     /// The run.
+    #[serde(flatten)]
     pub run: Run,
 }
 
@@ -150,9 +160,10 @@ pub enum Saved {
 }
 
 /// The permission for one call of `workflow_step`, issued by the hook that saw the call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Ticket {
     /// The session.
+    #[serde(flatten)]
     pub key: SessionKey,
     /// The directory of the session.
     pub cwd: PathBuf,
@@ -160,70 +171,35 @@ pub struct Ticket {
     pub expires: u64,
 }
 
-/// The text of a request, and of the answer to it if there is one.
-pub type RequestText = (String, Option<String>);
+/// A request as it is stored, with the answer to it if there is one.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct StoredRequest {
+    /// The text of the request.
+    pub request: String,
+    /// The text of the answer.
+    pub answer: Option<String>,
+}
 
-/// The reason why the store cannot be used.
+/// The reason why the store cannot be used, for people.
 #[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// The user's directory is not known.
-    #[error("the home directory is not known: set HOME, or pass --state")]
-    NoHome,
-    /// A file or directory of the store cannot be used.
-    #[error("{}: {error}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The system's reason.
-        error: std::io::Error,
-    },
-    /// The database cannot be used.
-    #[error("{}: {error}", path.display())]
-    Database {
-        /// The file.
-        path: PathBuf,
-        /// The database's reason.
-        error: rusqlite::Error,
-    },
-    /// It has a format that this build does not know.
-    #[error(
-        "{place} was written by a newer workflow-sidecar (format {found}, this one reads {known}): update workflow-sidecar"
-    )]
-    Newer {
-        /// The file or the server.
-        place: String,
-        /// Its format.
-        found: i64,
-        /// The format that this build knows.
-        known: i64,
-    },
-    /// An entry cannot be read.
-    #[error("an entry of the stored session {session} is not JSON: {error}")]
-    Damaged {
-        /// The id of the session.
-        session: String,
-        /// The mistake.
-        error: serde_json::Error,
-    },
-    /// The setting of the store cannot be read.
-    #[error("{}: {reason}", path.display())]
-    Settings {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
-    /// The settings ask for a server, and this build has no client.
-    #[error(
-        "the setting `store` names a PostgreSQL server, and this workflow-sidecar was built without the feature `postgres`: build it with `--features postgres`, or with scripts/build"
-    )]
-    NoPostgres,
-    /// The server cannot be used.
-    #[error("PostgreSQL at {endpoint}: {reason}")]
-    Postgres {
-        /// The server.
-        endpoint: String,
-        /// What is wrong.
-        reason: String,
-    },
+#[error("{0}")]
+pub struct StoreError(String);
+
+impl StoreError {
+    /// The error with this reason.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
+    }
+
+    /// The error of a file or directory.
+    pub fn of_file(path: &Path, reason: impl Display) -> Self {
+        Self(format!("{}: {reason}", path.display()))
+    }
+
+    /// The error of a file or server with a format that this build does not know.
+    pub(crate) fn newer(place: impl Display, found: i64, known: i64) -> Self {
+        Self(format!(
+            "{place} was written by a newer workflow-sidecar (format {found}, this one reads {known}): update workflow-sidecar"
+        ))
+    }
 }

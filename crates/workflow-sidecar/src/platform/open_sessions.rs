@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,11 +15,18 @@ use super::effects::{PlatformReport, SessionContext};
 /// Takes reports, and says what happens to the message of a trigger.
 type Listener = Arc<dyn Fn(PlatformReport) -> Option<TriggerOutcome> + Send + Sync>;
 
+#[derive(Debug)]
+struct OpenSession {
+    cwd: PathBuf,
+    /// Marks the project as open.
+    _mark: Option<File>,
+}
+
 /// The open sessions with their directories, and the receiver of reports to them. Clones are the same.
 #[derive(Clone, Default)]
 pub(super) struct OpenSessions {
     listener: Arc<Mutex<Option<Listener>>>,
-    directories: Arc<Mutex<HashMap<String, PathBuf>>>,
+    sessions: Arc<Mutex<HashMap<String, OpenSession>>>,
 }
 
 impl fmt::Debug for OpenSessions {
@@ -67,17 +75,20 @@ impl OpenSessions {
         }
     }
 
-    pub(super) fn open(&self, session: &SessionContext<'_>) {
-        let cwd = session.project.cwd.to_path_buf();
-        self.directories.lock().insert(session.id.to_owned(), cwd);
+    pub(super) fn open(&self, session: &SessionContext<'_>, mark: Option<File>) {
+        let open = OpenSession {
+            cwd: session.project.cwd.to_path_buf(),
+            _mark: mark,
+        };
+        self.sessions.lock().insert(session.id.to_owned(), open);
     }
 
     pub(super) fn close(&self, session: &str) {
-        self.directories.lock().remove(session);
+        self.sessions.lock().remove(session);
     }
 
     pub(super) fn is_open(&self, session: &str) -> bool {
-        self.directories.lock().contains_key(session)
+        self.sessions.lock().contains_key(session)
     }
 
     /// This session if it is open, or another one in the directory.
@@ -85,8 +96,8 @@ impl OpenSessions {
         if self.is_open(session) {
             return Some(session.to_owned());
         }
-        let sessions = self.directories.lock();
-        let found = sessions.iter().find(|(_, cwd)| *cwd == directory);
+        let sessions = self.sessions.lock();
+        let found = sessions.iter().find(|(_, open)| open.cwd == directory);
         found.map(|(session, _)| session.clone())
     }
 }

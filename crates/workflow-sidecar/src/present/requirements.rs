@@ -8,9 +8,7 @@ use workflow_core::diagnostic::visible;
 use workflow_core::session::project_gate_commands;
 
 use super::page::{DIMMED, GOOD, NOTABLE, Page, count, paint};
-use crate::platform::answers::trust_store::{
-    CommandsHash, Trust, TrustStore, hash_of, hash_of_triggers,
-};
+use crate::platform::answers::trust_store::{CommandsHash, TrustStore, hash_of, hash_of_triggers};
 
 /// The kinds of what needs trust: the beginning of the title, and the noun.
 const KINDS: [(&str, &str); 3] = [
@@ -54,7 +52,7 @@ impl Requirements {
             if lines.is_empty() {
                 return Ok(());
             }
-            let is_trusted = store.look_up(project, &hash)? == Trust::Trusted;
+            let is_trusted = store.is_trusted(project, &hash)?;
             if !is_trusted && !found.untrusted.contains(&hash) {
                 found.untrusted.push(hash);
             }

@@ -7,7 +7,8 @@ use percent_encoding::percent_decode_str;
 use postgres::Config;
 use postgres::config::{Host, SslMode};
 
-use super::tls::{Roots, Tls};
+use super::refused;
+use super::tls::Tls;
 use crate::types::StoreError;
 
 /// The time for a connection. Less than the time that a hook has for its answer.
@@ -26,51 +27,34 @@ pub(super) struct Address {
     pub(super) endpoint: String,
 }
 
-/// The parameters about encryption, which the client does not know in this form.
-#[derive(Debug, Default)]
-struct Encryption {
-    /// The value of `sslmode`.
-    mode: Option<String>,
-    /// The value of `sslrootcert`.
-    root: Option<PathBuf>,
-}
-
 impl Address {
     /// The reason why an address cannot be used does not quote it, because it may have a password.
     pub(super) fn parse(url: &str) -> Result<Self, StoreError> {
-        let refuse = |endpoint: &str, reason: &str| StoreError::Postgres {
-            endpoint: endpoint.to_owned(),
-            reason: reason.to_owned(),
-        };
         let is_url = url.starts_with("postgres://") || url.starts_with("postgresql://");
-        let (url, encryption) = split_encryption(url);
+        let (url, mode, root) = split_encryption(url);
         let config = url.parse::<Config>().ok().filter(|config| {
             is_url && config.get_user().is_some() && config.get_hosts().len() <= 1
         });
         let mut config = config.ok_or_else(|| {
-            refuse(
+            refused(
                 "the setting `store`",
                 "this is no address of a server: write postgres://user@server/database",
             )
         })?;
         let endpoint = endpoint(&config);
-        if encryption
-            .root
-            .as_ref()
-            .is_some_and(|path| !path.is_absolute())
-        {
-            return Err(refuse(
+        if root.as_ref().is_some_and(|path| !path.is_absolute()) {
+            return Err(refused(
                 &endpoint,
                 "`sslrootcert` must be a whole path, because hooks start in many directories: ?sslrootcert=/path/to/ca.pem",
             ));
         }
-        let is_encrypted = match encryption.mode.as_deref() {
+        let is_encrypted = match mode.as_deref() {
             Some("disable") => false,
             Some("require" | "verify-full") => true,
             // Connections to a port or socket of this machine cannot be intercepted.
-            None => is_elsewhere(&config) || encryption.root.is_some(),
+            None => is_elsewhere(&config) || root.is_some(),
             Some(_) => {
-                return Err(refuse(
+                return Err(refused(
                     &endpoint,
                     "`sslmode` must be verify-full (the default for another machine; require is the same) or, in a private network, disable",
                 ));
@@ -89,10 +73,9 @@ impl Address {
             .tcp_user_timeout(CONNECT)
             .application_name("workflow-sidecar")
             .options(&format!("{options}{OPTIONS}"));
-        let roots = encryption.root.map_or(Roots::System, Roots::File);
         Ok(Self {
             config,
-            tls: is_encrypted.then(|| Tls::new(roots)),
+            tls: is_encrypted.then(|| Tls::new(root)),
             endpoint,
         })
     }
@@ -112,28 +95,32 @@ fn is_elsewhere(config: &Config) -> bool {
     config.get_hosts().iter().any(is_elsewhere) || addresses.any(|address| !address.is_loopback())
 }
 
-/// Takes the parameters about encryption out of an address.
-fn split_encryption(url: &str) -> (String, Encryption) {
-    let mut encryption = Encryption::default();
+/// Takes the parameters about encryption out of an address, which the client does not know in this form: returns the address
+/// without them, `sslmode` and `sslrootcert`.
+fn split_encryption(url: &str) -> (String, Option<String>, Option<PathBuf>) {
+    let (mut mode, mut root) = (None, None);
     // As the client reads it: a password may contain a question mark.
     let after_login = url.find('@').unwrap_or(0);
     let Some(question_mark) = url[after_login..].find('?') else {
-        return (url.to_owned(), encryption);
+        return (url.to_owned(), mode, root);
     };
     let (server, parameters) = url.split_at(after_login + question_mark);
     let mut kept = Vec::new();
     for parameter in parameters[1..].split('&') {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-        let value = percent_decode_str(value).decode_utf8_lossy();
+        let value = percent_decode_str(value).decode_utf8_lossy().into_owned();
         match name {
-            "sslmode" => encryption.mode = Some(value.into_owned()),
-            "sslrootcert" => encryption.root = Some(PathBuf::from(value.into_owned())),
+            "sslmode" => mode = Some(value),
+            "sslrootcert" => root = Some(PathBuf::from(value)),
             _ => kept.push(parameter),
         }
     }
     let question_mark = if kept.is_empty() { "" } else { "?" };
-    let url = format!("{server}{question_mark}{}", kept.join("&"));
-    (url, encryption)
+    (
+        format!("{server}{question_mark}{}", kept.join("&")),
+        mode,
+        root,
+    )
 }
 
 /// The server as it is shown.

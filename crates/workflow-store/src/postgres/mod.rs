@@ -13,9 +13,10 @@ use std::thread;
 
 use postgres::types::{ToSql, Type};
 use postgres::{Client, GenericClient, NoTls};
+use serde_json::Value;
 
 use self::address::Address;
-use crate::database::{Access, Column, Database, Operation, Row, Rows, Value};
+use crate::database::{Access, Database, Operation, Row, Rows, integer};
 use crate::machine::machine;
 use crate::types::{AnswerRight, StoreError};
 
@@ -71,11 +72,7 @@ impl Postgres {
         match format.map_err(failed)?.get(0) {
             Some(FORMAT) => {}
             Some(found) => {
-                return Err(StoreError::Newer {
-                    place: self.address.endpoint.clone(),
-                    found,
-                    known: FORMAT,
-                });
+                return Err(StoreError::newer(&self.address.endpoint, found, FORMAT));
             }
             None => return Err(self.refuse("the tables of the store name no format")),
         }
@@ -92,10 +89,7 @@ impl Postgres {
     }
 
     fn refuse(&self, reason: &str) -> StoreError {
-        StoreError::Postgres {
-            endpoint: self.address.endpoint.clone(),
-            reason: reason.to_owned(),
-        }
+        refused(&self.address.endpoint, reason)
     }
 }
 
@@ -105,16 +99,14 @@ impl Database for Postgres {
     }
 
     fn machine(&self) -> Result<String, StoreError> {
-        machine(&self.directory).map_err(|error| StoreError::Io {
-            path: self.directory.clone(),
-            error,
-        })
+        let machine = machine(&self.directory);
+        machine.map_err(|error| StoreError::of_file(&self.directory, error))
     }
 
     fn answer_right(&self) -> Result<AnswerRight, StoreError> {
         let mut right = AnswerRight::MayRead;
         self.with(Access::Read, &mut |rows| {
-            if rows.query_one(MAY_ANSWER, &[])?.is_some() {
+            if rows.query_one(MAY_ANSWER, &Value::Null)?.is_some() {
                 right = AnswerRight::MayAnswer;
             }
             Ok(())
@@ -133,14 +125,16 @@ impl Database for Postgres {
 struct PostgresRows<'a, C>(&'a mut C, &'a Postgres);
 
 impl<C: GenericClient> Rows for PostgresRows<'_, C> {
-    fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
-        let found = self.0.query(&numbered(sql), &parameters(values));
+    fn query(&mut self, sql: &str, values: &Value) -> Result<Vec<Row>, StoreError> {
+        let values = parameters(values);
+        let found = self.0.query(&numbered(sql), &references(&values));
         let found = found.map_err(|error| self.1.failed(&error))?;
         Ok(found.iter().map(row).collect())
     }
 
-    fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
-        let changed = self.0.execute(&numbered(sql), &parameters(values));
+    fn execute(&mut self, sql: &str, values: &Value) -> Result<u64, StoreError> {
+        let values = parameters(values);
+        let changed = self.0.execute(&numbered(sql), &references(&values));
         changed.map_err(|error| self.1.failed(&error))
     }
 }
@@ -150,30 +144,39 @@ fn numbered(sql: &str) -> String {
     sql.replace('?', "$")
 }
 
-fn parameters<'a>(values: &'a [Value<'_>]) -> Vec<&'a (dyn ToSql + Sync)> {
-    let parameter = |value: &'a Value<'_>| -> &'a (dyn ToSql + Sync) {
-        match value {
-            // Only texts may be missing.
-            Value::Null => &None::<&str>,
-            Value::Text(text) => text,
-            Value::Number(number) => number,
-        }
-    };
-    values.iter().map(parameter).collect()
+type Parameter<'a> = Box<dyn ToSql + Sync + 'a>;
+
+fn parameters(values: &Value) -> Vec<Parameter<'_>> {
+    let values = values.as_array().into_iter().flatten();
+    let parameters = values.map(|value| match value {
+        Value::String(text) => Box::new(text.as_str()) as Parameter<'_>,
+        Value::Number(number) => Box::new(integer(number)),
+        // Only texts may be missing.
+        _ => Box::new(None::<&str>),
+    });
+    parameters.collect()
+}
+
+fn references<'a>(parameters: &'a [Parameter<'_>]) -> Vec<&'a (dyn ToSql + Sync)> {
+    parameters.iter().map(|value| &**value as _).collect()
 }
 
 fn row(row: &postgres::Row) -> Row {
     let columns = row.columns().iter().enumerate();
     let columns = columns.map(|(index, column)| {
-        if *column.type_() == Type::INT8 {
-            row.get::<_, Option<i64>>(index).map(Column::Number)
+        let value = if *column.type_() == Type::INT8 {
+            row.get::<_, Option<i64>>(index).into()
         } else {
-            row.get::<_, Option<String>>(index).map(Column::Text)
-        }
+            row.get::<_, Option<String>>(index).into()
+        };
+        (column.name().to_owned(), value)
     });
-    Row(columns
-        .map(|column| column.unwrap_or(Column::Null))
-        .collect())
+    columns.collect()
+}
+
+/// The error of a server.
+fn refused(endpoint: &str, reason: &str) -> StoreError {
+    StoreError::new(format!("PostgreSQL at {endpoint}: {reason}"))
 }
 
 /// The reason of an error, and what to do about the usual ones.

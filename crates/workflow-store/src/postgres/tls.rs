@@ -16,19 +16,11 @@ const PROTOCOL: &[u8] = b"postgresql";
 /// The client's error about a server without TLS.
 const NO_TLS: &str = "server does not support TLS";
 
-/// The authorities whose certificates are accepted.
-#[derive(Debug, Clone)]
-pub(super) enum Roots {
-    /// Those that this machine trusts.
-    System,
-    /// Those in a file.
-    File(PathBuf),
-}
-
 /// Encryption with a certificate that is checked, also against the name of the server.
 #[derive(Clone)]
 pub(super) struct Tls {
-    roots: Roots,
+    /// The file of the authorities whose certificates are accepted; `None` for those that this machine trusts.
+    roots: Option<PathBuf>,
     /// Made for the first connection: the authorities of a machine are more than a hundred.
     connector: Arc<OnceLock<MakeRustlsConnect>>,
 }
@@ -40,7 +32,7 @@ impl std::fmt::Debug for Tls {
 }
 
 impl Tls {
-    pub(super) fn new(roots: Roots) -> Self {
+    pub(super) fn new(roots: Option<PathBuf>) -> Self {
         Self {
             roots,
             connector: Arc::default(),
@@ -66,7 +58,7 @@ impl Tls {
     fn read_roots(&self) -> Result<RootCertStore, String> {
         let mut roots = RootCertStore::empty();
         match &self.roots {
-            Roots::System => {
+            None => {
                 let found = rustls_native_certs::load_native_certs();
                 // A machine may have authorities that no library reads.
                 roots.add_parsable_certificates(found.certs);
@@ -74,7 +66,7 @@ impl Tls {
                     return Err("this machine trusts no certificate authority: install the package ca-certificates, or name the server's with ?sslrootcert=/path/to/ca.pem".to_owned());
                 }
             }
-            Roots::File(path) => {
+            Some(path) => {
                 let refuse =
                     |reason: String| format!("`sslrootcert`, {}: {reason}", path.display());
                 let found = CertificateDer::pem_file_iter(path)

@@ -23,7 +23,7 @@ use serde_json::value::to_raw_value;
 
 use workflow_store::{
     AnswerRight, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey, Store, StoreError,
-    StoredEntry, Ticket, open,
+    StoredEntry, StoredRequest, Ticket, open,
 };
 
 fn key(session: &str) -> SessionKey {
@@ -76,7 +76,7 @@ fn ask(store: &Store, task_id: &str, id: &str, now: u64) -> Result<(), StoreErro
 }
 
 fn answer(store: &Store, task_id: &str) -> Option<String> {
-    store.request(task_id).unwrap().unwrap().1
+    store.request(task_id).unwrap().unwrap().answer
 }
 
 /// The behaviour of every store. `approver` is the store as a person's process has it.
@@ -157,7 +157,10 @@ fn requests(store: &Store, approver: &Store) {
     assert_eq!(store.request("wf-1").unwrap(), None);
     ask(store, "wf-1", "n", 10).unwrap();
     ask(store, "wf-2", "n", 10).unwrap();
-    let asked = Some(("wf-1? n".to_owned(), None));
+    let asked = Some(StoredRequest {
+        request: "wf-1? n".to_owned(),
+        answer: None,
+    });
     assert_eq!(approver.request("wf-1").unwrap(), asked);
     assert!(approver.put_answer("wf-1", "n", "yes").unwrap());
     ask(store, "wf-1", "n", 10).unwrap();

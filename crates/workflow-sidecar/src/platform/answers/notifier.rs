@@ -6,35 +6,31 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::platform::process::wait_until;
 use crate::user_settings::UserSettings;
 
 /// The time that the command has.
 const MAX_TIME: Duration = Duration::from_secs(30);
-const INTERVAL: Duration = Duration::from_millis(50);
 
 /// A program with its arguments. It reads the text on its standard input: arguments are for every process to read.
-#[derive(Debug, Clone)]
-pub(crate) struct Notifier(Vec<String>);
+pub(crate) type Notifier = Vec<String>;
 
-impl Notifier {
-    /// That of the user's settings. Settings of a project have none.
-    pub(crate) fn of_user(agent_dir: &Path) -> Option<Self> {
-        let settings = UserSettings::read(agent_dir);
-        let settings = settings.inspect_err(|error| tracing::warn!("{error}"));
-        settings.ok()?.notify.map(Self)
-    }
+/// Returns that of the user's settings. Settings of a project have none.
+pub(crate) fn notifier(agent_dir: &Path) -> Option<Notifier> {
+    let settings = UserSettings::read(agent_dir);
+    let settings = settings.inspect_err(|error| tracing::warn!("{error}"));
+    settings.ok()?.notify
+}
 
-    /// Shows a text, on a thread of its own: nothing waits for the command.
-    pub(crate) fn show(&self, text: String) {
-        let command = self.0.clone();
-        let run = move || {
-            if let Err(error) = run(&command, &text) {
-                tracing::warn!("the command of `notify` failed: {error}");
-            }
-        };
-        if let Err(error) = thread::Builder::new().name("notify".to_owned()).spawn(run) {
-            tracing::warn!("the command of `notify` cannot be run: {error}");
+/// Shows a text, on a thread of its own: nothing waits for the command.
+pub(super) fn show(command: Notifier, text: String) {
+    let run = move || {
+        if let Err(error) = run(&command, &text) {
+            tracing::warn!("the command of `notify` failed: {error}");
         }
+    };
+    if let Err(error) = thread::Builder::new().name("notify".to_owned()).spawn(run) {
+        tracing::warn!("the command of `notify` cannot be run: {error}");
     }
 }
 
@@ -52,17 +48,13 @@ fn run(command: &[String], text: &str) -> io::Result<()> {
     // A command that does not read it shows something of its own.
     drop(input.write_all(text.as_bytes()));
     drop(input);
-    let until = Instant::now() + MAX_TIME;
-    loop {
-        match child.try_wait()? {
-            Some(status) if status.success() => return Ok(()),
-            Some(status) => return Err(io::Error::other(status.to_string())),
-            None if Instant::now() < until => thread::sleep(INTERVAL),
-            None => {
-                child.kill()?;
-                child.wait()?;
-                return Err(io::Error::other("it did not end in time"));
-            }
+    match wait_until(&mut child, Instant::now() + MAX_TIME)? {
+        Some(status) if status.success() => Ok(()),
+        Some(status) => Err(io::Error::other(status.to_string())),
+        None => {
+            child.kill()?;
+            child.wait()?;
+            Err(io::Error::other("it did not end in time"))
         }
     }
 }

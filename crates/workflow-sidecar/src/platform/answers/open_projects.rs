@@ -18,30 +18,23 @@ const DIRECTORY: &str = "open";
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// A project with an open session, as long as this exists.
-#[derive(Debug)]
-pub(crate) struct OpenProject {
-    _locked: File,
-}
-
-impl OpenProject {
-    pub(crate) fn mark(agent_dir: &Path, project: &Path) -> io::Result<Self> {
-        let path = path_of(agent_dir, project)?;
-        let directory = path.parent().expect("it is in a directory");
-        let above = directory.parent().expect("it is in a directory");
-        create_private_dir(above)?;
-        create_private_dir(directory)?;
-        let file = File::options().append(true).create(true).open(&path)?;
-        // `trust` holds the file for a moment. Whoever holds it longer does not stop a session, and is one for `trust`.
-        for _ in 1..ATTEMPTS {
-            match file.try_lock_shared() {
-                Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
-                result => return Ok(result.map(|()| Self { _locked: file })?),
-            }
+/// Marks a project as open, as long as the returned file exists.
+pub(crate) fn mark(agent_dir: &Path, project: &Path) -> io::Result<File> {
+    let path = path_of(agent_dir, project)?;
+    let directory = path.parent().expect("it is in a directory");
+    let above = directory.parent().expect("it is in a directory");
+    create_private_dir(above)?;
+    create_private_dir(directory)?;
+    let file = File::options().append(true).create(true).open(&path)?;
+    // `trust` holds the file for a moment. Whoever holds it longer does not stop a session, and is one for `trust`.
+    for _ in 1..ATTEMPTS {
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+            result => return Ok(result.map(|()| file)?),
         }
-        file.try_lock_shared()?;
-        Ok(Self { _locked: file })
     }
+    file.try_lock_shared()?;
+    Ok(file)
 }
 
 /// Returns true if a session of a project is open.
@@ -75,7 +68,7 @@ mod tests {
         let (agent, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let is_open = || is_open(agent.path(), project.path()).unwrap();
         assert!(!is_open());
-        let mark = || OpenProject::mark(agent.path(), project.path()).unwrap();
+        let mark = || mark(agent.path(), project.path()).unwrap();
         let (first, second) = (mark(), mark());
         assert!(is_open());
         drop(first);
@@ -86,11 +79,11 @@ mod tests {
     #[test]
     fn a_file_that_another_process_holds_stops_no_session_and_counts_as_one() {
         let (agent, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        drop(OpenProject::mark(agent.path(), project.path()).unwrap());
+        drop(mark(agent.path(), project.path()).unwrap());
         let path = path_of(agent.path(), project.path()).unwrap();
         let held = File::options().append(true).open(path).unwrap();
         held.lock().unwrap();
-        assert!(OpenProject::mark(agent.path(), project.path()).is_err());
+        assert!(mark(agent.path(), project.path()).is_err());
         assert!(is_open(agent.path(), project.path()).unwrap());
     }
 }

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use anyhow::bail;
 use parking_lot::Mutex;
-use workflow_core::approval::{Decision, Request};
+use workflow_core::approval::{Decision, Request, ShownFile};
 use workflow_core::diagnostic::visible_lines;
 use workflow_core::event::PlatformEvent;
 
 use super::code::{Code, is_proved};
-use super::notifier::Notifier;
+use super::notifier::{self, Notifier};
 use super::requests::Requests;
 use crate::platform::effects::SessionContext;
 use crate::platform::file_excerpt;
@@ -58,7 +58,7 @@ impl OpenRequests {
 
     /// Reads the user's `notify` command, once: what a tool of the agent writes there later does not count here.
     pub(in crate::platform) fn prepare(&self, agent_dir: &Path) {
-        self.notifier.get_or_init(|| Notifier::of_user(agent_dir));
+        self.notifier.get_or_init(|| notifier::notifier(agent_dir));
     }
 
     /// Stores a new request, and makes its code; opens a known one again.
@@ -96,8 +96,7 @@ impl OpenRequests {
         let is_new = request.proofs.is_empty();
         let mut code = known.and_then(|known| known.code);
         if is_new {
-            let show = request.show.as_deref();
-            request.shown_file = show.map(|path| file_excerpt::shown_file(path, cwd));
+            request.shown_file = shown_file(&request, cwd);
             // A code is random.
             if code.is_none() && !session.is_virtual {
                 let made = Code::new();
@@ -110,8 +109,8 @@ impl OpenRequests {
             requests.put(&request)?;
         }
         // Made in an earlier process, or before the session was restored.
-        let decision = requests.decision(&request).filter(|_| !is_new);
-        let decision = decision.filter(|it| is_valid(&request, it, requests.answer_right()));
+        let decision = (!is_new).then(|| valid_decision(&requests, &request));
+        let decision = decision.flatten();
         let opened = OpenRequest {
             session: session.id.to_owned(),
             request: request.clone(),
@@ -132,7 +131,7 @@ impl OpenRequests {
         };
         let code = code.to_string();
         if let Some(Some(notifier)) = self.notifier.get() {
-            notifier.show(notice(&request, &code));
+            notifier::show(notifier.clone(), notice(&request, &code));
         }
         Ok(Some(PlatformEvent::ApprovalRequested {
             proofs: request.proofs,
@@ -149,18 +148,15 @@ impl OpenRequests {
     ) -> PlatformEvent {
         let (agent_dir, cwd) = (session.project.agent_dir, session.project.cwd);
         request.cwd = cwd.to_path_buf();
-        let decision = Requests::in_agent_dir(agent_dir).ok().and_then(|requests| {
-            let decision = requests.decision(&request)?;
-            is_valid(&request, &decision, requests.answer_right()).then_some(decision)
-        });
+        let requests = Requests::in_agent_dir(agent_dir).ok();
+        let decision = requests.and_then(|requests| valid_decision(&requests, &request));
         let Some(mut decision) = decision else {
             return PlatformEvent::ApprovalRead {
                 decision: None,
                 is_outdated: false,
             };
         };
-        let show = request.show.as_deref();
-        let now = show.map(|path| file_excerpt::shown_file(path, cwd));
+        let now = shown_file(&request, cwd);
         let is_outdated = match &decision.asked {
             // What an approver read from the store may be another text than the file's.
             Some(asked) => asked.shown_file != now,
@@ -227,12 +223,9 @@ impl OpenRequests {
         // The store is asked without the lock, since calls of tools may wait for it.
         drop(open);
         for (session, request) in waiting {
-            let Some(decision) = requests.decision(&request) else {
+            let Some(decision) = valid_decision(&requests, &request) else {
                 continue;
             };
-            if !is_valid(&request, &decision, requests.answer_right()) {
-                continue;
-            }
             if let Some(open) = self.open.lock().get_mut(&request.task_id) {
                 open.is_reported |= open.request == request;
             }
@@ -246,24 +239,29 @@ impl OpenRequests {
     }
 }
 
-/// Returns true if the user made a decision: it has the token of its choice, or the database proves that an approver answered
-/// the very question that is asked.
-fn is_valid(request: &Request, decision: &Decision, right: AnswerRight) -> bool {
-    match &decision.asked {
-        Some(asked) => right == AnswerRight::MayRead && asked.asks_the_same_as(request),
-        None => is_proved(decision, &request.choices, &request.proofs),
-    }
+/// Reads the user's decision about a request: one with the token of its choice, or one of which the database proves that an
+/// approver answered the very question that is asked.
+fn valid_decision(requests: &Requests, request: &Request) -> Option<Decision> {
+    let decision = requests.decision(request)?;
+    let is_valid = match &decision.asked {
+        Some(asked) => {
+            requests.answer_right() == AnswerRight::MayRead && asked.asks_the_same_as(request)
+        }
+        None => is_proved(&decision, &request.choices, &request.proofs),
+    };
+    is_valid.then_some(decision)
+}
+
+/// Reads the file that is shown with a request, as it is now.
+fn shown_file(request: &Request, cwd: &Path) -> Option<ShownFile> {
+    let show = request.show.as_deref();
+    show.map(|path| file_excerpt::shown_file(path, cwd))
 }
 
 /// The text of the user's `notify` command.
 fn notice(request: &Request, code: &str) -> String {
-    let Request {
-        workflow,
-        phase,
-        task,
-        ask,
-        ..
-    } = request;
+    let (workflow, phase) = (&request.workflow, &request.phase);
+    let (task, ask) = (&request.task, &request.ask);
     let asked = format!("{workflow} > {phase} waits for your approval: {ask}\nTask: {task}");
     let asked = visible_lines(&asked);
     format!("{asked}\nAnswer in the host, or in a terminal: workflow-sidecar approve {code}\n")

@@ -27,9 +27,9 @@ impl Requests {
     /// left out.
     pub(crate) fn all(&self) -> Result<Vec<(Request, Option<Decision>)>, StoreError> {
         let rows = self.0.requests(wall_time().saturating_sub(MAX_AGE))?;
-        let requests = rows.into_iter().filter_map(|(request, answer)| {
-            let request: Request = read(&request)?;
-            let decision = answer.and_then(|answer| read(&answer));
+        let requests = rows.into_iter().filter_map(|row| {
+            let request: Request = read(&row.request)?;
+            let decision = row.answer.and_then(|answer| read(&answer));
             let decision = decision.filter(|it: &Decision| it.request == request.id);
             Some((request, decision))
         });
@@ -62,7 +62,7 @@ impl Requests {
             tracing::warn!("what a run waits for cannot be read: {error}");
             None
         });
-        let decision: Decision = read(&row?.1?)?;
+        let decision: Decision = read(&row?.answer?)?;
         (decision.request == request.id).then_some(decision)
     }
 

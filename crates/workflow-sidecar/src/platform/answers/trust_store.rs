@@ -9,10 +9,12 @@
 //!
 //! Must not know where commands are defined, or how the user is asked.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Result, anyhow};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use workflow_core::definition::{RunCheck, Token, Trigger, TriggerOn};
 
@@ -27,15 +29,45 @@ const MAX_SETS: u32 = 256;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct CommandsHash(String);
 
-/// The user's decision about a project's commands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Trust {
-    /// They may run.
-    Trusted,
-    /// Other commands of the project are trusted; these are new.
-    Changed,
-    /// The user has not decided.
-    Unknown,
+/// Hashes things of a kind as JSON, by which different ones differ. Their order and repetition do not matter.
+fn hash<T: Serialize>(kind: &str, things: impl IntoIterator<Item = T>) -> CommandsHash {
+    let json = |thing| serde_json::to_string(&thing).expect("texts and numbers can be serialized");
+    let things: BTreeSet<String> = things.into_iter().map(json).collect();
+    let mut hasher = Sha256::new_with_prefix(kind);
+    for thing in things {
+        hasher.update("\n");
+        hasher.update(thing);
+    }
+    CommandsHash(format!("{:x}", hasher.finalize()))
+}
+
+/// Hashes all commands of a project. Their location does not matter; every argument does.
+#[must_use]
+pub(crate) fn hash_of<'a>(commands: impl IntoIterator<Item = &'a RunCheck>) -> CommandsHash {
+    let commands = commands.into_iter();
+    hash(
+        "commands",
+        commands.map(|run| (run.shell, &run.command, &run.cwd, &run.env)),
+    )
+}
+
+/// Hashes all triggers of a project; the result is never the hash of commands.
+#[must_use]
+pub(crate) fn hash_of_triggers<'a>(
+    triggers: impl IntoIterator<Item = &'a Trigger>,
+) -> CommandsHash {
+    let triggers = triggers.into_iter().map(|trigger| {
+        // Nothing else writes this text down.
+        let token = match &trigger.on {
+            TriggerOn::Http { token, .. } => match token {
+                Token::Text(text) => Some(text),
+                Token::Environment(_) => None,
+            },
+            TriggerOn::File(_) => None,
+        };
+        (&trigger.on, token, &trigger.prompt)
+    });
+    hash("triggers", triggers)
 }
 
 /// The user's decisions.
@@ -49,91 +81,16 @@ fn of_store<T>(result: Result<T, StoreError>) -> Result<T> {
     })
 }
 
-/// Hashes all commands of a project. Their order, location and repetition do not matter; every argument does.
-#[must_use]
-pub(crate) fn hash_of<'a>(commands: impl IntoIterator<Item = &'a RunCheck>) -> CommandsHash {
-    let commands = commands.into_iter();
-    let mut commands: Vec<_> = commands
-        .map(|run| (run.shell, &run.command, &run.cwd, &run.env))
-        .collect();
-    commands.sort_unstable();
-    commands.dedup();
-    let mut hasher = Sha256::new();
-    for (shell, arguments, cwd, env) in commands {
-        hasher.update([u8::from(shell)]);
-        add_list(&mut hasher, arguments);
-        // The hash of a command with neither is that of earlier versions.
-        if cwd.is_some() || !env.is_empty() {
-            hasher.update([2]);
-            add_list(&mut hasher, cwd.as_slice());
-            for (name, value) in env {
-                add_list(&mut hasher, &[name.clone(), value.clone()]);
-            }
-        }
-    }
-    CommandsHash(format!("{:x}", hasher.finalize()))
-}
-
-/// Hashes all triggers of a project, as [`hash_of`] does its commands; the result is never one of those hashes.
-#[must_use]
-pub(crate) fn hash_of_triggers<'a>(
-    triggers: impl IntoIterator<Item = &'a Trigger>,
-) -> CommandsHash {
-    let fields = |trigger: &'a Trigger| -> Vec<String> {
-        let mut fields = match &trigger.on {
-            TriggerOn::File(path) => vec!["file".to_owned(), path.clone()],
-            TriggerOn::Http { port, token } => {
-                let (kind, value) = match token {
-                    Token::Text(text) => ("token", text),
-                    Token::Environment(name) => ("tokenEnv", name),
-                };
-                vec![
-                    "http".to_owned(),
-                    port.to_string(),
-                    kind.to_owned(),
-                    value.clone(),
-                ]
-            }
-        };
-        fields.push(trigger.prompt.clone());
-        fields
-    };
-    let mut triggers: Vec<Vec<String>> = triggers.into_iter().map(fields).collect();
-    triggers.sort_unstable();
-    triggers.dedup();
-    let mut hasher = Sha256::new();
-    hasher.update("triggers");
-    for fields in &triggers {
-        add_list(&mut hasher, fields);
-    }
-    CommandsHash(format!("{:x}", hasher.finalize()))
-}
-
-/// Adds a list of texts with their lengths, so that different lists have different input.
-fn add_list(hasher: &mut Sha256, texts: &[String]) {
-    hasher.update((texts.len() as u64).to_le_bytes());
-    for text in texts {
-        hasher.update((text.len() as u64).to_le_bytes());
-        hasher.update(text);
-    }
-}
-
 impl TrustStore {
     /// Returns the decisions of the user with this agent directory.
     pub(crate) fn in_agent_dir(agent_dir: &Path) -> Result<Self> {
         of_store(of_agent_dir(agent_dir)).map(Self)
     }
 
-    /// Looks up the decision about these commands of a project.
-    pub(crate) fn look_up(&self, project: &Path, commands: &CommandsHash) -> Result<Trust> {
+    /// Returns true if the user trusts these commands of a project.
+    pub(crate) fn is_trusted(&self, project: &Path, commands: &CommandsHash) -> Result<bool> {
         let sets = of_store(self.0.trusted(&key(project)?))?;
-        Ok(if sets.contains(&commands.0) {
-            Trust::Trusted
-        } else if sets.is_empty() {
-            Trust::Unknown
-        } else {
-            Trust::Changed
-        })
+        Ok(sets.contains(&commands.0))
     }
 
     /// Stores that these commands of a project may run.
@@ -160,16 +117,14 @@ fn key(project: &Path) -> Result<String> {
     })
 }
 
-/// Returns whether the user trusts these commands of a project. What cannot be read is not trusted.
+/// Returns true if the user trusts these commands of a project. What cannot be read is not trusted.
 pub(crate) fn is_trusted(agent_dir: &Path, cwd: &Path, hash: &CommandsHash) -> bool {
     let store = TrustStore::in_agent_dir(agent_dir);
-    match store.and_then(|store| store.look_up(cwd, hash)) {
-        Ok(trust) => trust == Trust::Trusted,
-        Err(error) => {
-            tracing::warn!("{error}");
-            false
-        }
-    }
+    let is_trusted = store.and_then(|store| store.is_trusted(cwd, hash));
+    is_trusted.unwrap_or_else(|error| {
+        tracing::warn!("{error}");
+        false
+    })
 }
 
 /// Remembers that the user trusts these commands of a project.

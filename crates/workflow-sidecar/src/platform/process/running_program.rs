@@ -70,13 +70,18 @@ impl RunningProgram {
 
     /// Waits for the end of the program; `None` if it still runs.
     pub(crate) fn wait(&mut self, until: Instant) -> io::Result<Option<ExitStatus>> {
-        loop {
-            let status = self.child.try_wait()?;
-            if status.is_some() || Instant::now() >= until {
-                return Ok(status);
-            }
-            thread::sleep(Duration::from_millis(10));
+        wait_until(&mut self.child, until)
+    }
+}
+
+/// Waits for the end of a program; `None` if it still runs.
+pub(crate) fn wait_until(child: &mut Child, until: Instant) -> io::Result<Option<ExitStatus>> {
+    loop {
+        let status = child.try_wait()?;
+        if status.is_some() || Instant::now() >= until {
+            return Ok(status);
         }
+        thread::sleep(Duration::from_millis(10));
     }
 }
 

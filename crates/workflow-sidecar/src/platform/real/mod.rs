@@ -4,11 +4,9 @@ mod code;
 mod running_gates;
 mod watched_triggers;
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::definition::Gate;
 use workflow_core::effect::{Effect, TriggerOutcome};
@@ -17,7 +15,7 @@ use workflow_core::event::PlatformEvent;
 use self::code::CodeRestores;
 use self::running_gates::RunningGates;
 use self::watched_triggers::WatchedTriggers;
-use super::answers::open_projects::OpenProject;
+use super::answers::open_projects;
 use super::answers::open_requests::OpenRequests;
 use super::answers::trust_store::{hash_of, hash_of_triggers, is_trusted, trust};
 use super::effects::{Platform, PlatformReport, Project, SessionContext};
@@ -35,7 +33,6 @@ pub(crate) struct RealPlatform {
     triggers: WatchedTriggers,
     code: CodeRestores,
     answers: Arc<OpenRequests>,
-    projects: Mutex<HashMap<String, OpenProject>>,
     notes: RunNotes,
 }
 
@@ -48,7 +45,6 @@ impl Default for RealPlatform {
             gates: RunningGates::default(),
             triggers: WatchedTriggers::default(),
             code: CodeRestores::default(),
-            projects: Mutex::default(),
             notes: RunNotes::default(),
         }
     }
@@ -127,19 +123,19 @@ impl Platform for RealPlatform {
     }
 
     fn open_session(&self, session: &SessionContext<'_>) {
-        self.sessions.open(session);
-        if session.project.agent_dir.is_absolute() {
-            let Project { agent_dir, cwd, .. } = session.project;
-            self.prepare(agent_dir);
-            match OpenProject::mark(agent_dir, cwd) {
-                Ok(project) => drop(self.projects.lock().insert(session.id.to_owned(), project)),
-                Err(error) if cwd.exists() => {
-                    tracing::warn!("that a session is open cannot be noted: {error}");
-                }
-                Err(_) => {}
-            }
-            CodeRestores::report_earlier(session, &self.sessions);
+        let Project { agent_dir, cwd, .. } = session.project;
+        // A relative directory is a name in a transcript.
+        if !agent_dir.is_absolute() {
+            return self.sessions.open(session, None);
         }
+        self.prepare(agent_dir);
+        let mark = open_projects::mark(agent_dir, cwd).inspect_err(|error| {
+            if cwd.exists() {
+                tracing::warn!("that a session is open cannot be noted: {error}");
+            }
+        });
+        self.sessions.open(session, mark.ok());
+        CodeRestores::report_earlier(session, &self.sessions);
     }
 
     fn note_run(&self, project: &Project<'_>, host: &str, run: Run) {
@@ -162,7 +158,6 @@ impl Platform for RealPlatform {
 
     fn close_session(&self, session: &str) {
         self.sessions.close(session);
-        self.projects.lock().remove(session);
         self.gates.close_session(session);
         self.triggers.stop(session);
     }

@@ -18,7 +18,7 @@ use super::super::manifest::manifest;
 use super::super::state::Server;
 use super::{Handler, HandlerResult};
 use crate::files::is_pipe;
-use crate::platform::answers::notifier::Notifier;
+use crate::platform::answers::notifier::notifier;
 use crate::platform::disk::user_agent_dir;
 
 const NO_DIALOGS: &str = "This host has no dialogs, and your settings have no `notify` command: an approval is answered with a code, which \
@@ -84,7 +84,7 @@ impl Handler<Initialize> for Server {
 /// What a host and its surroundings lack.
 fn warnings(has_dialogs: bool, agent_dir: Option<&str>) -> Vec<String> {
     let mut warnings = Vec::new();
-    if !has_dialogs && Notifier::of_user(&user_agent_dir(agent_dir)).is_none() {
+    if !has_dialogs && notifier(&user_agent_dir(agent_dir)).is_none() {
         warnings.push(NO_DIALOGS.to_owned());
     }
     if is_pipe(std::io::stdin()) {
