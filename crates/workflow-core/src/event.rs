@@ -135,6 +135,16 @@ pub struct RestoreOutcome {
     pub problem: Option<String>,
 }
 
+impl RestoreOutcome {
+    /// The result where nothing was restored, for this reason.
+    pub fn failed(problem: impl Into<String>) -> Self {
+        Self {
+            problem: Some(problem.into()),
+            ..Self::default()
+        }
+    }
+}
+
 /// The result of a restore for the files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

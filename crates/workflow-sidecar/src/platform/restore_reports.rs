@@ -159,11 +159,7 @@ fn ended(path: &Path) -> io::Result<Option<RestoreOutcome>> {
     let mut outcome = String::new();
     file.read_to_string(&mut outcome)?;
     Ok(Some(serde_json::from_str(&outcome).unwrap_or_else(|_| {
-        let problem = if outcome.is_empty() { DIED } else { UNREADABLE };
-        RestoreOutcome {
-            problem: Some(problem.to_owned()),
-            ..RestoreOutcome::default()
-        }
+        RestoreOutcome::failed(if outcome.is_empty() { DIED } else { UNREADABLE })
     })))
 }
 

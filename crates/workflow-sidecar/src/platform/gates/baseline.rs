@@ -11,7 +11,7 @@ use workflow_core::definition::{Check, FileCheck, Gate};
 
 use super::not_passed::{Checked, NotPassed};
 use crate::files::FileState;
-use crate::platform::git::RepositoryState;
+use crate::platform::git::{Git, RepositoryState};
 use crate::platform::process::{CheckError, Monitor, one_line};
 
 /// Time for recording: the host waits for it. A file that is not read by then counts as too long to be read.
@@ -55,8 +55,10 @@ impl Baseline {
         }
         let is_of_git = |gate: &Gate| matches!(gate.check, Check::Git(_));
         if gates.iter().any(is_of_git) {
-            let left = end.saturating_duration_since(Instant::now());
-            baseline.repository = Some(RepositoryState::read(left, cwd, &mut Monitor::idle()));
+            baseline.repository = Some(RepositoryState::read(Git {
+                end: Some(end),
+                ..Git::new(cwd, Monitor::idle())
+            }));
         }
         baseline
     }

@@ -11,11 +11,11 @@ use workflow_core::definition::{Check, ExpectedExit, Gate, GitCheck, RunCheck};
 
 use super::Report;
 use super::baseline::{Baseline, check_file};
-use super::git_check;
+use super::git_check::{has_new_commit, is_clean};
 use super::no_test::no_test_ran;
 use super::not_passed::{Checked, NotPassed};
 use super::report::{could_not_run, report};
-use crate::platform::git::CANCELLED;
+use crate::platform::git::{CANCELLED, Git};
 use crate::platform::process::{
     CheckError, CommandLine, End, Failure, Finished, GRACE, Invocation, Monitor, one_line, run,
     signal, signal_name,
@@ -46,27 +46,23 @@ pub struct Job {
 }
 
 /// Runs one check.
-pub(crate) fn check(gate: &Gate, job: &Job, monitor: &mut Monitor<'_>) -> Report {
+pub(crate) fn check(gate: &Gate, job: &Job, monitor: Monitor<'_>) -> Report {
     let began = Instant::now();
     let agent_dir = job.agent_dir.as_deref();
+    let before = job.baseline.repository.as_ref();
+    let git = Git::new(&job.cwd, monitor);
     let mut report = match &gate.check {
         _ if monitor.is_cancelled() => could_not_run(gate, CheckError::Ended, CANCELLED),
         Check::Run(expected) => run_command(gate, expected, &job.cwd, monitor),
         Check::File(expected) => report(gate, check_file(expected, &job.baseline, &job.cwd)),
-        Check::Git(GitCheck::Clean) => {
-            let checked = git_check::is_clean(&job.baseline, &job.cwd, agent_dir, monitor);
-            report(gate, checked)
-        }
-        Check::Git(GitCheck::NewCommit) => {
-            let checked = git_check::has_new_commit(&job.baseline, &job.cwd, monitor);
-            report(gate, checked)
-        }
+        Check::Git(GitCheck::Clean) => report(gate, is_clean(before, git, agent_dir)),
+        Check::Git(GitCheck::NewCommit) => report(gate, has_new_commit(before, git)),
     };
     report.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     report
 }
 
-fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, monitor: &mut Monitor<'_>) -> Report {
+fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, monitor: Monitor<'_>) -> Report {
     let finished = match finish_command(expected, cwd, monitor) {
         Ok(finished) => finished,
         Err(failure) => return report(gate, Err(failure.into())),
@@ -87,7 +83,7 @@ fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, monitor: &mut Monit
 fn finish_command(
     expected: &RunCheck,
     cwd: &Path,
-    monitor: &mut Monitor<'_>,
+    monitor: Monitor<'_>,
 ) -> Result<Finished, Failure> {
     let is_compared = pattern(expected)?.is_some();
     let missing = || (CheckError::Missing, "the command is empty".to_owned());

@@ -2,37 +2,32 @@
 
 use std::path::Path;
 
-use super::baseline::Baseline;
 use super::not_passed::{Checked, NotPassed};
 use crate::platform::git::{
-    Configuration, GitLimits, GitOperation, PrivateDirectory, TIMEOUT, git, head, hidden_changes,
+    Configuration, Git, GitOperation, PrivateDirectory, RepositoryState, head, hidden_changes,
     shown_changes,
 };
-use crate::platform::process::{CheckError, Monitor};
+use crate::platform::process::CheckError;
 
 /// Checks that all changes are committed. An untracked file counts as a change, and so does a change that
 /// `git status` overlooks.
 pub(super) fn is_clean(
-    baseline: &Baseline,
-    cwd: &Path,
+    before: Option<&RepositoryState>,
+    git: Git<'_>,
     agent_dir: Option<&Path>,
-    monitor: &mut Monitor<'_>,
 ) -> Checked {
-    let before = baseline.repository.as_ref();
+    let configuration = Configuration::read_allowed(GitOperation::Compare, git, agent_dir)?;
+    if let Some(before) = before {
+        before.check_same(git)?;
+    }
+    let directory = PrivateDirectory::make(&configuration, GitOperation::Compare, &[])?;
     let status = [
         "status",
         "--porcelain=v1",
         "--untracked-files=normal",
         "--ignore-submodules=dirty",
     ];
-    let compare = GitOperation::Compare;
-    let configuration = Configuration::read_allowed(compare, cwd, agent_dir, TIMEOUT, monitor)?;
-    if let Some(before) = before {
-        before.check_same(TIMEOUT, cwd, monitor)?;
-    }
-    let directory = PrivateDirectory::make(&configuration, compare, &[])?;
-    let output = directory.run(&GitLimits::usual(TIMEOUT), &status, monitor)?;
-    let output = output.succeeded()?;
+    let output = directory.git(git).run(&status)?.succeeded()?;
     if !output.text.is_empty() {
         let at_least = if output.is_cut { "at least " } else { "" };
         let count = changes(output.text.lines().count(), "not committed");
@@ -41,7 +36,7 @@ pub(super) fn is_clean(
             ..NotPassed::failed(format!("{at_least}{count}"))
         });
     }
-    let hidden = hidden_changes(before, &configuration, cwd, agent_dir, monitor)?;
+    let hidden = hidden_changes(before, &configuration, git, agent_dir)?;
     if hidden.is_empty() {
         return Ok(());
     }
@@ -67,24 +62,19 @@ fn changes(count: usize, how: &str) -> String {
 
 /// Checks that there is a commit that did not exist when the phase was entered. One that existed before, as after a reset or
 /// on another branch, is not new.
-pub(super) fn has_new_commit(
-    baseline: &Baseline,
-    cwd: &Path,
-    monitor: &mut Monitor<'_>,
-) -> Checked {
-    let Some(before) = &baseline.repository else {
+pub(super) fn has_new_commit(before: Option<&RepositoryState>, git: Git<'_>) -> Checked {
+    let Some(before) = before else {
         let reason = "the commit of the repository when the phase was entered is not known";
         return Err((CheckError::NoBaseline, reason.to_owned()).into());
     };
-    let now = head(TIMEOUT, cwd, monitor)?;
-    before.check_same(TIMEOUT, cwd, monitor)?;
+    let now = head(git)?;
+    before.check_same(git)?;
     let now = now.ok_or_else(|| NotPassed::failed("there is no commit yet"))?;
     let known: Vec<String> = before.commits().map(|known| format!("^{known}")).collect();
     let mut list = vec!["rev-list", "--ignore-missing", "--max-count=1", &now];
     list.extend(known.iter().map(String::as_str));
     list.push("--");
-    let new = git(TIMEOUT, &list, cwd, monitor)?.succeeded()?;
-    if new.text.trim().is_empty() {
+    if git.text(&list)?.is_empty() {
         let reason = "nothing was committed since the phase was entered";
         return Err(NotPassed::failed(reason));
     }

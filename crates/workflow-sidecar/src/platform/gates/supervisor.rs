@@ -65,10 +65,10 @@ pub(crate) fn supervise() -> io::Result<()> {
 fn run(job: &Job, cancelled: &AtomicBool, reporter: &Reporter) {
     for (index, gate) in job.gates.iter().enumerate() {
         reporter.send(&SupervisorMessage::Begins(index));
-        let mut groups = |group: Option<ProcessGroup>| {
+        let groups = |group: Option<ProcessGroup>| {
             reporter.send(&SupervisorMessage::Runs(group.map(ProcessGroup::number)));
         };
-        let report = check(gate, job, &mut Monitor::new(cancelled, &mut groups));
+        let report = check(gate, job, Monitor::new(cancelled, &groups));
         // What has left its group has become a child of this process.
         end_descendants();
         let goes_on = report.has_passed();

@@ -14,7 +14,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use workflow_core::definition::{ExpectedExit, OutputStream, RunCheck};
 
-use super::execution::{NO_FILE, git, no_repository};
+use super::execution::{Git, NO_FILE, failed, no_repository};
 use super::location::Location;
 use crate::files::{expanded_home, home_dir};
 use crate::platform::answers::trust_store::{hash_of, is_trusted};
@@ -34,49 +34,47 @@ pub(crate) enum GitOperation {
 ///
 /// Fails if git cannot read its configuration.
 pub(crate) fn config_commands(cwd: &Path) -> Result<Vec<RunCheck>, String> {
-    let monitor = &mut Monitor::idle();
-    let configuration = Configuration::read(TIME, cwd, monitor).map_err(|(_, reason)| reason)?;
+    let git = Git::new(cwd, Monitor::idle());
+    let configuration = Configuration::read(git).map_err(|(_, reason)| reason)?;
     let mut settings = configuration.settings_that_run(GitOperation::Restore);
-    settings.extend(configuration.settings_that_hide(monitor));
-    Ok(settings.iter().map(ConfigCommand::to_check).collect())
+    settings.extend(configuration.settings_that_hide(git));
+    Ok(settings)
 }
 
 /// Time for git to read its configuration.
 const TIME: Duration = Duration::from_secs(10);
 
-/// A setting that makes git run a program or overlook changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ConfigCommand {
-    pub(super) key: String,
-    value: String,
+/// Returns a setting as the command that the user trusts.
+fn as_command(key: &str, value: impl Into<String>) -> RunCheck {
+    RunCheck {
+        command: vec![key.to_owned(), value.into()],
+        shell: false,
+        timeout: 1,
+        exit: ExpectedExit::Code(0),
+        stdout: None,
+        stream: OutputStream::default(),
+        cwd: None,
+        env: Vec::new(),
+    }
 }
 
-impl ConfigCommand {
-    fn new(key: &str, value: impl Into<String>) -> Self {
-        Self {
-            key: key.to_owned(),
-            value: value.into(),
-        }
-    }
+/// Returns the name of a setting.
+pub(super) fn key_of(setting: &RunCheck) -> &str {
+    &setting.command[0]
+}
 
-    fn to_check(&self) -> RunCheck {
-        RunCheck {
-            command: vec![self.key.clone(), self.value.clone()],
-            shell: false,
-            timeout: 1,
-            exit: ExpectedExit::Code(0),
-            stdout: None,
-            stream: OutputStream::default(),
-            cwd: None,
-            env: Vec::new(),
-        }
-    }
-
-    /// Returns `true` if the user trusts the setting in this project.
-    pub(super) fn is_trusted(&self, cwd: &Path, agent_dir: Option<&Path>) -> bool {
-        let hash = hash_of([&self.to_check()]);
-        agent_dir.is_some_and(|agent_dir| is_trusted(agent_dir, cwd, &hash))
-    }
+/// Returns the settings that the user does not trust in a project. `agent_dir` is the directory of the trust store; without
+/// it nothing is trusted.
+pub(super) fn untrusted(
+    mut settings: Vec<RunCheck>,
+    cwd: &Path,
+    agent_dir: Option<&Path>,
+) -> Vec<RunCheck> {
+    settings.retain(|setting| {
+        let hash = hash_of([setting]);
+        !agent_dir.is_some_and(|agent_dir| is_trusted(agent_dir, cwd, &hash))
+    });
+    settings
 }
 
 /// The key of the repository's list of ignored files, which is not a setting but works like one.
@@ -126,16 +124,13 @@ pub(in crate::platform) struct Configuration {
 
 #[derive(Debug)]
 struct Setting {
-    scope: String,
+    /// False for a setting of the user or the machine.
+    is_of_repository: bool,
     key: String,
     value: String,
 }
 
 impl Setting {
-    fn is_of_repository(&self) -> bool {
-        !matches!(&*self.scope, "system" | "global" | "command")
-    }
-
     /// Returns the first and the last part of the name, which git writes in lower case, and what is before the last.
     fn parts(&self) -> (&str, &str, &str) {
         let (before, last) = self.key.rsplit_once('.').unwrap_or_default();
@@ -175,41 +170,34 @@ impl Setting {
 
 impl Configuration {
     /// Reads the configuration. Fails if git cannot read it.
-    pub(super) fn read(
-        time: Duration,
-        cwd: &Path,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<Self, Failure> {
+    pub(super) fn read(git: Git<'_>) -> Result<Self, Failure> {
         let list = ["config", "--list", "--show-scope", "--includes", "-z"];
-        let output = git(time, &list, cwd, monitor)?.succeeded()?;
-        if output.is_cut {
-            let reason = "the configuration of the repository is too long to be checked";
-            return Err((CheckError::TooMuchOutput, reason.to_owned()));
-        }
+        let git = Git {
+            timeout: TIME,
+            ..git
+        };
+        let listed = git.run(&list)?;
+        let listed = listed.whole("the configuration of the repository")?;
         Ok(Self {
-            settings: parse(&output.text),
-            location: Location::of(cwd),
+            settings: parse(&listed),
+            location: Location::of(git.cwd),
         })
     }
 
     /// Reads the configuration, and checks that every program of an operation belongs to the user or is trusted by the
-    /// user. `agent_dir` is the directory of the trust store; without it nothing is trusted.
+    /// user.
     pub(in crate::platform) fn read_allowed(
         operation: GitOperation,
-        cwd: &Path,
+        git: Git<'_>,
         agent_dir: Option<&Path>,
-        time: Duration,
-        monitor: &mut Monitor<'_>,
     ) -> Result<Self, Failure> {
-        let configuration = Self::read(time.min(TIME), cwd, monitor)?;
+        let configuration = Self::read(git)?;
         let settings = configuration.settings_that_run(operation);
-        let mut untrusted = settings
-            .iter()
-            .filter(|setting| !setting.is_trusted(cwd, agent_dir));
-        let Some(untrusted) = untrusted.next() else {
+        let untrusted = untrusted(settings, git.cwd, agent_dir);
+        let Some(untrusted) = untrusted.first() else {
             return Ok(configuration);
         };
-        let key = one_line(&untrusted.key);
+        let key = one_line(key_of(untrusted));
         let help = if agent_dir.is_some() {
             "`workflow-sidecar trust` shows and allows it"
         } else {
@@ -254,7 +242,7 @@ impl Configuration {
     /// Returns the formats of the repository, as lines of a configuration file.
     pub(super) fn formats(&self) -> String {
         let lines = FORMATS.iter().filter_map(|key| {
-            let value = self.last(key, Setting::is_of_repository)?;
+            let value = self.last(key, |set| set.is_of_repository)?;
             let (_, name) = key.split_once('.')?;
             Some(format!("\t{name} = {value:?}\n"))
         });
@@ -262,16 +250,16 @@ impl Configuration {
     }
 
     /// Returns the programs that an operation runs.
-    fn settings_that_run(&self, operation: GitOperation) -> Vec<ConfigCommand> {
+    fn settings_that_run(&self, operation: GitOperation) -> Vec<RunCheck> {
         let settings = self.settings.iter();
         settings
-            .filter(|setting| setting.is_of_repository() && setting.is_run(operation))
-            .map(|setting| ConfigCommand::new(&setting.key, &*setting.value))
+            .filter(|setting| setting.is_of_repository && setting.is_run(operation))
+            .map(|setting| as_command(&setting.key, &*setting.value))
             .collect()
     }
 
     /// Returns the settings of any scope that hide changes, and the lists of ignored files that are not committed.
-    pub(super) fn settings_that_hide(&self, monitor: &mut Monitor<'_>) -> Vec<ConfigCommand> {
+    pub(super) fn settings_that_hide(&self, git: Git<'_>) -> Vec<RunCheck> {
         let Some(location) = &self.location else {
             return Vec::new();
         };
@@ -279,13 +267,13 @@ impl Configuration {
         let mut harmful = HIDING.to_vec();
         harmful.retain(|hiding| self.has(*hiding, |_| true));
         if !harmful.is_empty()
-            && let Ok(needed) = Self::of_new_repository(&common_dir, monitor)
+            && let Ok(needed) = Self::of_new_repository(&common_dir, git)
         {
-            harmful.retain(|hiding| !needed.has(*hiding, Setting::is_of_repository));
+            harmful.retain(|hiding| !needed.has(*hiding, |set| set.is_of_repository));
         }
-        let mut hiding: Vec<ConfigCommand> = harmful
+        let mut hiding: Vec<RunCheck> = harmful
             .into_iter()
-            .map(|(key, value)| ConfigCommand::new(key, value.to_string()))
+            .map(|(key, value)| as_command(key, value.to_string()))
             .collect();
         for (key, path) in [
             (EXCLUDE, Some(common_dir.join("info/exclude"))),
@@ -293,19 +281,23 @@ impl Configuration {
         ] {
             let patterns = path.map(|path| patterns(&path)).unwrap_or_default();
             if !patterns.is_empty() {
-                hiding.push(ConfigCommand::new(key, patterns.join(", ")));
+                hiding.push(as_command(key, patterns.join(", ")));
             }
         }
         hiding
     }
 
     /// Makes a repository for a moment. Its settings are those that the file system needs, as git has tested it.
-    fn of_new_repository(directory: &Path, monitor: &mut Monitor<'_>) -> Result<Self, Failure> {
+    fn of_new_repository(directory: &Path, git: Git<'_>) -> Result<Self, Failure> {
         let new = tempfile::tempdir_in(directory);
-        let new = new.map_err(|error| (CheckError::Start, error.to_string()))?;
-        let init = ["init", "--quiet", "--template="];
-        git(TIME, &init, new.path(), monitor)?;
-        Self::read(TIME, new.path(), monitor)
+        let new = new.map_err(|error| failed(error.to_string()))?;
+        let git = Git {
+            cwd: new.path(),
+            timeout: TIME,
+            ..git
+        };
+        git.run(&["init", "--quiet", "--template="])?;
+        Self::read(git)
     }
 
     /// Returns `true` if a setting that is true or false has this value, by those of some scopes.
@@ -316,14 +308,14 @@ impl Configuration {
 
     /// Returns the file of ignored files that a setting of the repository names.
     fn repository_ignores(&self) -> Option<PathBuf> {
-        let value = self.last(EXCLUDES_FILE, Setting::is_of_repository)?;
+        let value = self.last(EXCLUDES_FILE, |set| set.is_of_repository)?;
         let root = &self.location.as_ref()?.root;
         Some(root.join(expanded_home(value)))
     }
 
     /// Returns the user's own file of ignored files.
     fn user_ignores(&self) -> Option<PathBuf> {
-        if let Some(value) = self.last(EXCLUDES_FILE, |setting| !setting.is_of_repository()) {
+        if let Some(value) = self.last(EXCLUDES_FILE, |set| !set.is_of_repository) {
             return Some(expanded_home(value));
         }
         let configured = std::env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty());
@@ -369,7 +361,7 @@ fn parse(listed: &str) -> Vec<Setting> {
             // A setting without a value is true.
             let (key, value) = setting.split_once('\n').unwrap_or((setting, "true"));
             Setting {
-                scope: scope.to_owned(),
+                is_of_repository: !matches!(scope, "system" | "global" | "command"),
                 key: key.to_owned(),
                 value: value.to_owned(),
             }
@@ -406,7 +398,7 @@ mod tests {
             location: None,
         };
         let settings = configuration.settings_that_run(operation);
-        settings.into_iter().map(|setting| setting.key).collect()
+        settings.iter().map(key_of).map(str::to_owned).collect()
     }
 
     #[test]

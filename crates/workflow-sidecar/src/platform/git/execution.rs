@@ -1,7 +1,7 @@
 //! The execution of git: its environment, its options, its limits and its output.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use workflow_core::definition::OutputStream;
 
@@ -9,10 +9,14 @@ use crate::platform::process::{
     CheckError, CommandLine, End, Failure, Finished, GRACE, Invocation, Monitor, one_line, run,
 };
 
-/// Time limit of a git command in a check.
-pub(in crate::platform) const TIMEOUT: Duration = Duration::from_secs(60);
+/// Time limit of a command.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// Time limit of a command that reads or writes all files.
+pub(super) const LONG_TIMEOUT: Duration = Duration::from_secs(300);
 /// Bytes of output that are read. A list of changed files that is longer still shows that files have changed.
-pub(super) const BOUND: usize = 256 * 1024;
+const BOUND: usize = 256 * 1024;
+/// Bytes of a list of all files that are read.
+pub(super) const LIST_BOUND: usize = 128 * 1024 * 1024;
 /// Exit code of git when it cannot even begin.
 pub(super) const FATAL: i32 = 128;
 
@@ -85,17 +89,26 @@ impl GitOutput {
         }
     }
 
+    /// Returns the text if git succeeded and all of it was read.
+    pub(super) fn whole(self, what: &str) -> Result<String, Failure> {
+        let output = self.succeeded()?;
+        if output.is_cut {
+            let reason = format!("{what} is too long to be checked");
+            return Err((CheckError::TooMuchOutput, reason));
+        }
+        Ok(output.text)
+    }
+
     /// Returns the reason why git refused.
-    pub(in crate::platform) fn failure(&self) -> Failure {
+    pub(super) fn failure(&self) -> Failure {
         if self.tail.contains("not a git repository") {
             return no_repository();
         }
         let first = self.tail.lines().next().unwrap_or_default();
-        let reason = match first.strip_prefix("fatal: ").unwrap_or(first) {
+        failed(match first.strip_prefix("fatal: ").unwrap_or(first) {
             "" => format!("git ended with exit code {}", self.code),
             first => format!("git says: {}", one_line(first)),
-        };
-        (CheckError::Start, reason)
+        })
     }
 }
 
@@ -105,51 +118,56 @@ pub(super) fn no_repository() -> Failure {
     (CheckError::Missing, reason.to_owned())
 }
 
-/// Runs a git command that reads the repository and runs no program, whatever is configured.
-pub(in crate::platform) fn git(
-    timeout: Duration,
-    arguments: &[&str],
-    cwd: &Path,
-    monitor: &mut Monitor<'_>,
-) -> Result<GitOutput, Failure> {
-    GitLimits::usual(timeout).run(arguments, cwd, monitor)
+/// The failure with a reason that nothing else tells apart.
+pub(super) fn failed(reason: impl Into<String>) -> Failure {
+    (CheckError::Start, reason.into())
 }
 
-/// Conditions under which git runs.
+/// Git in a directory, and the conditions under which it runs.
 #[derive(Clone, Copy)]
-pub(in crate::platform) struct GitLimits<'a> {
-    pub(super) timeout: Duration,
+pub(crate) struct Git<'a> {
+    pub(crate) cwd: &'a Path,
+    pub(crate) monitor: Monitor<'a>,
+    /// Time limit of a command.
+    pub(crate) timeout: Duration,
+    /// Time limit of all commands.
+    pub(crate) end: Option<Instant>,
     /// Variables in addition to the usual ones.
-    pub(super) environment: &'a [(&'a str, &'a str)],
+    pub(crate) environment: &'a [(String, String)],
+    /// The index to use instead of the repository's.
+    pub(crate) index: Option<&'a str>,
     /// Bytes of output that are read.
-    pub(super) bound: usize,
+    pub(crate) bound: usize,
     /// Time between asking git to end and killing it.
-    pub(super) grace: Duration,
+    pub(crate) grace: Duration,
 }
 
-impl GitLimits<'_> {
-    /// The usual environment, bound and grace.
-    pub(in crate::platform) fn usual(timeout: Duration) -> Self {
+impl<'a> Git<'a> {
+    /// Git that reads the repository of a directory and runs no program, whatever is configured.
+    pub(in crate::platform) fn new(cwd: &'a Path, monitor: Monitor<'a>) -> Self {
         Self {
-            timeout,
+            cwd,
+            monitor,
+            timeout: TIMEOUT,
+            end: None,
             environment: &[],
+            index: None,
             bound: BOUND,
             grace: GRACE,
         }
     }
 
-    /// Runs a git command.
-    pub(super) fn run(
-        &self,
-        arguments: &[&str],
-        cwd: &Path,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<GitOutput, Failure> {
-        let timeout = self.timeout;
-        let environment = [&ENVIRONMENT[..], self.environment].concat();
+    /// Runs a command.
+    pub(in crate::platform) fn run(self, arguments: &[&str]) -> Result<GitOutput, Failure> {
+        let left = |end: Instant| end.saturating_duration_since(Instant::now());
+        let timeout = self.end.map_or(self.timeout, left).min(self.timeout);
+        let own = self.environment.iter();
+        let own = own.map(|(name, value)| (&**name, &**value));
+        let index = self.index.map(|index| ("GIT_INDEX_FILE", index));
+        let environment: Vec<_> = ENVIRONMENT.into_iter().chain(own).chain(index).collect();
         let invocation = Invocation {
             command: CommandLine::Program("git", [&OPTIONS, arguments].concat()),
-            cwd,
+            cwd: self.cwd,
             timeout,
             stdout_bound: self.bound,
             recorded: OutputStream::Stdout,
@@ -160,24 +178,20 @@ impl GitLimits<'_> {
                 name.starts_with("GIT_") && !INHERITED.contains(&&*name)
             },
         };
-        let Finished { end, stdout, tail } = run(&invocation, monitor)?;
+        let Finished { end, stdout, tail } = run(&invocation, self.monitor)?;
         let (code, is_cut) = match end {
             End::Exited(status) => match status.code() {
                 Some(code) => (code, false),
-                None => return Err((CheckError::Start, "git was ended by a signal".to_owned())),
+                None => return Err(failed("git was ended by a signal")),
             },
             End::TooMuchOutput => (0, true),
             End::Timeout => {
                 let seconds = timeout.as_secs_f32();
-                return Err((
-                    CheckError::Timeout,
-                    format!("git did not end within {seconds:.0} s"),
-                ));
+                let reason = format!("git did not end within {seconds:.0} s");
+                return Err((CheckError::Timeout, reason));
             }
             End::Cancelled => return Err((CheckError::Ended, CANCELLED.to_owned())),
-            End::Unknown(error) => {
-                return Err((CheckError::Start, format!("git was lost: {error}")));
-            }
+            End::Unknown(error) => return Err(failed(format!("git was lost: {error}"))),
         };
         let text = String::from_utf8_lossy(&stdout).into_owned();
         Ok(GitOutput {
@@ -186,5 +200,11 @@ impl GitLimits<'_> {
             is_cut,
             tail,
         })
+    }
+
+    /// Returns the trimmed output of a command that must succeed.
+    pub(in crate::platform) fn text(self, arguments: &[&str]) -> Result<String, Failure> {
+        let output = self.run(arguments)?.succeeded()?;
+        Ok(output.text.trim().to_owned())
     }
 }

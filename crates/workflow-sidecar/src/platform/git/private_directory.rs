@@ -6,19 +6,30 @@
 
 use std::fs;
 use std::io;
+use std::path::Path;
 
 use tempfile::TempDir;
 
 use super::config_commands::{Configuration, EXCLUDE, GitOperation};
-use super::execution::{GitLimits, GitOutput};
+use super::execution::{Git, failed};
 use super::location::Location;
-use crate::platform::process::{CheckError, Failure, Monitor};
+use crate::platform::process::Failure;
+
+/// Author of the commits of checkpoints, because the user may not have configured one.
+const IDENTITY: [(&str, &str); 4] = [
+    ("GIT_AUTHOR_NAME", "workflow-sidecar"),
+    ("GIT_AUTHOR_EMAIL", "workflow-sidecar@localhost"),
+    ("GIT_COMMITTER_NAME", "workflow-sidecar"),
+    ("GIT_COMMITTER_EMAIL", "workflow-sidecar@localhost"),
+];
 
 /// The private directory of a repository.
 pub(in crate::platform) struct PrivateDirectory {
-    directory: TempDir,
-    location: Location,
+    _directory: TempDir,
+    pub(super) location: Location,
     environment: Vec<(String, String)>,
+    /// The path of an index that is removed with this directory.
+    pub(super) own_index: String,
 }
 
 impl PrivateDirectory {
@@ -33,60 +44,41 @@ impl PrivateDirectory {
         let has_excludes = !left_out.contains(&EXCLUDE);
         let directory = fill(&location, &configuration.formats(), has_excludes);
         let directory = directory.map_err(|error| {
-            let reason = format!("a private directory for git cannot be made: {error}");
-            (CheckError::Start, reason)
+            failed(format!(
+                "a private directory for git cannot be made: {error}"
+            ))
         })?;
+        let shown = |path: &Path| path.to_string_lossy().into_owned();
         let settings = configuration.in_effect(operation, left_out);
-        let mut environment: Vec<(String, String)> = [
-            ("GIT_DIR", &*location.git_dir),
-            ("GIT_COMMON_DIR", directory.path()),
-            (
-                "GIT_OBJECT_DIRECTORY",
-                &location.common_dir().join("objects"),
-            ),
-            ("GIT_WORK_TREE", &*location.root),
-        ]
-        .map(|(name, path)| (name.to_owned(), path.to_string_lossy().into_owned()))
-        .to_vec();
-        environment.push(("GIT_CONFIG_COUNT".to_owned(), settings.len().to_string()));
+        let own = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        let mut environment: Vec<_> = IDENTITY.into_iter().map(own).collect();
+        let mut set = |name: &str, value: String| environment.push((name.to_owned(), value));
+        set("GIT_DIR", shown(&location.git_dir));
+        set("GIT_COMMON_DIR", shown(directory.path()));
+        let objects = location.common_dir().join("objects");
+        set("GIT_OBJECT_DIRECTORY", shown(&objects));
+        set("GIT_WORK_TREE", shown(&location.root));
+        set("GIT_CONFIG_COUNT", settings.len().to_string());
         // In variables, because an option `-c` would end the name of a setting at its first `=`.
         for (index, (key, value)) in settings.into_iter().enumerate() {
-            environment.push((format!("GIT_CONFIG_KEY_{index}"), key));
-            environment.push((format!("GIT_CONFIG_VALUE_{index}"), value));
+            set(&format!("GIT_CONFIG_KEY_{index}"), key);
+            set(&format!("GIT_CONFIG_VALUE_{index}"), value);
         }
         Ok(Self {
-            directory,
+            own_index: shown(&directory.path().join("index")),
+            _directory: directory,
             location,
             environment,
         })
     }
 
-    /// Returns where the repository is.
-    pub(super) fn location(&self) -> &Location {
-        &self.location
-    }
-
-    /// Returns the path of an index that is removed with this directory.
-    pub(super) fn own_index(&self) -> String {
-        self.directory.path().join("index").display().to_string()
-    }
-
-    /// Runs a git command at the root of the repository.
-    pub(in crate::platform) fn run(
-        &self,
-        limits: &GitLimits<'_>,
-        arguments: &[&str],
-        monitor: &mut Monitor<'_>,
-    ) -> Result<GitOutput, Failure> {
-        let own = self.environment.iter();
-        let own = own.map(|(name, value)| (&**name, &**value));
-        let limits = GitLimits {
-            environment: &own
-                .chain(limits.environment.iter().copied())
-                .collect::<Vec<_>>(),
-            ..*limits
-        };
-        limits.run(arguments, &self.location.root, monitor)
+    /// Returns git at the root of the repository, with this directory.
+    pub(in crate::platform) fn git<'a>(&'a self, git: Git<'a>) -> Git<'a> {
+        Git {
+            cwd: &self.location.root,
+            environment: &self.environment,
+            ..git
+        }
     }
 }
 

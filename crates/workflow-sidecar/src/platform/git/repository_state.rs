@@ -1,15 +1,12 @@
 //! The state of a repository when a phase was entered, to find out later if it is still the same repository.
 
-use std::path::Path;
-use std::time::{Duration, Instant};
-
 use serde::{Deserialize, Serialize};
 
 use super::config_commands::Configuration;
-use super::execution::{git, no_repository};
+use super::execution::{Git, no_repository};
 use super::head::head;
 use super::location::Location;
-use crate::platform::process::{CheckError, Failure, Monitor, one_line};
+use crate::platform::process::{CheckError, Failure, one_line};
 
 /// Branches and tags that are remembered, the newest.
 const TIPS: &str = "--count=100";
@@ -43,31 +40,28 @@ pub(crate) enum RepositoryState {
 
 impl RepositoryState {
     /// Reads the state of the repository of a directory.
-    pub(crate) fn read(time: Duration, cwd: &Path, monitor: &mut Monitor<'_>) -> Self {
-        Self::try_read(time, cwd, monitor).unwrap_or_else(|(_, reason)| {
+    pub(crate) fn read(git: Git<'_>) -> Self {
+        Self::try_read(git).unwrap_or_else(|(_, reason)| {
             tracing::debug!(reason, "the repository cannot be read");
             Self::Unreadable
         })
     }
 
-    fn try_read(time: Duration, cwd: &Path, monitor: &mut Monitor<'_>) -> Result<Self, Failure> {
-        let end = Instant::now() + time;
-        let left = || end.saturating_duration_since(Instant::now());
-        let Some(location) = Location::of(cwd) else {
+    fn try_read(git: Git<'_>) -> Result<Self, Failure> {
+        let Some(location) = Location::of(git.cwd) else {
             return Ok(Self::Absent);
         };
-        let head = head(left(), cwd, monitor)?;
-        let list = [
+        let head = head(git)?;
+        let tips = git.text(&[
             "for-each-ref",
             "--sort=-committerdate",
             TIPS,
             "--format=%(objectname)",
-        ];
-        let tips = git(left(), &list, cwd, monitor)?.succeeded()?;
-        let mut tips: Vec<String> = tips.text.lines().map(str::to_owned).collect();
+        ])?;
+        let mut tips: Vec<String> = tips.lines().map(str::to_owned).collect();
         tips.retain(|tip| head.as_ref() != Some(tip));
         tips.dedup();
-        let configuration = Configuration::read(left(), cwd, monitor)?;
+        let configuration = Configuration::read(git)?;
         Ok(Self::Present {
             root: location.root.display().to_string(),
             head,
@@ -78,12 +72,7 @@ impl RepositoryState {
     }
 
     /// Checks that the repository of a directory is this one.
-    pub(crate) fn check_same(
-        &self,
-        time: Duration,
-        cwd: &Path,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<(), Failure> {
+    pub(crate) fn check_same(&self, git: Git<'_>) -> Result<(), Failure> {
         let other = |what: String| {
             let reason = format!(
                 "this is not the repository of when the phase was entered: {what}. Bring that one back"
@@ -98,15 +87,15 @@ impl RepositoryState {
             }
             Self::Present { root, head, .. } => (root, head),
         };
-        let now = Location::of(cwd).ok_or_else(no_repository)?;
+        let now = Location::of(git.cwd).ok_or_else(no_repository)?;
         let now = now.root.display().to_string();
         if now != *before {
             let (now, before) = (one_line(&now), one_line(before));
             return other(format!("its files are in {now}, not in {before}"));
         }
         if let Some(commit) = head {
-            let exists = ["cat-file", "-e", &format!("{commit}^{{commit}}")];
-            if git(time, &exists, cwd, monitor)?.code != 0 {
+            let exists = git.run(&["cat-file", "-e", &format!("{commit}^{{commit}}")])?;
+            if exists.code != 0 {
                 let short = commit.get(..12).unwrap_or(commit);
                 return other(format!("it does not have the commit {short}"));
             }

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use super::config_commands::{Configuration, GitOperation};
-use super::execution::GitLimits;
+use super::execution::Git;
 use super::private_directory::PrivateDirectory;
 use crate::platform::process::Monitor;
 
@@ -31,13 +30,11 @@ fn a_hook_of_the_configuration_does_not_run() {
         run(cwd, &["config", "--add", "hook.x.event", event], &[]);
     }
     run(cwd, &["config", "hook.x.command", &hostile], &[]);
-    let monitor = &mut Monitor::idle();
-    let mark = ["update-index", "--assume-unchanged", "a"];
-    let time = Duration::from_secs(20);
-    let configuration = Configuration::read(time, cwd, monitor).unwrap();
+    let git = Git::new(cwd, Monitor::idle());
+    let configuration = Configuration::read(git).unwrap();
     let directory = PrivateDirectory::make(&configuration, GitOperation::Compare, &[]).unwrap();
-    let limits = GitLimits::usual(time);
-    let output = directory.run(&limits, &mark, monitor).unwrap();
+    let mark = ["update-index", "--assume-unchanged", "a"];
+    let output = directory.git(git).run(&mark).unwrap();
     assert_eq!(output.code, 0);
     assert!(!ran.exists());
     run(cwd, &["update-index", "--no-assume-unchanged", "a"], &[]);

@@ -72,14 +72,11 @@ pub(crate) enum End {
 }
 
 /// Runs a command. When this returns, all its processes have ended.
-pub(crate) fn run(
-    invocation: &Invocation<'_>,
-    monitor: &mut Monitor<'_>,
-) -> Result<Finished, Failure> {
+pub(crate) fn run(invocation: &Invocation<'_>, monitor: Monitor<'_>) -> Result<Finished, Failure> {
     let output = Output::new(invocation.stdout_bound);
     let mut child = spawn(invocation, &output)?;
     let group = ProcessGroup::of(&child);
-    monitor.report(group);
+    (monitor.report)(group);
     let end = wait(&mut child, invocation.timeout, &output, monitor);
     if let End::Exited(_) = end {
         output.wait_for_end(LINGER);
@@ -95,13 +92,13 @@ pub(crate) fn run(
             }
         }
     }
-    monitor.report(None);
+    (monitor.report)(None);
     output.wait_for_end(LINGER);
     let (stdout, tail) = output.close();
     Ok(Finished { end, stdout, tail })
 }
 
-fn wait(child: &mut Child, timeout: Duration, output: &Output, monitor: &Monitor<'_>) -> End {
+fn wait(child: &mut Child, timeout: Duration, output: &Output, monitor: Monitor<'_>) -> End {
     let began = Instant::now();
     let mut pause = Duration::from_millis(1);
     loop {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::JoinHandle;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -11,7 +11,7 @@ use workflow_core::event::{PlatformEvent, RestoreOutcome, SnapshotError};
 use workflow_core::types::{RestoreId, Snapshot};
 
 use crate::platform::effects::{Project, SessionContext};
-use crate::platform::git::{self, RestoreEvent};
+use crate::platform::git;
 use crate::platform::open_sessions::OpenSessions;
 use crate::platform::restore_reports::{self, RestoreNote};
 
@@ -80,48 +80,57 @@ impl CodeRestores {
     ) -> Option<RestoreOutcome> {
         let cwd = session.project.cwd;
         if self.is_being_restored(cwd) {
-            return Some(RestoreOutcome {
-                problem: Some(BEING_RESTORED.to_owned()),
-                ..RestoreOutcome::default()
-            });
+            return Some(RestoreOutcome::failed(BEING_RESTORED));
         }
         self.restoring.lock().push(cwd.to_path_buf());
         let (restoring, directory) = (Arc::clone(&self.restoring), cwd.to_path_buf());
         let (sessions, asked_by) = (sessions.clone(), session.id.to_owned());
-        let note = Mutex::new(RestoreNote::begin(session.project.agent_dir, cwd));
-        let on_event = move |event| {
+        let agent_dir = session.project.agent_dir.to_path_buf();
+        let note = RestoreNote::begin(&agent_dir, cwd);
+        let work = move || {
             // The conversation may continue in another session of the directory, or in another process.
-            let session = sessions.this_or_other_in(&asked_by, &directory);
-            let restore = match &session {
-                Some(session) if *session != asked_by => OF_ANOTHER_SESSION,
-                _ => restore,
+            let addressee = || {
+                let session = sessions.this_or_other_in(&asked_by, &directory);
+                let is_other = session.as_ref().is_some_and(|session| *session != asked_by);
+                (
+                    session,
+                    if is_other {
+                        OF_ANOTHER_SESSION
+                    } else {
+                        restore
+                    },
+                )
             };
-            let event = match event {
-                RestoreEvent::Progress { step, elapsed_ms } => {
-                    let seconds = elapsed_ms / 1000;
-                    let text = format!("Restoring the code: {step} ({seconds} s)");
-                    PlatformEvent::RestoreProgress { restore, text }
-                }
-                RestoreEvent::Finished(outcome) => {
-                    restoring.lock().retain(|other| *other != directory);
-                    if let Some(note) = note.lock().take().filter(|_| session.is_none()) {
-                        note.leave(&outcome);
-                    }
-                    PlatformEvent::CodeRestored { restore, outcome }
-                }
+            let on_progress = |step, elapsed: Duration| {
+                let text = format!("Restoring the code: {step} ({} s)", elapsed.as_secs());
+                let (session, restore) = addressee();
+                let session = session.unwrap_or_else(|| asked_by.clone());
+                sessions.report(session, PlatformEvent::RestoreProgress { restore, text });
             };
-            sessions.report(session.unwrap_or_else(|| asked_by.clone()), event);
+            let outcome =
+                git::restore_with_progress(&snapshot, &directory, &agent_dir, on_progress);
+            let (session, restore) = addressee();
+            restoring.lock().retain(|other| *other != directory);
+            if let Some(note) = note.filter(|_| session.is_none()) {
+                note.leave(&outcome);
+            }
+            let session = session.unwrap_or_else(|| asked_by.clone());
+            sessions.report(session, PlatformEvent::CodeRestored { restore, outcome });
         };
-        match git::start_restore(snapshot, cwd, session.project.agent_dir, on_event) {
+        match thread::Builder::new()
+            .name("restore".to_owned())
+            .spawn(work)
+        {
             Ok(thread) => {
                 let mut restores = self.restores.lock();
                 restores.retain(|thread| !thread.is_finished());
                 restores.push(thread);
                 None
             }
-            Err(outcome) => {
+            Err(error) => {
                 self.restoring.lock().retain(|other| other != cwd);
-                Some(outcome)
+                let problem = format!("it could not be started: {error}");
+                Some(RestoreOutcome::failed(problem))
             }
         }
     }

@@ -84,7 +84,7 @@ impl TestProject {
         &self,
         wanted: Check,
         cancelled: &AtomicBool,
-        mut on_group: impl FnMut(ProcessGroup),
+        on_group: impl Fn(ProcessGroup),
     ) -> Report {
         let gate = gate(wanted);
         let job = Job {
@@ -93,9 +93,8 @@ impl TestProject {
             baseline: self.baseline.clone(),
             agent_dir: Some(self.agent_dir.path().to_path_buf()),
         };
-        let mut report_group =
-            |group: Option<ProcessGroup>| group.into_iter().for_each(&mut on_group);
-        check(&gate, &job, &mut Monitor::new(cancelled, &mut report_group))
+        let report_group = |group: Option<ProcessGroup>| group.into_iter().for_each(&on_group);
+        check(&gate, &job, Monitor::new(cancelled, &report_group))
     }
 }
 
