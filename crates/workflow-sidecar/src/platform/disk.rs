@@ -102,14 +102,7 @@ impl Disk {
 
     /// Locates settings: the user's may be a link to anywhere; those of a project must be inside of it.
     fn locate_settings(&self, path: &FilePath) -> Result<ContainedFile, FileProblem> {
-        let unresolved = self.unresolved(path);
-        let real = canonical(&unresolved).map_err(|problem| match problem {
-            // A dangling link is not the same as no settings.
-            FileProblem::Missing if unresolved.is_symlink() => {
-                FileProblem::Unreadable("it is a link that leads nowhere".to_owned())
-            }
-            problem => problem,
-        })?;
+        let real = canonical(&self.unresolved(path))?;
         let directory = match path.tier() {
             Tier::Global => real.parent().unwrap_or(&real).to_path_buf(),
             Tier::Project => canonical(&self.cwd)?,
@@ -142,14 +135,11 @@ impl Files for Disk {
         let mut entries = Vec::new();
         for entry in listed {
             let entry = entry.map_err(|error| problem(&error))?;
-            let file_type = entry.file_type().map_err(|error| problem(&error))?;
-            let listed = if file_type.is_symlink() {
-                link(&entry.path())
-            } else {
-                file_type.is_dir().then_some(Ok(()))
-            };
-            if let Some(listed) = listed {
-                entries.push((entry.file_name(), listed));
+            // Follows a link; one to nothing is an error to report.
+            match fs::metadata(entry.path()) {
+                Ok(metadata) if metadata.is_dir() => entries.push((entry.file_name(), Ok(()))),
+                Ok(_) => {}
+                Err(error) => entries.push((entry.file_name(), Err(problem(&error)))),
             }
         }
         entries.sort_by(|(a, _), (b, _)| a.as_encoded_bytes().cmp(b.as_encoded_bytes()));
@@ -160,8 +150,13 @@ impl Files for Disk {
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
-        let located = self.locate(path);
-        let located = located.map_err(|problem| of_link(problem, &self.unresolved(path)))?;
+        let located = self.locate(path).map_err(|problem| match problem {
+            // A missing file would make its workflow, or the settings, disappear silently.
+            FileProblem::Missing if self.unresolved(path).is_symlink() => {
+                FileProblem::Unreadable("it is a link to what is not there".to_owned())
+            }
+            problem => problem,
+        })?;
         let file = located.open().map_err(|error| problem(&error))?;
         read_bounded(file.ok_or(FileProblem::NotAFile)?, max_bytes)
     }
@@ -190,14 +185,6 @@ fn read_bounded(file: File, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
     Ok(bytes)
 }
 
-/// Classifies a link in a workflows directory: a directory, an error to report, or a file (`None`).
-fn link(path: &Path) -> Option<Result<(), FileProblem>> {
-    match fs::metadata(path) {
-        Ok(metadata) => metadata.is_dir().then_some(Ok(())),
-        Err(error) => Some(Err(problem(&error))),
-    }
-}
-
 fn tier_entry(name: &OsStr, listed: Result<(), FileProblem>) -> TierEntry {
     let lossy = || name.to_string_lossy().into_owned();
     match (name.to_str(), listed) {
@@ -210,17 +197,6 @@ fn tier_entry(name: &OsStr, listed: Result<(), FileProblem>) -> TierEntry {
             name: lossy(),
             problem,
         },
-    }
-}
-
-/// Reports a dangling link as unreadable: a missing file would make its workflow disappear silently.
-fn of_link(problem: FileProblem, path: &Path) -> FileProblem {
-    let is_link = || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
-    match problem {
-        FileProblem::Missing if is_link() => {
-            FileProblem::Unreadable("it is a link to what is not there".to_owned())
-        }
-        problem => problem,
     }
 }
 

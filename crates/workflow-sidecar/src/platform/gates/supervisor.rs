@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::Report;
@@ -46,59 +45,42 @@ pub(crate) fn supervise() -> io::Result<()> {
     let job: Job = serde_json::from_str(&line)?;
     let at_end_of_input = cancelled.clone();
     thread::spawn(move || cancel_at_end_of_input(&at_end_of_input));
-    let reporter = Reporter {
-        output: Arc::new(Mutex::new(io::stdout())),
-        cancelled: cancelled.clone(),
-    };
-    let ticker = reporter.clone();
+    let at_ticks = cancelled.clone();
     thread::spawn(move || {
         loop {
             thread::sleep(INTERVAL);
-            ticker.send(&SupervisorMessage::Still);
+            send(&SupervisorMessage::Still, &at_ticks);
         }
     });
-    run(&job, &cancelled, &reporter);
+    run(&job, &cancelled);
     Ok(())
 }
 
 /// Runs the checks in their order, up to the first that does not pass.
-fn run(job: &Job, cancelled: &AtomicBool, reporter: &Reporter) {
+fn run(job: &Job, cancelled: &AtomicBool) {
     for (index, gate) in job.gates.iter().enumerate() {
-        reporter.send(&SupervisorMessage::Begins(index));
+        send(&SupervisorMessage::Begins(index), cancelled);
         let groups = |group: Option<ProcessGroup>| {
-            reporter.send(&SupervisorMessage::Runs(group.map(ProcessGroup::number)));
+            let group = group.map(ProcessGroup::number);
+            send(&SupervisorMessage::Runs(group), cancelled);
         };
         let report = check(gate, job, Monitor::new(cancelled, &groups));
         // What has left its group has become a child of this process.
         end_descendants();
         let goes_on = report.has_passed();
-        reporter.send(&SupervisorMessage::Report(report));
+        send(&SupervisorMessage::Report(report), cancelled);
         if !goes_on {
             return;
         }
     }
 }
 
-/// Sends messages to the sidecar. A failed write cancels the gate.
-#[derive(Debug, Clone)]
-struct Reporter {
-    output: Arc<Mutex<io::Stdout>>,
-    cancelled: Arc<AtomicBool>,
-}
-
-impl Reporter {
-    fn send(&self, message: &SupervisorMessage) {
-        let written = serde_json::to_string(message)
-            .map_err(io::Error::from)
-            .and_then(|mut line| {
-                line.push('\n');
-                let mut out = self.output.lock();
-                out.write_all(line.as_bytes())?;
-                out.flush()
-            });
-        if written.is_err() {
-            self.cancelled.store(true, Ordering::Relaxed);
-        }
+/// Sends a message to the sidecar. A failed write cancels the gate.
+fn send(message: &SupervisorMessage, cancelled: &AtomicBool) {
+    let line = serde_json::to_string(message).map_err(io::Error::from);
+    let written = line.and_then(|line| writeln!(io::stdout().lock(), "{line}"));
+    if written.is_err() {
+        cancelled.store(true, Ordering::Relaxed);
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::Mutex;
 use workflow_core::definition::{Check, Gate};
 
 use crate::platform::process::{GRACE, is_stopped, kill_tree};
@@ -23,16 +23,12 @@ const BETWEEN: Duration = Duration::ZERO;
 const NO_COMMAND: Duration = Duration::from_secs(1200);
 /// Interval of waiting for the end of a supervisor.
 const PAUSE: Duration = Duration::from_millis(5);
+/// Interval of looking at the clock.
+const INTERVAL: Duration = Duration::from_millis(250);
 
 /// The clock, shared by those who know what the supervisor does now.
 #[derive(Debug, Clone)]
-pub(super) struct Watchdog(Arc<Shared>);
-
-#[derive(Debug)]
-struct Shared {
-    state: Mutex<State>,
-    changed: Condvar,
-}
+pub(super) struct Watchdog(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
@@ -46,36 +42,31 @@ struct State {
 
 impl Watchdog {
     pub(super) fn new() -> Self {
-        let state = State {
+        Self(Arc::new(Mutex::new(State {
             supervisor: None,
             limit: Instant::now() + BETWEEN,
             is_cancelled: false,
             has_killed: false,
-        };
-        Self(Arc::new(Shared {
-            state: Mutex::new(state),
-            changed: Condvar::new(),
-        }))
+        })))
     }
 
     /// Watches a supervisor until it was waited for.
     pub(super) fn watch(&self, supervisor: &Child) -> io::Result<()> {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         state.supervisor = Some(supervisor.id());
         state.limit = Instant::now() + BETWEEN;
         drop(state);
         let watchdog = self.clone();
         let thread = thread::Builder::new().name("gate clock".to_owned());
-        thread.spawn(move || watchdog.run()).map(drop)
+        thread.spawn(move || while watchdog.look() {}).map(drop)
     }
 
     /// Notes that a check begins.
     pub(super) fn check_begins(&self, gate: Option<&Gate>) {
-        let limit = match gate.map(|gate| &gate.check) {
+        self.set_limit(match gate.map(|gate| &gate.check) {
             Some(Check::Run(run)) => Duration::from_secs(run.timeout.into()),
             Some(Check::File(_) | Check::Git(_)) | None => NO_COMMAND,
-        };
-        self.set_limit(limit);
+        });
     }
 
     /// Notes that a check has ended.
@@ -84,37 +75,29 @@ impl Watchdog {
     }
 
     fn set_limit(&self, limit: Duration) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         if !state.is_cancelled {
             state.limit = Instant::now() + limit;
         }
-        self.0.changed.notify_all();
     }
 
     /// Notes that the gate is cancelled. A supervisor that is stopped now is killed at once, because this process may end.
     pub(super) fn cancel(&self) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         state.is_cancelled = true;
         state.limit = Instant::now() + BETWEEN;
         if state.supervisor.is_some_and(is_stopped) {
             state.kill();
         }
-        self.0.changed.notify_all();
     }
 
     /// Waits for the end of the supervisor. Returns how it ended, and whether it was killed by this clock.
     pub(super) fn wait_for(&self, child: &mut Child) -> (io::Result<ExitStatus>, bool) {
         loop {
-            let mut state = self.state();
-            let ended = match child.try_wait() {
-                Ok(Some(status)) => Some(Ok(status)),
-                Ok(None) => None,
-                Err(error) => Some(Err(error)),
-            };
-            if let Some(ended) = ended {
+            let mut state = self.0.lock();
+            if let Some(ended) = child.try_wait().transpose() {
                 // From now on the number may be that of another process.
                 state.supervisor = None;
-                self.0.changed.notify_all();
                 return (ended, state.has_killed);
             }
             drop(state);
@@ -122,24 +105,23 @@ impl Watchdog {
         }
     }
 
-    fn run(&self) {
-        let mut state = self.state();
-        while let Some(supervisor) = state.supervisor {
-            let late = Instant::now().saturating_duration_since(state.limit);
-            if late > CLEANUP || (late > MARGIN && is_stopped(supervisor)) {
-                tracing::warn!(
-                    supervisor,
-                    "the supervisor of a gate does not answer, and is killed"
-                );
-                state.kill();
-            }
-            let next = (state.limit + MARGIN).saturating_duration_since(Instant::now());
-            self.0.changed.wait_for(&mut state, next.max(MARGIN / 4));
+    /// Kills a supervisor that is too late, then waits for a moment. Returns false once there is none.
+    fn look(&self) -> bool {
+        let mut state = self.0.lock();
+        let Some(supervisor) = state.supervisor else {
+            return false;
+        };
+        let late = Instant::now().saturating_duration_since(state.limit);
+        if late > CLEANUP || (late > MARGIN && is_stopped(supervisor)) {
+            tracing::warn!(
+                supervisor,
+                "the supervisor of a gate does not answer, and is killed"
+            );
+            state.kill();
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock()
+        drop(state);
+        thread::sleep(INTERVAL);
+        true
     }
 }
 

@@ -131,28 +131,32 @@ fn spawn(invocation: &Invocation<'_>, output: &Output) -> Result<Child, Failure>
     }
     command.envs(invocation.environment.iter().copied());
     ProcessGroup::prepare(&mut command);
-    let (pipe, stdout) = io::pipe().map_err(failed)?;
-    if invocation.stdout_bound == 0 {
-        command.stderr(stdout.try_clone().map_err(failed)?);
-        output.read(OutputSource::Other, pipe).map_err(failed)?;
-    } else if invocation.recorded == OutputStream::Both {
-        command.stderr(stdout.try_clone().map_err(failed)?);
-        output.read(OutputSource::Recorded, pipe).map_err(failed)?;
+    connect(&mut command, invocation, output)
+        // Dropping `command` closes our ends of the pipes; otherwise the readers would wait for us.
+        .and_then(|()| command.spawn())
+        .map_err(failed)
+}
+
+/// Connects both outputs of a command: with a pipe each, unless they are read in their true order.
+fn connect(command: &mut Command, invocation: &Invocation<'_>, output: &Output) -> io::Result<()> {
+    let source = |is_recorded| {
+        if is_recorded && invocation.stdout_bound > 0 {
+            OutputSource::Recorded
+        } else {
+            OutputSource::Other
+        }
+    };
+    let (pipe, stdout) = io::pipe()?;
+    let recorded = invocation.recorded;
+    if invocation.stdout_bound == 0 || recorded == OutputStream::Both {
+        command.stderr(stdout.try_clone()?);
     } else {
-        let (stderr_pipe, stderr) = io::pipe().map_err(failed)?;
+        let (pipe, stderr) = io::pipe()?;
         command.stderr(stderr);
-        let (of_stdout, of_stderr) = match invocation.recorded {
-            OutputStream::Stderr => (OutputSource::Other, OutputSource::Recorded),
-            OutputStream::Stdout | OutputStream::Both => {
-                (OutputSource::Recorded, OutputSource::Other)
-            }
-        };
-        output.read(of_stdout, pipe).map_err(failed)?;
-        output.read(of_stderr, stderr_pipe).map_err(failed)?;
+        output.read(source(recorded == OutputStream::Stderr), pipe)?;
     }
     command.stdout(stdout);
-    // Dropping `command` closes our ends of the pipes; otherwise the readers would wait for us.
-    command.spawn().map_err(failed)
+    output.read(source(recorded != OutputStream::Stderr), pipe)
 }
 
 impl CommandLine<'_> {

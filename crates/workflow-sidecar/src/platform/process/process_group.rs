@@ -133,28 +133,7 @@ mod system {
     }
 
     pub(super) fn signal_name(signal: i32) -> Option<&'static str> {
-        const NAMES: [(Signal, &str); 17] = [
-            (Signal::HUP, "SIGHUP"),
-            (Signal::INT, "SIGINT"),
-            (Signal::QUIT, "SIGQUIT"),
-            (Signal::ILL, "SIGILL"),
-            (Signal::TRAP, "SIGTRAP"),
-            (Signal::ABORT, "SIGABRT"),
-            (Signal::BUS, "SIGBUS"),
-            (Signal::FPE, "SIGFPE"),
-            (Signal::KILL, "SIGKILL"),
-            (Signal::USR1, "SIGUSR1"),
-            (Signal::SEGV, "SIGSEGV"),
-            (Signal::USR2, "SIGUSR2"),
-            (Signal::PIPE, "SIGPIPE"),
-            (Signal::ALARM, "SIGALRM"),
-            (Signal::TERM, "SIGTERM"),
-            (Signal::XCPU, "SIGXCPU"),
-            (Signal::XFSZ, "SIGXFSZ"),
-        ];
-        let mut names = NAMES.iter();
-        let found = names.find(|(known, _)| known.as_raw() == signal);
-        found.map(|&(_, name)| name)
+        signal_hook::low_level::signal_name(signal)
     }
 }
 

@@ -152,8 +152,7 @@ impl Platform for RealPlatform {
                 .map(|file| file.to_string_lossy().into_owned()),
             now: wall_time(),
         };
-        self.notes
-            .write(project.agent_dir, note, Arc::clone(&self.answers));
+        self.notes.write(project.agent_dir, note, &self.answers);
     }
 
     fn close_session(&self, session: &str) {

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use workflow_core::definition::{Tier, Trigger};
-use workflow_core::event::{PlatformEvent, WatchReport};
+use workflow_core::event::WatchReport;
 
 use crate::platform::answers::trust_store::{hash_of_triggers, is_trusted};
 use crate::platform::effects::SessionContext;
 use crate::platform::open_sessions::OpenSessions;
-use crate::platform::triggers::{self, ActiveTrigger, TriggerEvent};
+use crate::platform::triggers::{self, ActiveTrigger};
 
 #[derive(Debug, Default)]
 pub(super) struct WatchedTriggers {
@@ -90,22 +90,11 @@ impl WatchedTriggers {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let cwd = session.project.cwd;
         let report = sessions.reporter(session.id, Some(number));
-        let on_event = move |event| {
-            report(match event {
-                TriggerEvent::Text(text) => PlatformEvent::Triggered { text },
-                TriggerEvent::Problem(problem) => PlatformEvent::TriggersWatched {
-                    report: WatchReport {
-                        problems: vec![problem],
-                        ..WatchReport::default()
-                    },
-                },
-            })
-        };
         Ok(WatchedTrigger {
             trigger: trigger.clone(),
             cwd: cwd.to_path_buf(),
             number,
-            _active: triggers::start(trigger, cwd, on_event)?,
+            _active: triggers::start(trigger, cwd, report)?,
         })
     }
 

@@ -9,7 +9,7 @@ pub(super) const MAX_TEXT: usize = 64 * 1024;
 
 /// An event of a trigger.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum TriggerEvent {
+pub(super) enum TriggerEvent {
     /// A text for the agent.
     Text(String),
     /// A problem for a person.

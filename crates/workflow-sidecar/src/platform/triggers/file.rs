@@ -92,9 +92,6 @@ struct WrittenFile {
     bytes: Vec<u8>,
 }
 
-/// The trigger was dropped.
-struct Stopped;
-
 impl FilePoller {
     fn new(location: FileLocation, deliver: Deliver, stopped: Receiver<()>) -> Self {
         Self {
@@ -106,32 +103,26 @@ impl FilePoller {
         }
     }
 
+    /// Delivers the text of the file, at each interval.
     fn run(&mut self) {
-        while let Ok(()) = self.poll() {}
-    }
-
-    /// Waits for the interval, then delivers the text of the file.
-    fn poll(&mut self) -> Result<(), Stopped> {
-        self.wait(INTERVAL)?;
-        let done = match self.read_written() {
-            Ok(None) => {
-                self.reported = None;
-                Ok(())
+        while self.wait(INTERVAL) {
+            let done = match self.read_written() {
+                Ok(None) => {
+                    self.reported = None;
+                    Ok(())
+                }
+                Ok(Some(written)) => self.deliver_text(written),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = done {
+                self.report(&error);
             }
-            Ok(Some(written)) => self.deliver_text(written),
-            Err(error) => Err(error),
-        };
-        if let Err(error) = done {
-            self.report(&error);
         }
-        Ok(())
     }
 
-    fn wait(&self, time: Duration) -> Result<(), Stopped> {
-        match self.stopped.recv_timeout(time) {
-            Err(RecvTimeoutError::Timeout) => Ok(()),
-            Ok(()) | Err(RecvTimeoutError::Disconnected) => Err(Stopped),
-        }
+    /// Waits for some time. Returns false if the trigger was dropped.
+    fn wait(&self, time: Duration) -> bool {
+        self.stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout)
     }
 
     /// Reads the file if it has text and does not change.
@@ -142,7 +133,7 @@ impl FilePoller {
         let Some(before) = stamp(&path)? else {
             return Ok(None);
         };
-        if self.wait(QUIET_TIME).is_err() || stamp(&path)?.as_ref() != Some(&before) {
+        if !self.wait(QUIET_TIME) || stamp(&path)?.as_ref() != Some(&before) {
             return Ok(None);
         }
         read(&path)

@@ -8,51 +8,52 @@ mod file;
 mod unauthenticated;
 mod webhook;
 
+use std::fmt::Debug;
 use std::path::Path;
 
 use workflow_core::definition::{Tier, Token, Trigger, TriggerOn};
+use workflow_core::event::{PlatformEvent, WatchReport};
 
-use self::event::Deliver;
-use self::file::FileLocation;
+use self::event::{Deliver, TriggerEvent};
+use self::file::{FileLocation, FileWatcher};
+use self::webhook::Webhook;
 use crate::files::expanded_home;
 
-pub(crate) use self::event::{TriggerEvent, TriggerOutcome};
+pub(crate) use self::event::TriggerOutcome;
 
 /// A trigger that is watched until this is dropped.
-#[derive(Debug)]
-#[expect(dead_code, reason = "dropping them stops their threads")]
-pub(crate) enum ActiveTrigger {
-    File(file::FileWatcher),
-    Http(webhook::Webhook),
-}
+pub(crate) type ActiveTrigger = Box<dyn Debug + Send>;
 
 /// Starts to watch a trigger.
 pub(crate) fn start(
     trigger: &Trigger,
     cwd: &Path,
-    deliver: impl Fn(TriggerEvent) -> Option<TriggerOutcome> + Send + Sync + 'static,
+    deliver: impl Fn(PlatformEvent) -> Option<TriggerOutcome> + Send + Sync + 'static,
 ) -> Result<ActiveTrigger, String> {
     let definition = trigger.clone();
     let deliver: Deliver = Box::new(move |event| {
         deliver(match event {
-            TriggerEvent::Text(text) => TriggerEvent::Text(definition.message(&text)),
-            TriggerEvent::Problem(problem) => TriggerEvent::Problem(problem),
+            TriggerEvent::Text(text) => PlatformEvent::Triggered {
+                text: definition.message(&text),
+            },
+            TriggerEvent::Problem(problem) => PlatformEvent::TriggersWatched {
+                report: WatchReport {
+                    problems: vec![problem],
+                    ..WatchReport::default()
+                },
+            },
         })
     });
-    match &trigger.on {
+    Ok(match &trigger.on {
         TriggerOn::File(path) => {
             let location = file_location(path, trigger.tier, cwd)?;
-            Ok(ActiveTrigger::File(file::FileWatcher::start(
-                location, deliver,
-            )?))
+            Box::new(FileWatcher::start(location, deliver)?)
         }
         TriggerOn::Http { port, token } => {
             let token = token_text(token, *port)?;
-            Ok(ActiveTrigger::Http(webhook::Webhook::start(
-                *port, &token, deliver,
-            )?))
+            Box::new(Webhook::start(*port, &token, deliver)?)
         }
-    }
+    })
 }
 
 /// Returns the location of a trigger's file.

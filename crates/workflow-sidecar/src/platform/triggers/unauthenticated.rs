@@ -17,19 +17,12 @@ const PROTECTED_TIME: Duration = Duration::from_millis(100);
 
 /// The connections without the token, the oldest first.
 #[derive(Debug, Clone, Default)]
-pub(super) struct UnauthenticatedConnections(Arc<Mutex<Slots>>);
-
-#[derive(Debug, Default)]
-struct Slots {
-    taken: VecDeque<UnauthenticatedConnection>,
-    /// The number of connections so far.
-    count: u64,
-}
+pub(super) struct UnauthenticatedConnections(Arc<Mutex<VecDeque<Arc<Connection>>>>);
 
 #[derive(Debug)]
-struct UnauthenticatedConnection {
-    number: u64,
+struct Connection {
     since: Instant,
+    /// Cancelled when another connection takes the slot.
     closed: CancellationToken,
 }
 
@@ -37,9 +30,7 @@ struct UnauthenticatedConnection {
 #[derive(Debug)]
 pub(super) struct UnauthenticatedSlot {
     connections: UnauthenticatedConnections,
-    number: u64,
-    /// Cancelled when another connection takes the slot.
-    pub(super) closed: CancellationToken,
+    connection: Arc<Connection>,
 }
 
 impl UnauthenticatedConnections {
@@ -47,61 +38,59 @@ impl UnauthenticatedConnections {
     pub(super) async fn enter(&self) -> UnauthenticatedSlot {
         loop {
             let wait = {
-                let mut slots = self.0.lock();
-                match slots.taken.front() {
-                    Some(oldest) if slots.taken.len() >= MAX_CONNECTIONS => {
+                let mut taken = self.0.lock();
+                match taken.front() {
+                    Some(oldest) if taken.len() >= MAX_CONNECTIONS => {
                         let left = PROTECTED_TIME.saturating_sub(oldest.since.elapsed());
                         if left.is_zero()
-                            && let Some(oldest) = slots.taken.pop_front()
+                            && let Some(oldest) = taken.pop_front()
                         {
                             oldest.closed.cancel();
                         }
                         left
                     }
-                    _ => return self.add(&mut slots),
+                    _ => {
+                        let connection = Arc::new(Connection {
+                            since: Instant::now(),
+                            closed: CancellationToken::new(),
+                        });
+                        taken.push_back(Arc::clone(&connection));
+                        let connections = self.clone();
+                        return UnauthenticatedSlot {
+                            connections,
+                            connection,
+                        };
+                    }
                 }
             };
             sleep(wait).await;
         }
     }
-
-    fn add(&self, slots: &mut Slots) -> UnauthenticatedSlot {
-        let closed = CancellationToken::new();
-        slots.count += 1;
-        slots.taken.push_back(UnauthenticatedConnection {
-            number: slots.count,
-            since: Instant::now(),
-            closed: closed.clone(),
-        });
-        UnauthenticatedSlot {
-            connections: self.clone(),
-            number: slots.count,
-            closed,
-        }
-    }
 }
 
 impl UnauthenticatedSlot {
-    /// Frees the slot, because the connection has shown the token: it is no longer closed for another one.
-    pub(super) fn authenticate(&self) {
-        self.free();
+    /// Returns what is cancelled when another connection takes the slot.
+    pub(super) fn closed(&self) -> CancellationToken {
+        self.connection.closed.clone()
     }
 
-    fn free(&self) {
-        let mut slots = self.connections.0.lock();
-        slots.taken.retain(|other| other.number != self.number);
+    /// Frees the slot, because the connection has shown the token: it is no longer closed for another one.
+    pub(super) fn authenticate(&self) {
+        let mut taken = self.connections.0.lock();
+        taken.retain(|other| !Arc::ptr_eq(other, &self.connection));
     }
 
     /// Returns `true` if the connection has shown the token.
     pub(super) fn is_authenticated(&self) -> bool {
-        let slots = self.connections.0.lock();
-        let has_slot = slots.taken.iter().any(|other| other.number == self.number);
-        !has_slot && !self.closed.is_cancelled()
+        let taken = self.connections.0.lock();
+        let mut taken = taken.iter();
+        let has_slot = taken.any(|other| Arc::ptr_eq(other, &self.connection));
+        !has_slot && !self.connection.closed.is_cancelled()
     }
 }
 
 impl Drop for UnauthenticatedSlot {
     fn drop(&mut self) {
-        self.free();
+        self.authenticate();
     }
 }

@@ -28,7 +28,9 @@ use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Incoming};
-use hyper::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, ORIGIN};
+use hyper::header::{
+    ALLOW, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, ORIGIN, WWW_AUTHENTICATE,
+};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
@@ -61,6 +63,8 @@ const MAX_HEADERS: usize = 64;
 /// Requests with the token at the same time. Others wait until their time is over.
 const MAX_REQUESTS: usize = 8;
 
+/// The kind of all answers.
+const CONTENT: &str = "text/plain; charset=utf-8";
 /// Text of a request without a body.
 const DEFAULT_TEXT: &str = "Webhook triggered";
 
@@ -190,7 +194,7 @@ async fn accept(listener: TcpListener, endpoint: Arc<WebhookEndpoint>, connectio
         let connection_slot = endpoint.unauthenticated.enter().await;
         let endpoint = Arc::clone(&endpoint);
         connections.spawn(async move {
-            let closed = connection_slot.closed.clone();
+            let closed = connection_slot.closed();
             let served = endpoint.serve_connection(stream, Arc::new(connection_slot));
             if closed.run_until_cancelled(served).await.is_none() {
                 tracing::debug!("a webhook client without the token is closed for another one");
@@ -375,61 +379,43 @@ fn is_token(sent: &[u8], token: &TokenHash) -> bool {
 
 /// A status and its text.
 #[derive(Debug, Clone, Copy)]
-struct WebhookAnswer(StatusCode, &'static str);
+struct WebhookAnswer(u16, &'static str);
 
 impl WebhookAnswer {
-    const DELIVERED: Self = Self(StatusCode::OK, "delivered");
-    const QUEUED: Self = Self(StatusCode::ACCEPTED, "queued: the agent is busy");
-    const QUEUE_FULL: Self = Self(
-        StatusCode::TOO_MANY_REQUESTS,
-        "too much waits for the agent already",
-    );
-    const NO_SESSION: Self = Self(
-        StatusCode::SERVICE_UNAVAILABLE,
-        "there is no session any more",
-    );
-    const TOO_MANY: Self = Self(StatusCode::SERVICE_UNAVAILABLE, "too many requests at once");
-    const INVALID: Self = Self(StatusCode::BAD_REQUEST, "this is no request");
-    const TOO_SLOW: Self = Self(StatusCode::REQUEST_TIMEOUT, "this took too long");
-    const NO_LENGTH: Self = Self(
-        StatusCode::LENGTH_REQUIRED,
-        "say how long it is: `Content-Length`",
-    );
-    const TOO_LONG: Self = Self(StatusCode::PAYLOAD_TOO_LARGE, "at most 65536 bytes");
-    const WEB_PAGE: Self = Self(StatusCode::FORBIDDEN, "requests of web pages are refused");
-    const OTHER_HOST: Self = Self(
-        StatusCode::FORBIDDEN,
-        "send it to localhost, 127.0.0.1 or [::1]",
-    );
-    const NO_TOKEN: Self = Self(
-        StatusCode::UNAUTHORIZED,
-        "show the token: `Authorization: Bearer <token>`",
-    );
-    const NOT_POST: Self = Self(StatusCode::METHOD_NOT_ALLOWED, "send it with POST");
+    const DELIVERED: Self = Self(200, "delivered");
+    const QUEUED: Self = Self(202, "queued: the agent is busy");
+    const QUEUE_FULL: Self = Self(429, "too much waits for the agent already");
+    const NO_SESSION: Self = Self(503, "there is no session any more");
+    const TOO_MANY: Self = Self(503, "too many requests at once");
+    const INVALID: Self = Self(400, "this is no request");
+    const TOO_SLOW: Self = Self(408, "this took too long");
+    const NO_LENGTH: Self = Self(411, "say how long it is: `Content-Length`");
+    const TOO_LONG: Self = Self(413, "at most 65536 bytes");
+    const WEB_PAGE: Self = Self(403, "requests of web pages are refused");
+    const OTHER_HOST: Self = Self(403, "send it to localhost, 127.0.0.1 or [::1]");
+    const NO_TOKEN: Self = Self(401, "show the token: `Authorization: Bearer <token>`");
+    const NOT_POST: Self = Self(405, "send it with POST");
 
     fn into_response(self) -> Response<Full<Bytes>> {
         let Self(status, text) = self;
-        let mut response = Response::new(Full::from(format!("{text}\n")));
-        *response.status_mut() = status;
-        let headers = response.headers_mut();
-        let text = HeaderValue::from_static("text/plain; charset=utf-8");
-        headers.insert(CONTENT_TYPE, text);
-        if status == StatusCode::UNAUTHORIZED {
-            let scheme = HeaderValue::from_static("Bearer");
-            headers.insert(hyper::header::WWW_AUTHENTICATE, scheme);
-        }
-        if status == StatusCode::METHOD_NOT_ALLOWED {
-            headers.insert(ALLOW, HeaderValue::from_static("POST"));
-        }
-        response
+        let response = Response::builder().status(status);
+        let response = response.header(CONTENT_TYPE, CONTENT);
+        let response = match status {
+            401 => response.header(WWW_AUTHENTICATE, "Bearer"),
+            405 => response.header(ALLOW, "POST"),
+            _ => response,
+        };
+        let response = response.body(Full::from(format!("{text}\n")));
+        response.expect("the status and the headers are valid")
     }
 
     /// Returns the response as bytes, for a connection without a request.
     fn as_bytes(self) -> Vec<u8> {
         let Self(status, text) = self;
+        let status = StatusCode::from_u16(status).expect("it is a status");
         let length = text.len() + 1;
         format!(
-            "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{text}\n"
+            "HTTP/1.1 {status}\r\nContent-Type: {CONTENT}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{text}\n"
         )
         .into_bytes()
     }
