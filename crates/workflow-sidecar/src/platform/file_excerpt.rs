@@ -39,12 +39,9 @@ fn excerpt(path: &str, cwd: &Path) -> String {
 pub(crate) fn state(path: &str, cwd: &Path) -> String {
     let file = open_in_project(path, cwd);
     let state = file.and_then(|file| FileState::of_opened(file, None));
-    let state = state.map(|state| serde_json::to_string(&state));
-    match state {
-        Ok(Ok(state)) => state,
-        // The excerpt has the reason.
-        Ok(Err(_)) | Err(_) => NOT_SHOWN.to_owned(),
-    }
+    let state = state.and_then(|state| Ok(serde_json::to_string(&state)?));
+    // The excerpt has the reason.
+    state.unwrap_or_else(|_| NOT_SHOWN.to_owned())
 }
 
 /// Opens a file if its real path is in the project; `None` if it is not a regular file.

@@ -46,17 +46,7 @@ impl OpenSessions {
 
     /// Reports an event to a session.
     pub(super) fn report(&self, session: String, event: PlatformEvent) {
-        self.send(PlatformReport {
-            session,
-            event,
-            trigger: None,
-        });
-    }
-
-    /// Hands a report over, without a lock: the server may wait while it has its own.
-    fn send(&self, report: PlatformReport) -> Option<TriggerOutcome> {
-        let listener = self.listener.lock().clone()?;
-        listener(report)
+        self.reporter(&session, None)(event);
     }
 
     /// Gives a function that reports events of a session.
@@ -67,7 +57,9 @@ impl OpenSessions {
     ) -> impl Fn(PlatformEvent) -> Option<TriggerOutcome> + Send + Sync + 'static {
         let (sessions, session) = (self.clone(), session.to_owned());
         move |event| {
-            sessions.send(PlatformReport {
+            // Without a lock: the server may wait while it has its own.
+            let listener = sessions.listener.lock().clone()?;
+            listener(PlatformReport {
                 session: session.clone(),
                 event,
                 trigger,

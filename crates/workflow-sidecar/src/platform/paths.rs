@@ -144,7 +144,7 @@ fn ignores_case(directory: &Path) -> Option<bool> {
     let entries = fs::read_dir(directory).ok()?.take(MAX_ENTRIES);
     entries.flatten().find_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
-        let other = with_case_swapped(&name)?;
+        let other = in_other_case(&name)?;
         let Ok(found) = fs::symlink_metadata(directory.join(other)) else {
             return Some(false);
         };
@@ -152,16 +152,14 @@ fn ignores_case(directory: &Path) -> Option<bool> {
     })
 }
 
-/// Returns a name with the case of its ASCII letters swapped, if it has any.
-fn with_case_swapped(name: &str) -> Option<String> {
-    let other = |c: char| {
-        if c.is_ascii_lowercase() {
-            c.to_ascii_uppercase()
-        } else {
-            c.to_ascii_lowercase()
-        }
+/// Returns a name in the other case, if it has ASCII letters.
+fn in_other_case(name: &str) -> Option<String> {
+    let upper = name.to_ascii_uppercase();
+    let other = if upper == name {
+        name.to_ascii_lowercase()
+    } else {
+        upper
     };
-    let other: String = name.chars().map(other).collect();
     (other != name).then_some(other)
 }
 

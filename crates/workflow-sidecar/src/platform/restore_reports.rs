@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use sha2::{Digest, Sha256};
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 use workflow_core::event::RestoreOutcome;
 use workflow_store::create_private_dir;
 
@@ -29,19 +29,8 @@ const UNREADABLE: &str =
 /// A restore of this process. Its file is removed when this is dropped, unless the outcome is left for a later session.
 #[derive(Debug)]
 pub(super) struct RestoreNote {
-    path: PathBuf,
+    path: TempPath,
     locked: File,
-    is_left: bool,
-}
-
-impl Drop for RestoreNote {
-    fn drop(&mut self) {
-        if !self.is_left
-            && let Err(error) = fs::remove_file(&self.path)
-        {
-            tracing::warn!("{}: {error}", self.path.display());
-        }
-    }
 }
 
 impl RestoreNote {
@@ -70,17 +59,15 @@ impl RestoreNote {
         let path = directory.join(prefix(cwd) + &unique.to_string_lossy());
         Ok(Self {
             locked: new.persist(&path)?,
-            path,
-            is_left: false,
+            path: TempPath::try_from_path(path)?,
         })
     }
 
     /// Leaves the outcome for the next session in the directory.
     pub(super) fn leave(mut self, outcome: &RestoreOutcome) {
-        self.is_left = true;
-        let written = serde_json::to_vec(outcome)
-            .map_err(io::Error::from)
-            .and_then(|outcome| self.locked.write_all(&outcome));
+        self.path.disable_cleanup(true);
+        let outcome = serde_json::to_vec(outcome).map_err(io::Error::from);
+        let written = outcome.and_then(|outcome| self.locked.write_all(&outcome));
         if let Err(error) = written {
             tracing::warn!("the result of a restore cannot be stored: {error}");
         }
@@ -227,7 +214,7 @@ mod tests {
         let cwd = Path::new("/project");
         let mut note = RestoreNote::begin(agent.path(), cwd).unwrap();
         // The system closes the files of a process that ends.
-        note.is_left = true;
+        note.path.disable_cleanup(true);
         drop(note);
         let outcome = reports_in(agent.path(), cwd).recv_timeout(SOON).unwrap();
         assert_eq!(outcome.problem.as_deref(), Some(DIED));
@@ -252,7 +239,7 @@ mod tests {
         let cwd = Path::new("/project");
         let noted = || {
             let mut note = RestoreNote::begin(agent.path(), cwd).unwrap();
-            note.is_left = true;
+            note.path.disable_cleanup(true);
             note
         };
         let mut note = noted();
@@ -262,7 +249,7 @@ mod tests {
         assert_eq!(outcome.problem.as_deref(), Some(UNREADABLE));
         let old = noted();
         old.locked.set_modified(SystemTime::UNIX_EPOCH).unwrap();
-        let path = old.path.clone();
+        let path = old.path.to_path_buf();
         drop(old);
         assert!(
             reports_in(agent.path(), Path::new("/elsewhere"))

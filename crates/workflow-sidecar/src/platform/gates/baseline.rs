@@ -34,10 +34,7 @@ impl Baseline {
     /// of each file. Takes at most two seconds, unless opening a file blocks.
     #[must_use]
     pub fn take(gates: &[Gate], cwd: &Path) -> Self {
-        Self::take_until(Instant::now() + TIME, gates, cwd)
-    }
-
-    fn take_until(end: Instant, gates: &[Gate], cwd: &Path) -> Self {
+        let end = Instant::now() + TIME;
         let mut baseline = Self::default();
         for gate in gates {
             match &gate.check {

@@ -3,6 +3,7 @@
 //! Owns the verdict on each kind of check. Must not know how it is reported.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use regex::Regex;
@@ -15,10 +16,10 @@ use super::git_check::{has_new_commit, is_clean};
 use super::no_test::no_test_ran;
 use super::not_passed::{Checked, NotPassed};
 use super::report::{could_not_run, report};
-use crate::platform::git::{CANCELLED, Git};
+use crate::platform::git::Git;
 use crate::platform::process::{
-    CheckError, CommandLine, End, Failure, Finished, GRACE, Invocation, Monitor, one_line, run,
-    signal, signal_name,
+    CANCELLED, CheckError, CommandLine, End, Failure, Finished, GRACE, Invocation, Monitor,
+    one_line, run, signal, signal_name,
 };
 
 /// Bytes of standard output that are matched with a pattern. A command that writes more is ended.
@@ -67,15 +68,14 @@ fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, monitor: Monitor<'_
         Ok(finished) => finished,
         Err(failure) => return report(gate, Err(failure.into())),
     };
-    let status = match finished.end {
-        End::Exited(status) => Some(status),
-        End::Timeout | End::Cancelled | End::TooMuchOutput | End::Unknown(_) => None,
-    };
+    let timeout = Duration::from_secs(expected.timeout.into());
+    let status = finished.status("it", timeout);
+    let exited = status.as_ref().ok();
     Report {
-        exit: status.and_then(|status| status.code()),
-        signal: status.and_then(signal),
+        exit: exited.and_then(ExitStatus::code),
+        signal: exited.and_then(signal),
         tail: finished.tail.clone(),
-        ..report(gate, judge(expected, &finished))
+        ..report(gate, judge(expected, status, &finished))
     }
 }
 
@@ -122,22 +122,18 @@ fn directory(expected: &RunCheck, cwd: &Path) -> Result<PathBuf, Failure> {
     };
     let full = cwd.join(directory);
     let shown = one_line(directory);
-    let failed = |reason| Err((CheckError::Start, reason));
-    let (inside, project) = match (full.canonicalize(), cwd.canonicalize()) {
-        (Ok(inside), Ok(project)) => (inside, project),
-        (Err(error), _) | (_, Err(error)) => {
-            return failed(format!(
-                "its working directory {shown} cannot be used: {error}"
-            ));
-        }
+    let failed = |reason| (CheckError::Start, reason);
+    let real = |path: &Path| {
+        let reason = |error| format!("its working directory {shown} cannot be used: {error}");
+        path.canonicalize().map_err(|error| failed(reason(error)))
     };
+    let (inside, project) = (real(&full)?, real(cwd)?);
     if !inside.starts_with(&project) {
-        return failed(format!(
-            "its working directory {shown} is outside of the project"
-        ));
+        let reason = format!("its working directory {shown} is outside of the project");
+        return Err(failed(reason));
     }
     if !inside.is_dir() {
-        return failed(format!("{shown} is not a directory"));
+        return Err(failed(format!("{shown} is not a directory")));
     }
     Ok(full)
 }
@@ -151,32 +147,20 @@ fn command_line(expected: &RunCheck) -> Option<CommandLine<'_>> {
     Some(CommandLine::Program(program, arguments))
 }
 
-fn judge(expected: &RunCheck, finished: &Finished) -> Checked {
-    let (error, reason) = match &finished.end {
-        End::Exited(status) => {
-            if let Some(code) = status.code() {
-                return judge_exit(expected, code, &finished.stdout, &finished.tail);
-            }
-            // A crash is not an exit code, so it does not satisfy `exit: nonzero`.
-            let name = signal(*status).map_or("a signal".to_owned(), signal_name);
-            return Err(NotPassed::failed(format!("it was ended by {name}")));
+fn judge(expected: &RunCheck, status: Result<ExitStatus, Failure>, finished: &Finished) -> Checked {
+    if let End::TooMuchOutput = finished.end {
+        let reason = format!("it was stopped: {}", too_much_output(expected));
+        return Err((CheckError::TooMuchOutput, reason).into());
+    }
+    let status = status?;
+    match status.code() {
+        Some(code) => judge_exit(expected, code, &finished.stdout, &finished.tail),
+        // A crash is not an exit code, so it does not satisfy `exit: nonzero`.
+        None => {
+            let name = signal(&status).map_or("a signal".to_owned(), signal_name);
+            Err(NotPassed::failed(format!("it was ended by {name}")))
         }
-        End::Timeout => {
-            let seconds = expected.timeout;
-            let reason = format!("it did not end within {seconds} s and was stopped");
-            (CheckError::Timeout, reason)
-        }
-        End::Cancelled => (CheckError::Ended, CANCELLED.to_owned()),
-        End::TooMuchOutput => (
-            CheckError::TooMuchOutput,
-            format!("it was stopped: {}", too_much_output(expected)),
-        ),
-        End::Unknown(error) => (
-            CheckError::Start,
-            format!("its exit status cannot be read: {error}"),
-        ),
-    };
-    Err((error, reason).into())
+    }
 }
 
 pub(super) fn too_much_output(expected: &RunCheck) -> String {

@@ -126,14 +126,11 @@ impl<F: FnMut(GateEvent)> Follower<F> {
             tracing::warn!(%error, "the supervisor of a gate does not read its job");
         }
         if let Some(output) = child.stdout.take() {
-            for line in BufReader::new(output).lines() {
-                let line = match line {
-                    Ok(line) => line,
-                    Err(error) => {
-                        tracing::warn!(%error, "the output of a gate's supervisor is lost");
-                        break;
-                    }
-                };
+            let lost = |error: &io::Error| {
+                tracing::warn!(%error, "the output of a gate's supervisor is lost");
+            };
+            let lines = BufReader::new(output).lines();
+            for line in lines.map_while(|line| line.inspect_err(lost).ok()) {
                 match serde_json::from_str(&line) {
                     Ok(message) => self.handle(message),
                     Err(error) => {
@@ -142,22 +139,18 @@ impl<F: FnMut(GateEvent)> Follower<F> {
                 }
             }
         }
-        match self.watchdog.wait_for(&mut child) {
-            (_, true) => {
-                let reason = "the supervisor of the gate did not answer in time and was stopped: a command may have suspended it";
-                (CheckError::Timeout, reason.to_owned())
-            }
-            (Ok(status), false) => {
-                let reason =
-                    format!("the supervisor of the gate ended before the check did: {status}");
-                (CheckError::Start, reason)
-            }
-            (Err(error), false) => {
-                let reason =
-                    format!("the connection to the supervisor of the gate was lost: {error}");
-                (CheckError::Start, reason)
-            }
+        let (ended, was_killed) = self.watchdog.wait_for(&mut child);
+        if was_killed {
+            let reason = "the supervisor of the gate did not answer in time and was stopped: a command may have suspended it";
+            return (CheckError::Timeout, reason.to_owned());
         }
+        let reason = match ended {
+            Ok(status) => {
+                format!("the supervisor of the gate ended before the check did: {status}")
+            }
+            Err(error) => format!("the connection to the supervisor of the gate was lost: {error}"),
+        };
+        (CheckError::Start, reason)
     }
 
     fn send_job(&self, mut pipe: PipeWriter) -> io::Result<()> {

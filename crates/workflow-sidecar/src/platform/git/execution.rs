@@ -1,12 +1,13 @@
 //! The execution of git: its environment, its options, its limits and its output.
 
+use std::iter;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use workflow_core::definition::OutputStream;
 
 use crate::platform::process::{
-    CheckError, CommandLine, End, Failure, Finished, GRACE, Invocation, Monitor, one_line, run,
+    CheckError, CommandLine, End, Failure, GRACE, Invocation, Monitor, one_line, run,
 };
 
 /// Time limit of a command.
@@ -19,10 +20,6 @@ const BOUND: usize = 256 * 1024;
 pub(super) const LIST_BOUND: usize = 128 * 1024 * 1024;
 /// Exit code of git when it cannot even begin.
 pub(super) const FATAL: i32 = 128;
-
-/// Reason of a command or check that was cancelled.
-pub(in crate::platform) const CANCELLED: &str =
-    "it was stopped: the session ended, or the gate was cancelled";
 
 const ENVIRONMENT: [(&str, &str); 9] = [
     // Another git may be running, and must not find a lock of this one.
@@ -52,22 +49,15 @@ const INHERITED: [&str; 6] = [
     "GIT_EXEC_PATH",
 ];
 
-/// Options of every command, which override the user's configuration. They cannot exclude submodules in general:
+/// Settings of every command, which override the user's configuration. They cannot exclude submodules in general:
 /// `.gitmodules` may override that for each one, and `git stash` ignores the setting. So every command that compares
 /// files has its own option; for the stash see `checkpoint.rs`.
-const OPTIONS: [&str; 13] = [
-    "--no-pager",
-    "-c",
+const SETTINGS: [&str; 6] = [
     "core.fsmonitor=false",
-    "-c",
     "core.hooksPath=/dev/null",
-    "-c",
     "diff.external=",
-    "-c",
     "diff.ignoreSubmodules=dirty",
-    "-c",
     "submodule.recurse=false",
-    "-c",
     "commit.gpgSign=false",
 ];
 
@@ -165,8 +155,11 @@ impl<'a> Git<'a> {
         let own = own.map(|(name, value)| (&**name, &**value));
         let index = self.index.map(|index| ("GIT_INDEX_FILE", index));
         let environment: Vec<_> = ENVIRONMENT.into_iter().chain(own).chain(index).collect();
+        let settings = SETTINGS.iter().flat_map(|setting| ["-c", setting]);
+        let options = iter::once("--no-pager").chain(settings);
+        let arguments = options.chain(arguments.iter().copied()).collect();
         let invocation = Invocation {
-            command: CommandLine::Program("git", [&OPTIONS, arguments].concat()),
+            command: CommandLine::Program("git", arguments),
             cwd: self.cwd,
             timeout,
             stdout_bound: self.bound,
@@ -178,27 +171,19 @@ impl<'a> Git<'a> {
                 name.starts_with("GIT_") && !INHERITED.contains(&&*name)
             },
         };
-        let Finished { end, stdout, tail } = run(&invocation, self.monitor)?;
-        let (code, is_cut) = match end {
-            End::Exited(status) => match status.code() {
-                Some(code) => (code, false),
-                None => return Err(failed("git was ended by a signal")),
-            },
-            End::TooMuchOutput => (0, true),
-            End::Timeout => {
-                let seconds = timeout.as_secs_f32();
-                let reason = format!("git did not end within {seconds:.0} s");
-                return Err((CheckError::Timeout, reason));
-            }
-            End::Cancelled => return Err((CheckError::Ended, CANCELLED.to_owned())),
-            End::Unknown(error) => return Err(failed(format!("git was lost: {error}"))),
+        let finished = run(&invocation, self.monitor)?;
+        let is_cut = matches!(finished.end, End::TooMuchOutput);
+        let code = if is_cut {
+            0
+        } else {
+            let code = finished.status("git", timeout)?.code();
+            code.ok_or_else(|| failed("git was ended by a signal"))?
         };
-        let text = String::from_utf8_lossy(&stdout).into_owned();
         Ok(GitOutput {
             code,
-            text,
+            text: String::from_utf8_lossy(&finished.stdout).into_owned(),
             is_cut,
-            tail,
+            tail: finished.tail,
         })
     }
 

@@ -30,7 +30,7 @@ pub(super) use checkpoint::restore_checkpoint;
 pub(crate) use checkpoint::{TIME_TO_RECORD, record_checkpoint};
 pub(crate) use config_commands::config_commands;
 pub(super) use config_commands::{Configuration, GitOperation};
-pub(super) use execution::{CANCELLED, Git};
+pub(super) use execution::Git;
 pub(super) use head::head;
 pub(super) use hidden_changes::{hidden_changes, shown as shown_changes};
 pub(super) use private_directory::PrivateDirectory;

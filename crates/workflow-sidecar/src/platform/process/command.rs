@@ -5,7 +5,7 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,12 +14,15 @@ use workflow_core::definition::OutputStream;
 
 use super::output::{Output, OutputSource};
 use super::program::{program, start_failure};
-use super::{Failure, Monitor, ProcessGroup, kill_tree};
+use super::{CheckError, Failure, Monitor, ProcessGroup, kill_tree};
 
 /// Time for child processes to write into an open pipe after the command has ended.
 const LINGER: Duration = Duration::from_millis(200);
 /// Longest interval between two looks at a running command.
 const MAX_PAUSE: Duration = Duration::from_millis(25);
+
+/// Reason of a command or check that was cancelled.
+pub(crate) const CANCELLED: &str = "it was stopped: the session ended, or the gate was cancelled";
 
 /// A command and the conditions under which it runs.
 #[derive(Debug)]
@@ -54,6 +57,29 @@ pub(crate) struct Finished {
     pub(crate) end: End,
     pub(crate) stdout: Vec<u8>,
     pub(crate) tail: String,
+}
+
+impl Finished {
+    /// Returns the status of a command that exited by itself, else the reason why it did not. `who` is its name in a sentence.
+    pub(crate) fn status(&self, who: &str, timeout: Duration) -> Result<ExitStatus, Failure> {
+        Err(match &self.end {
+            End::Exited(status) => return Ok(*status),
+            End::Timeout => {
+                let seconds = timeout.as_secs_f32();
+                let reason = format!("{who} did not end within {seconds:.0} s and was stopped");
+                (CheckError::Timeout, reason)
+            }
+            End::Cancelled => (CheckError::Ended, CANCELLED.to_owned()),
+            End::TooMuchOutput => {
+                let reason = format!("{who} wrote too much and was stopped");
+                (CheckError::TooMuchOutput, reason)
+            }
+            End::Unknown(error) => {
+                let reason = format!("how {who} ended cannot be read: {error}");
+                (CheckError::Start, reason)
+            }
+        })
+    }
 }
 
 /// The reason why a command ended.
@@ -170,8 +196,9 @@ impl CommandLine<'_> {
     fn to_command(&self, cwd: &Path) -> Command {
         match self {
             Self::Program(program_name, arguments) => {
-                let path = program(program_name, cwd);
-                let mut command = named(path, program_name);
+                let mut command = Command::new(program(program_name, cwd));
+                #[cfg(unix)]
+                std::os::unix::process::CommandExt::arg0(&mut command, program_name);
                 command.args(arguments);
                 command
             }
@@ -180,38 +207,14 @@ impl CommandLine<'_> {
     }
 }
 
-/// Returns a command with the written program name as `argv[0]`.
-#[cfg(unix)]
-fn named(path: PathBuf, program_name: &str) -> Command {
-    use std::os::unix::process::CommandExt;
-    let mut command = Command::new(path);
-    command.arg0(program_name);
-    command
-}
+const SHELL: &str = if cfg!(windows) { "cmd" } else { "sh" };
 
-#[cfg(windows)]
-fn named(path: PathBuf, _program_name: &str) -> Command {
-    Command::new(path)
-}
-
-#[cfg(unix)]
-const SHELL: &str = "sh";
-
-#[cfg(unix)]
 fn shell(line: &str) -> Command {
     let mut command = Command::new(SHELL);
+    #[cfg(not(windows))]
     command.arg("-c").arg(line);
-    command
-}
-
-#[cfg(windows)]
-const SHELL: &str = "cmd";
-
-/// `cmd` has special quoting rules, so the line is passed unchanged.
-#[cfg(windows)]
-fn shell(line: &str) -> Command {
-    use std::os::windows::process::CommandExt;
-    let mut command = Command::new(SHELL);
-    command.arg("/D").arg("/C").raw_arg(line);
+    // `cmd` has special quoting rules, so the line is passed unchanged.
+    #[cfg(windows)]
+    std::os::windows::process::CommandExt::raw_arg(command.arg("/D").arg("/C"), line);
     command
 }

@@ -12,7 +12,7 @@ mod running_program;
 
 pub(crate) use workflow_core::policy::gate_report::CheckError;
 
-pub(crate) use command::{CommandLine, End, Finished, Invocation, run};
+pub(crate) use command::{CANCELLED, CommandLine, End, Finished, Invocation, run};
 pub(crate) use descendants::{end_descendants, is_stopped, kill_tree};
 pub(crate) use monitor::Monitor;
 pub(crate) use output::{one_line, shown_end};

@@ -77,19 +77,29 @@ impl ProcessGroup {
 }
 
 /// Returns the signal that ended a process.
-pub(crate) fn signal(status: ExitStatus) -> Option<i32> {
-    system::signal(status)
+#[cfg(unix)]
+pub(crate) fn signal(status: &ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(status)
+}
+
+#[cfg(windows)]
+pub(crate) fn signal(_status: &ExitStatus) -> Option<i32> {
+    None
 }
 
 /// Returns the name of a signal.
 pub(crate) fn signal_name(signal: i32) -> String {
-    system::signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned)
+    #[cfg(unix)]
+    if let Some(name) = signal_hook::low_level::signal_name(signal) {
+        return name.to_owned();
+    }
+    format!("signal {signal}")
 }
 
 #[cfg(unix)]
 mod system {
-    use std::os::unix::process::{CommandExt, ExitStatusExt};
-    use std::process::{Child, Command, ExitStatus};
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command};
 
     use rustix::process::{
         Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, waitpgid,
@@ -127,19 +137,11 @@ mod system {
         while let Ok(Some(_)) = waitpgid(id, WaitOptions::NOHANG) {}
         test_kill_process_group(id).is_ok()
     }
-
-    pub(super) fn signal(status: ExitStatus) -> Option<i32> {
-        status.signal()
-    }
-
-    pub(super) fn signal_name(signal: i32) -> Option<&'static str> {
-        signal_hook::low_level::signal_name(signal)
-    }
 }
 
 #[cfg(windows)]
 mod system {
-    use std::process::{Child, Command, ExitStatus, Stdio};
+    use std::process::{Child, Command, Stdio};
 
     pub(super) type Id = u32;
 
@@ -172,13 +174,5 @@ mod system {
 
     pub(super) fn has_members(_id: Id) -> bool {
         false
-    }
-
-    pub(super) fn signal(_status: ExitStatus) -> Option<i32> {
-        None
-    }
-
-    pub(super) fn signal_name(_signal: i32) -> Option<&'static str> {
-        None
     }
 }

@@ -75,7 +75,7 @@ type TokenHash = [u8; 32];
 pub(crate) struct Webhook {
     stop: CancellationToken,
     /// Disconnected when the port is closed.
-    closed: Receiver<()>,
+    closed: Receiver<io::Result<()>>,
 }
 
 impl Webhook {
@@ -90,26 +90,32 @@ impl Webhook {
     }
 
     fn spawn(port: u16, endpoint: WebhookEndpoint) -> io::Result<Self> {
-        let listeners = listen(port)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
             // For deliveries, which wait for the lock of the server and so cannot run side by side.
             .max_blocking_threads(1)
             .build()?;
-        let context = runtime.enter();
-        let listeners = listeners.into_iter().map(TcpListener::from_std);
-        let listeners = listeners.collect::<io::Result<Vec<_>>>()?;
-        drop(context);
         let (open, closed) = channel();
         let stop = CancellationToken::new();
         let stopped = stop.clone();
+        let work = async move {
+            match listen(port).await {
+                Ok(listeners) => {
+                    // The trigger that is started waits for it.
+                    let _ = open.send(Ok(()));
+                    serve(listeners, Arc::new(endpoint), stopped, open).await;
+                }
+                Err(error) => drop(open.send(Err(error))),
+            }
+        };
         thread::Builder::new()
             .name("webhook".to_owned())
             .spawn(move || {
-                runtime.block_on(serve(listeners, Arc::new(endpoint), stopped, open));
+                runtime.block_on(work);
                 runtime.shutdown_background();
             })?;
+        closed.recv().map_err(io::Error::other)??;
         Ok(Self { stop, closed })
     }
 }
@@ -124,14 +130,12 @@ impl Drop for Webhook {
 }
 
 /// Opens the port on the loopback addresses, perhaps after another trigger has closed it.
-fn listen(port: u16) -> io::Result<Vec<std::net::TcpListener>> {
-    let end = std::time::Instant::now() + PORT_RETRY_TIME;
+async fn listen(port: u16) -> io::Result<Vec<TcpListener>> {
+    let end = Instant::now() + PORT_RETRY_TIME;
     loop {
-        match bind(port) {
-            Err(error)
-                if error.kind() == io::ErrorKind::AddrInUse && std::time::Instant::now() < end =>
-            {
-                thread::sleep(Duration::from_millis(20));
+        match bind(port).await {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && Instant::now() < end => {
+                sleep(Duration::from_millis(20)).await;
             }
             bound => return bound,
         }
@@ -139,26 +143,23 @@ fn listen(port: u16) -> io::Result<Vec<std::net::TcpListener>> {
 }
 
 /// Binds both addresses, because a name like `localhost` may mean either one.
-fn bind(port: u16) -> io::Result<Vec<std::net::TcpListener>> {
-    let mut listeners = vec![std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?];
-    match std::net::TcpListener::bind((Ipv6Addr::LOCALHOST, port)) {
+async fn bind(port: u16) -> io::Result<Vec<TcpListener>> {
+    let mut listeners = vec![TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?];
+    match TcpListener::bind((Ipv6Addr::LOCALHOST, port)).await {
         Ok(listener) => listeners.push(listener),
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Err(error),
         Err(error) => tracing::debug!("no webhook on the IPv6 loopback address: {error}"),
-    }
-    for listener in &listeners {
-        listener.set_nonblocking(true)?;
     }
     Ok(listeners)
 }
 
 fn not_listening(port: u16, error: &io::Error) -> String {
-    if error.kind() == io::ErrorKind::AddrInUse {
-        return format!(
-            "Nothing listens for triggers at port {port}: another program has it. End that one, or write another `port`."
-        );
-    }
-    format!("Nothing listens for triggers at port {port}: {error}.")
+    let reason = if error.kind() == io::ErrorKind::AddrInUse {
+        "another program has it. End that one, or write another `port`"
+    } else {
+        &error.to_string()
+    };
+    format!("Nothing listens for triggers at port {port}: {reason}.")
 }
 
 /// Accepts connections until it is stopped, then waits for the accepted ones. `open` is dropped when the port is closed.
@@ -166,7 +167,7 @@ async fn serve(
     listeners: Vec<TcpListener>,
     endpoint: Arc<WebhookEndpoint>,
     stopped: CancellationToken,
-    open: Sender<()>,
+    open: Sender<io::Result<()>>,
 ) {
     let connections = TaskTracker::new();
     let mut accepting = JoinSet::new();
@@ -224,7 +225,11 @@ impl WebhookEndpoint {
         let shared = Arc::clone(&connection_slot);
         let service = service_fn(move |request| {
             let (endpoint, connection_slot) = (Arc::clone(&self), Arc::clone(&shared));
-            Box::pin(async move { endpoint.respond(request, deadline, &connection_slot).await })
+            Box::pin(async move {
+                let answer = endpoint.answer(request, deadline, &connection_slot).await;
+                let answer = answer.unwrap_or_else(|refusal| refusal);
+                Ok::<_, Infallible>(answer.into_response())
+            })
         });
         let mut connection = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -256,17 +261,6 @@ impl WebhookEndpoint {
             UNAUTHENTICATED_CLOSING_TIME
         };
         close(stream, time).await;
-    }
-
-    async fn respond(
-        self: Arc<Self>,
-        request: Request<Incoming>,
-        deadline: Instant,
-        connection_slot: &UnauthenticatedSlot,
-    ) -> Result<Response<Full<Bytes>>, Infallible> {
-        let answer = self.answer(request, deadline, connection_slot).await;
-        let answer = answer.unwrap_or_else(|refusal| refusal);
-        Ok(answer.into_response())
     }
 
     async fn answer(
