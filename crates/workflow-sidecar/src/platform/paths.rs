@@ -5,6 +5,8 @@
 use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::fs;
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use workflow_core::policy::rules::{PathForm, Paths, definition_paths, normalized_path};
@@ -41,10 +43,10 @@ impl<'a> LocalPaths<'a> {
             cwd,
             agent_dir,
             session_file: None,
-            project: OnceCell::new(),
-            home: OnceCell::new(),
-            answers: OnceCell::new(),
-            ignores_case: OnceCell::new(),
+            project: OnceCell::default(),
+            home: OnceCell::default(),
+            answers: OnceCell::default(),
+            ignores_case: OnceCell::default(),
         }
     }
 
@@ -116,12 +118,11 @@ impl Paths for LocalPaths<'_> {
 
     fn holds_answers(&self, form: &PathForm) -> bool {
         let folded = |path: &str| {
-            let path = if self.ignores_case() {
-                path.to_lowercase()
+            if self.ignores_case() {
+                PathBuf::from(path.to_lowercase())
             } else {
-                path.to_owned()
-            };
-            PathBuf::from(path)
+                PathBuf::from(path)
+            }
         };
         let path = folded(&form.absolute);
         let [_, home] = self.home();
@@ -164,16 +165,12 @@ fn in_other_case(name: &str) -> Option<String> {
 }
 
 /// Returns `true` if both are the same file; `None` if the system does not identify files.
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "as on other systems")]
 fn is_same(one: &fs::Metadata, other: &fs::Metadata) -> Option<bool> {
-    use std::os::unix::fs::MetadataExt;
-    Some((one.dev(), one.ino()) == (other.dev(), other.ino()))
-}
-
-#[cfg(not(unix))]
-fn is_same(_: &fs::Metadata, _: &fs::Metadata) -> Option<bool> {
-    None
+    #[cfg(unix)]
+    let id = |file: &fs::Metadata| Some((file.dev(), file.ino()));
+    #[cfg(not(unix))]
+    let id = |_: &fs::Metadata| None::<()>;
+    Some(id(one)? == id(other)?)
 }
 
 fn root(path: &Path) -> Root {

@@ -18,7 +18,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use workflow_core::definition::{RunCheck, Token, Trigger, TriggerOn};
 
-use crate::platform::effects::Project;
+use crate::platform::effects::{Project, SessionContext};
 use crate::store::{Store, StoreError, of_agent_dir};
 use crate::time::wall_time;
 
@@ -125,6 +125,12 @@ pub(crate) fn is_trusted(agent_dir: &Path, cwd: &Path, hash: &CommandsHash) -> b
         tracing::warn!("{error}");
         false
     })
+}
+
+/// Returns true if the user trusts these commands of a session's project, and the project in the host.
+pub(crate) fn session_trusts(session: &SessionContext<'_>, hash: &CommandsHash) -> bool {
+    let Project { agent_dir, cwd, .. } = session.project;
+    session.is_trusted && is_trusted(agent_dir, cwd, hash)
 }
 
 /// Remembers that the user trusts these commands of a project.

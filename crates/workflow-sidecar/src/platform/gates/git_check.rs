@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::not_passed::{Checked, NotPassed};
 use crate::platform::git::{
-    Configuration, Git, GitOperation, PrivateDirectory, RepositoryState, head, hidden_changes,
+    Configuration, Git, GitOperation, PrivateDirectory, RepositoryState, hidden_changes,
     shown_changes,
 };
 use crate::platform::process::CheckError;
@@ -67,7 +67,7 @@ pub(super) fn has_new_commit(before: Option<&RepositoryState>, git: Git<'_>) -> 
         let reason = "the commit of the repository when the phase was entered is not known";
         return Err((CheckError::NoBaseline, reason.to_owned()).into());
     };
-    let now = head(git)?;
+    let now = git.head()?;
     before.check_same(git)?;
     let now = now.ok_or_else(|| NotPassed::failed("there is no commit yet"))?;
     let known: Vec<String> = before.commits().map(|known| format!("^{known}")).collect();

@@ -15,7 +15,6 @@ use workflow_core::types::Snapshot;
 
 use super::config_commands::{Configuration, GitOperation};
 use super::execution::{Git, LIST_BOUND, LONG_TIMEOUT, failed};
-use super::head::head;
 use super::location::Location;
 use super::private_directory::PrivateDirectory;
 use crate::platform::process::{Failure, Monitor, one_line};
@@ -56,7 +55,7 @@ pub(crate) fn record_checkpoint(cwd: &Path, agent_dir: &Path) -> Result<Snapshot
         grace: Duration::ZERO,
         ..Git::new(cwd, Monitor::idle())
     };
-    let head = head(git).map_err(failed)?;
+    let head = git.head().map_err(failed)?;
     let head = head.ok_or(SnapshotError::NoRepository)?;
     let directory = private_directory(GitOperation::Compare, git, agent_dir).map_err(failed)?;
     let checkpoints = Checkpoints {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use workflow_core::definition::OutputStream;
 
+use super::location::Location;
 use crate::platform::process::{
     CheckError, CommandLine, End, Failure, GRACE, Invocation, Monitor, one_line, run,
 };
@@ -19,7 +20,7 @@ const BOUND: usize = 256 * 1024;
 /// Bytes of a list of all files that are read.
 pub(super) const LIST_BOUND: usize = 128 * 1024 * 1024;
 /// Exit code of git when it cannot even begin.
-pub(super) const FATAL: i32 = 128;
+const FATAL: i32 = 128;
 
 const ENVIRONMENT: [(&str, &str); 9] = [
     // Another git may be running, and must not find a lock of this one.
@@ -191,5 +192,18 @@ impl<'a> Git<'a> {
     pub(in crate::platform) fn text(self, arguments: &[&str]) -> Result<String, Failure> {
         let output = self.run(arguments)?.succeeded()?;
         Ok(output.text.trim().to_owned())
+    }
+
+    /// Reads the current commit; `None` if there is none yet.
+    pub(in crate::platform) fn head(self) -> Result<Option<String>, Failure> {
+        let output = self.run(&["rev-parse", "--verify", "--quiet", "HEAD"])?;
+        if output.code != FATAL {
+            Location::of(self.cwd).ok_or_else(no_repository)?;
+        }
+        match output.code {
+            0 => Ok(Some(output.text.trim().to_owned())),
+            FATAL => Err(output.failure()),
+            _ => Ok(None),
+        }
     }
 }

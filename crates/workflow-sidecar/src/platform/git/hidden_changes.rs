@@ -9,7 +9,6 @@ use std::path::Path;
 
 use super::config_commands::{Configuration, GitOperation, USER_IGNORES, key_of, untrusted};
 use super::execution::{Git, LIST_BOUND, LONG_TIMEOUT};
-use super::head::head;
 use super::private_directory::PrivateDirectory;
 use super::repository_state::RepositoryState;
 use crate::platform::process::{Failure, one_line};
@@ -67,7 +66,7 @@ fn changes(git: Git<'_>, index: &str) -> Result<Vec<String>, Failure> {
     };
     let plain = ["-c", "core.splitIndex=false", "-c", "index.sparse=false"];
     // Without a commit every file is untracked.
-    if let Some(commit) = head(git)? {
+    if let Some(commit) = git.head()? {
         git.text(&[&plain[..], &["read-tree", &commit]].concat())?;
     }
     let status = [
@@ -115,13 +114,8 @@ fn untracked_ignore_files(git: Git<'_>) -> Result<Vec<String>, Failure> {
 /// Returns a list of changes, shortened for people.
 pub(in crate::platform) fn shown(changes: &[String]) -> String {
     const SHOWN: usize = 60;
-    let mut lines: Vec<String> = changes
-        .iter()
-        .take(SHOWN)
-        .map(|one| one_line(one))
-        .collect();
-    if let Some(more) = changes.len().checked_sub(SHOWN).filter(|&more| more > 0) {
-        lines.push(format!("[and {more} more]"));
-    }
-    lines.join("\n")
+    let more = changes.len().saturating_sub(SHOWN);
+    let more = (more > 0).then(|| format!("[and {more} more]"));
+    let lines = changes.iter().take(SHOWN).map(|one| one_line(one));
+    lines.chain(more).collect::<Vec<_>>().join("\n")
 }

@@ -9,14 +9,13 @@
 //!
 //! ```text
 //! restore_job → checkpoint
-//! hidden_changes → repository_state → head
+//! hidden_changes → repository_state
 //! all of them → private_directory → config_commands → execution, location
 //! ```
 
 mod checkpoint;
 mod config_commands;
 mod execution;
-mod head;
 mod hidden_changes;
 mod location;
 mod private_directory;
@@ -31,7 +30,6 @@ pub(crate) use checkpoint::{TIME_TO_RECORD, record_checkpoint};
 pub(crate) use config_commands::config_commands;
 pub(super) use config_commands::{Configuration, GitOperation};
 pub(super) use execution::Git;
-pub(super) use head::head;
 pub(super) use hidden_changes::{hidden_changes, shown as shown_changes};
 pub(super) use private_directory::PrivateDirectory;
 pub(super) use repository_state::RepositoryState;

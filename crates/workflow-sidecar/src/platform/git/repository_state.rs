@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::config_commands::Configuration;
 use super::execution::{Git, no_repository};
-use super::head::head;
 use super::location::Location;
 use crate::platform::process::{CheckError, Failure, one_line};
 
@@ -51,7 +50,7 @@ impl RepositoryState {
         let Some(location) = Location::of(git.cwd) else {
             return Ok(Self::Absent);
         };
-        let head = head(git)?;
+        let head = git.head()?;
         let tips = git.text(&[
             "for-each-ref",
             "--sort=-committerdate",

@@ -6,7 +6,7 @@
 use std::io::Read;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
@@ -106,15 +106,11 @@ impl Output {
 
     /// Waits until the pipes have ended, or the time has passed.
     pub(super) fn wait_for_end(&self, at_most: Duration) {
-        let end = Instant::now() + at_most;
         let mut captured = self.captured();
-        while captured.open > 0 {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
-            }
-            self.0.pipe_ended.wait_for(&mut captured, left);
-        }
+        let is_open = |captured: &mut Captured| captured.open > 0;
+        self.0
+            .pipe_ended
+            .wait_while_for(&mut captured, is_open, at_most);
     }
 
     /// Closes the output; returns the recorded part of standard output, and the end of all output.

@@ -69,48 +69,41 @@ fn directories() -> Vec<PathBuf> {
 /// Returns the reason why `program_name` could not be started.
 pub(super) fn start_failure(program_name: &str, cwd: &Path, error: &io::Error) -> Failure {
     let name = one_line(program_name);
+    let missing_for = |reason| (CheckError::Missing, reason);
+    let not_executable = |reason| (CheckError::NotExecutable, reason);
     if !cwd.is_dir() {
         let cwd = one_line(&cwd.display().to_string());
-        return (
-            CheckError::Missing,
-            format!("the working directory {cwd} is not there"),
-        );
+        return missing_for(format!("the working directory {cwd} is not there"));
     }
     let file = program(program_name, cwd);
     match error.kind() {
-        io::ErrorKind::NotFound if is_path(program_name) && file.exists() => (
-            CheckError::NotExecutable,
+        io::ErrorKind::NotFound if is_path(program_name) && file.exists() => not_executable(
             format!("the interpreter that {name} names in its first line is not there"),
         ),
-        io::ErrorKind::NotFound => (CheckError::Missing, missing(program_name, cwd)),
-        io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory if file.is_dir() => (
-            CheckError::NotExecutable,
-            format!("{name} is a directory, not a program"),
-        ),
-        io::ErrorKind::PermissionDenied => (
-            CheckError::NotExecutable,
-            format!("{name} is not executable: `chmod +x {name}`, or name its interpreter first"),
-        ),
-        _ if is_no_program(error) => (
-            CheckError::NotExecutable,
-            format!("{name} is not a program: a script begins with `#!/bin/sh` or the like"),
-        ),
-        _ => (
-            CheckError::Start,
-            format!("{name} could not be started: {error}"),
-        ),
+        io::ErrorKind::NotFound => missing_for(missing(program_name, cwd)),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory if file.is_dir() => {
+            not_executable(format!("{name} is a directory, not a program"))
+        }
+        io::ErrorKind::PermissionDenied => not_executable(format!(
+            "{name} is not executable: `chmod +x {name}`, or name its interpreter first"
+        )),
+        _ if is_no_program(error) => not_executable(format!(
+            "{name} is not a program: a script begins with `#!/bin/sh` or the like"
+        )),
+        _ => {
+            let reason = format!("{name} could not be started: {error}");
+            (CheckError::Start, reason)
+        }
     }
 }
 
-#[cfg(unix)]
 fn is_no_program(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(rustix::io::Errno::NOEXEC.raw_os_error())
-}
-
-#[cfg(windows)]
-fn is_no_program(error: &io::Error) -> bool {
-    const ERROR_BAD_EXE_FORMAT: i32 = 193;
-    error.raw_os_error() == Some(ERROR_BAD_EXE_FORMAT)
+    #[cfg(unix)]
+    const NO_PROGRAM: i32 = rustix::io::Errno::NOEXEC.raw_os_error();
+    // ERROR_BAD_EXE_FORMAT
+    #[cfg(windows)]
+    const NO_PROGRAM: i32 = 193;
+    error.raw_os_error() == Some(NO_PROGRAM)
 }
 
 fn missing(program_name: &str, cwd: &Path) -> String {

@@ -17,7 +17,7 @@ use self::running_gates::RunningGates;
 use self::watched_triggers::WatchedTriggers;
 use super::answers::open_projects;
 use super::answers::open_requests::OpenRequests;
-use super::answers::trust_store::{hash_of, hash_of_triggers, is_trusted, trust};
+use super::answers::trust_store::{hash_of, hash_of_triggers, session_trusts, trust};
 use super::effects::{Platform, PlatformReport, Project, SessionContext};
 use super::gates::Baseline;
 use super::open_sessions::OpenSessions;
@@ -83,9 +83,8 @@ impl Platform for RealPlatform {
                 });
             }
             Effect::CheckTrust { commands } => {
-                let trusted = session.is_trusted
-                    && is_trusted(project.agent_dir, project.cwd, &hash_of(&commands));
-                return (!trusted).then_some(PlatformEvent::CommandsNotTrusted);
+                let is_trusted = session_trusts(session, &hash_of(&commands));
+                return (!is_trusted).then_some(PlatformEvent::CommandsNotTrusted);
             }
             Effect::TrustCommands { commands } => trust(&project, &hash_of(&commands)),
             Effect::TrustTriggers { triggers } => trust(&project, &hash_of_triggers(&triggers)),

@@ -7,7 +7,7 @@ use workflow_core::effect::GateRun;
 use workflow_core::event::PlatformEvent;
 use workflow_core::types::GateRunId;
 
-use crate::platform::answers::trust_store::{hash_of, is_trusted};
+use crate::platform::answers::trust_store::{hash_of, session_trusts};
 use crate::platform::effects::SessionContext;
 use crate::platform::gates::{self, Job};
 use crate::platform::open_sessions::OpenSessions;
@@ -32,10 +32,7 @@ impl RunningGates {
             commands,
         } = run;
         let project = session.project;
-        let may_run = commands.is_empty()
-            || session.is_trusted
-                && is_trusted(project.agent_dir, project.cwd, &hash_of(&commands));
-        if !may_run {
+        if !commands.is_empty() && !session_trusts(session, &hash_of(&commands)) {
             return Some(PlatformEvent::GateNotTrusted { gate });
         }
         // A gate of commands that the host runs: only trust was asked for.

@@ -231,24 +231,14 @@ fn check(metadata: &Metadata) -> io::Result<()> {
     if !metadata.is_file() {
         return Err(io::Error::other("it is no plain file"));
     }
-    if has_other_names(metadata) {
+    // Not known elsewhere without opening the file.
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::nlink(metadata) > 1 {
         return Err(io::Error::other(
             "it is no plain file: it has another name (a hard link), and emptying it would empty that file",
         ));
     }
     Ok(())
-}
-
-#[cfg(unix)]
-fn has_other_names(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    metadata.nlink() > 1
-}
-
-/// Not known here without opening the file.
-#[cfg(not(unix))]
-fn has_other_names(_metadata: &Metadata) -> bool {
-    false
 }
 
 /// Reads the file; `None` if it changes at the same time.
