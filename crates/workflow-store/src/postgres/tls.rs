@@ -69,13 +69,13 @@ impl Tls {
             Some(path) => {
                 let refuse =
                     |reason: String| format!("`sslrootcert`, {}: {reason}", path.display());
-                let found = CertificateDer::pem_file_iter(path)
-                    .map_err(|error| refuse(error.to_string()))?;
-                for certificate in found {
-                    let certificate = certificate.map_err(|error| refuse(error.to_string()))?;
-                    let added = roots.add(certificate);
-                    added.map_err(|error| refuse(error.to_string()))?;
-                }
+                let mut read = || -> Result<(), Box<dyn Error>> {
+                    for certificate in CertificateDer::pem_file_iter(path)? {
+                        roots.add(certificate?)?;
+                    }
+                    Ok(())
+                };
+                read().map_err(|error| refuse(error.to_string()))?;
                 if roots.is_empty() {
                     return Err(refuse("the file has no certificate in PEM".to_owned()));
                 }

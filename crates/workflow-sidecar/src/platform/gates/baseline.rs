@@ -37,17 +37,16 @@ impl Baseline {
         let end = Instant::now() + TIME;
         let mut baseline = Self::default();
         for gate in gates {
-            match &gate.check {
-                Check::File(check) if check.changed.is_some() => {
-                    // The check of an unreadable file reports that its state is unknown.
-                    let state = match check.glob() {
-                        Some(glob) => FileState::of_all(cwd, &glob, Some(end)),
-                        None => FileState::of(&cwd.join(&check.path), Some(end))
-                            .unwrap_or(FileState::Unreadable),
-                    };
-                    baseline.files.insert(check.path.clone(), state);
-                }
-                Check::Run(_) | Check::File(_) | Check::Git(_) => {}
+            if let Check::File(check) = &gate.check
+                && check.changed.is_some()
+            {
+                // The check of an unreadable file reports that its state is unknown.
+                let state = match check.glob() {
+                    Some(glob) => FileState::of_all(cwd, &glob, Some(end)),
+                    None => FileState::of(&cwd.join(&check.path), Some(end))
+                        .unwrap_or(FileState::Unreadable),
+                };
+                baseline.files.insert(check.path.clone(), state);
             }
         }
         let is_of_git = |gate: &Gate| matches!(gate.check, Check::Git(_));

@@ -154,9 +154,7 @@ impl<F: FnMut(GateEvent)> Follower<F> {
     }
 
     fn send_job(&self, mut pipe: PipeWriter) -> io::Result<()> {
-        let mut line = serde_json::to_vec(&self.job)?;
-        line.push(b'\n');
-        pipe.write_all(&line)
+        writeln!(pipe, "{}", serde_json::to_string(&self.job)?)
     }
 
     fn handle(&mut self, message: SupervisorMessage) {
@@ -177,16 +175,14 @@ impl<F: FnMut(GateEvent)> Follower<F> {
     }
 
     fn report_progress(&mut self) {
-        let Some((check, since)) = self.current else {
-            return;
-        };
-        let Some(gate) = self.job.gates.get(check) else {
-            return;
-        };
-        let (number, of) = (check + 1, self.job.gates.len());
-        let (what, seconds) = (check_name(&gate.check), since.elapsed().as_secs());
-        let text = format!("Checking {number} of {of}: {what} ({seconds} s)");
-        (self.on_event)(GateEvent::Progress(text));
+        if let Some((check, since)) = self.current
+            && let Some(gate) = self.job.gates.get(check)
+        {
+            let (number, of) = (check + 1, self.job.gates.len());
+            let (what, seconds) = (check_name(&gate.check), since.elapsed().as_secs());
+            let text = format!("Checking {number} of {of}: {what} ({seconds} s)");
+            (self.on_event)(GateEvent::Progress(text));
+        }
     }
 
     /// Sends the final event. If the supervisor was lost, the check that it ran could not be run.

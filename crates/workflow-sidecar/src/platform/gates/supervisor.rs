@@ -10,6 +10,8 @@ use std::thread;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+#[cfg(unix)]
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::Report;
 use super::check::{Job, check};
@@ -96,9 +98,9 @@ fn cancel_at_end_of_input(cancelled: &AtomicBool) {
 
 /// Leaves the host's terminal: Ctrl-C there must not end the supervisor before it has cleaned up, and a command that
 /// asks for a password must fail instead of blocking.
-#[cfg(unix)]
 fn leave_the_terminal() {
     // Fails only for a process that already leads a group, which is separate from the terminal as well.
+    #[cfg(unix)]
     let _ = rustix::process::setsid();
     #[cfg(target_os = "linux")]
     {
@@ -112,19 +114,11 @@ fn leave_the_terminal() {
     }
 }
 
-#[cfg(windows)]
-fn leave_the_terminal() {}
-
-#[cfg(unix)]
+#[cfg_attr(windows, expect(unused_variables, reason = "there are no signals"))]
 fn cancel_on_signals(cancelled: &Arc<AtomicBool>) -> io::Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    #[cfg(unix)]
     for signal in [SIGHUP, SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, cancelled.clone())?;
     }
-    Ok(())
-}
-
-#[cfg(windows)]
-fn cancel_on_signals(_cancelled: &Arc<AtomicBool>) -> io::Result<()> {
     Ok(())
 }

@@ -16,12 +16,7 @@ use super::location::Location;
 use crate::platform::process::Failure;
 
 /// Author of the commits of checkpoints, because the user may not have configured one.
-const IDENTITY: [(&str, &str); 4] = [
-    ("GIT_AUTHOR_NAME", "workflow-sidecar"),
-    ("GIT_AUTHOR_EMAIL", "workflow-sidecar@localhost"),
-    ("GIT_COMMITTER_NAME", "workflow-sidecar"),
-    ("GIT_COMMITTER_EMAIL", "workflow-sidecar@localhost"),
-];
+const AUTHOR: &str = "workflow-sidecar";
 
 /// The private directory of a repository.
 pub(in crate::platform) struct PrivateDirectory {
@@ -43,16 +38,16 @@ impl PrivateDirectory {
         let location = configuration.location()?.clone();
         let has_excludes = !left_out.contains(&EXCLUDE);
         let directory = fill(&location, &configuration.formats(), has_excludes);
-        let directory = directory.map_err(|error| {
-            failed(format!(
-                "a private directory for git cannot be made: {error}"
-            ))
-        })?;
+        let reason = |error| format!("a private directory for git cannot be made: {error}");
+        let directory = directory.map_err(|error| failed(reason(error)))?;
         let shown = |path: &Path| path.to_string_lossy().into_owned();
         let settings = configuration.in_effect(operation, left_out);
-        let own = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-        let mut environment: Vec<_> = IDENTITY.into_iter().map(own).collect();
+        let mut environment = Vec::new();
         let mut set = |name: &str, value: String| environment.push((name.to_owned(), value));
+        for person in ["GIT_AUTHOR", "GIT_COMMITTER"] {
+            set(&format!("{person}_NAME"), AUTHOR.to_owned());
+            set(&format!("{person}_EMAIL"), format!("{AUTHOR}@localhost"));
+        }
         set("GIT_DIR", shown(&location.git_dir));
         set("GIT_COMMON_DIR", shown(directory.path()));
         let objects = location.common_dir().join("objects");

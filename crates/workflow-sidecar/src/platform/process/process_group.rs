@@ -4,9 +4,14 @@
 //! command starts, except one that leaves the group on purpose (`setsid`, `setpgid`), as a daemon does. On Windows
 //! it is the process tree as `taskkill` sees it.
 
+#[cfg(windows)]
+use std::process::Stdio;
 use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
+
+#[cfg(unix)]
+use rustix::process::{Signal, WaitOptions, kill_process_group, test_kill_process_group, waitpgid};
 
 /// Time between asking processes to end and killing them.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
@@ -16,34 +21,24 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// The processes of one command.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ProcessGroup(system::Id);
+pub(crate) struct ProcessGroup(Id);
+
+#[cfg(unix)]
+type Id = rustix::process::Pid;
+#[cfg(windows)]
+type Id = u32;
 
 impl ProcessGroup {
-    /// Makes the command the leader of a new group.
-    pub(super) fn prepare(command: &mut Command) {
-        system::prepare(command);
-    }
-
     /// Returns the group of a child that was prepared.
     pub(super) fn of(child: &Child) -> Option<Self> {
         Self::numbered(child.id())
     }
 
-    /// Returns the group with a number from [`Self::number`], also from another process.
-    pub(crate) fn numbered(number: u32) -> Option<Self> {
-        system::id(number).map(Self)
-    }
-
-    /// Returns the system's number of the group.
-    pub(crate) fn number(self) -> u32 {
-        system::number(self.0)
-    }
-
     /// Ends all processes of the group: asks them first, then kills them.
     pub(crate) fn end(self, mut leader: Option<&mut Child>) {
-        system::ask_to_end(self.0);
+        self.ask_to_end();
         if !self.is_gone_within(GRACE, leader.as_deref_mut()) {
-            system::kill(self.0, leader.as_deref_mut());
+            self.kill(leader.as_deref_mut());
             self.is_gone_within(REAP_TIME, leader);
         }
     }
@@ -52,7 +47,7 @@ impl ProcessGroup {
     pub(super) fn end_remaining(self) {
         // A group's number is not reused while the group has members, and the time between this look and the
         // signal is too short for all numbers to be used once.
-        if system::has_members(self.0) {
+        if self.has_members() {
             self.end(None);
         }
     }
@@ -65,7 +60,7 @@ impl ProcessGroup {
                 None => true,
             };
             // Checked only now: the check reaps ended processes, and must not take the leader's status.
-            if leader_has_ended && !system::has_members(self.0) {
+            if leader_has_ended && !self.has_members() {
                 return true;
             }
             if Instant::now() >= end {
@@ -97,68 +92,58 @@ pub(crate) fn signal_name(signal: i32) -> String {
 }
 
 #[cfg(unix)]
-mod system {
-    use std::os::unix::process::CommandExt;
-    use std::process::{Child, Command};
-
-    use rustix::process::{
-        Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, waitpgid,
-    };
-
-    pub(super) type Id = Pid;
-
+impl ProcessGroup {
+    /// Makes the command the leader of a new group.
     pub(super) fn prepare(command: &mut Command) {
-        command.process_group(0);
+        std::os::unix::process::CommandExt::process_group(command, 0);
     }
 
-    pub(super) fn id(number: u32) -> Option<Id> {
+    /// Returns the group with a number from [`Self::number`], also from another process.
+    pub(crate) fn numbered(number: u32) -> Option<Self> {
         // 1 would mean all processes.
         let number = i32::try_from(number).ok().filter(|&number| number > 1);
-        number.and_then(Pid::from_raw)
+        number.and_then(Id::from_raw).map(Self)
     }
 
-    pub(super) fn number(id: Id) -> u32 {
-        id.as_raw_nonzero().get().unsigned_abs()
+    /// Returns the system's number of the group.
+    pub(crate) fn number(self) -> u32 {
+        self.0.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Asks a group to end. A stopped process gets the signal only when it continues. A group without members is no
+    /// Asks the group to end. A stopped process gets the signal only when it continues. A group without members is no
     /// error.
-    pub(super) fn ask_to_end(id: Id) {
-        let _ = kill_process_group(id, Signal::TERM);
-        let _ = kill_process_group(id, Signal::CONT);
+    fn ask_to_end(self) {
+        let _ = kill_process_group(self.0, Signal::TERM);
+        let _ = kill_process_group(self.0, Signal::CONT);
     }
 
-    pub(super) fn kill(id: Id, _first: Option<&mut Child>) {
-        let _ = kill_process_group(id, Signal::KILL);
+    fn kill(self, _leader: Option<&mut Child>) {
+        let _ = kill_process_group(self.0, Signal::KILL);
     }
 
     /// Also reaps ended processes that were reparented to us, which would otherwise count as members for ever.
-    pub(super) fn has_members(id: Id) -> bool {
-        while let Ok(Some(_)) = waitpgid(id, WaitOptions::NOHANG) {}
-        test_kill_process_group(id).is_ok()
+    fn has_members(self) -> bool {
+        while let Ok(Some(_)) = waitpgid(self.0, WaitOptions::NOHANG) {}
+        test_kill_process_group(self.0).is_ok()
     }
 }
 
 #[cfg(windows)]
-mod system {
-    use std::process::{Child, Command, Stdio};
-
-    pub(super) type Id = u32;
-
+impl ProcessGroup {
     pub(super) fn prepare(_command: &mut Command) {}
 
-    pub(super) fn id(number: u32) -> Option<Id> {
-        Some(number)
+    pub(crate) fn numbered(number: u32) -> Option<Self> {
+        Some(Self(number))
     }
 
-    pub(super) fn number(id: Id) -> u32 {
-        id
+    pub(crate) fn number(self) -> u32 {
+        self.0
     }
 
     /// Console programs have no signal to end them, so the tree is killed while its root still exists to find it by.
-    pub(super) fn ask_to_end(id: Id) {
+    fn ask_to_end(self) {
         let mut taskkill = Command::new("taskkill");
-        taskkill.args(["/T", "/F", "/PID", &id.to_string()]);
+        taskkill.args(["/T", "/F", "/PID", &self.0.to_string()]);
         taskkill.stdin(Stdio::null());
         let _ = taskkill
             .stdout(Stdio::null())
@@ -166,13 +151,13 @@ mod system {
             .status();
     }
 
-    pub(super) fn kill(_id: Id, first: Option<&mut Child>) {
-        if let Some(child) = first {
+    fn kill(self, leader: Option<&mut Child>) {
+        if let Some(child) = leader {
             let _ = child.kill();
         }
     }
 
-    pub(super) fn has_members(_id: Id) -> bool {
+    fn has_members(self) -> bool {
         false
     }
 }

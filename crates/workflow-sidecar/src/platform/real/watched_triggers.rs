@@ -9,7 +9,7 @@ use workflow_core::definition::{Tier, Trigger};
 use workflow_core::event::WatchReport;
 
 use crate::platform::answers::trust_store::{hash_of_triggers, is_trusted};
-use crate::platform::effects::SessionContext;
+use crate::platform::effects::{Project, SessionContext};
 use crate::platform::open_sessions::OpenSessions;
 use crate::platform::triggers::{self, ActiveTrigger};
 
@@ -37,21 +37,16 @@ impl WatchedTriggers {
         triggers: &[Trigger],
         sessions: &OpenSessions,
     ) -> WatchReport {
-        let project = session.project;
-        let of_project = || {
-            triggers
-                .iter()
-                .filter(|trigger| trigger.tier == Tier::Project)
+        let Project { agent_dir, cwd, .. } = session.project;
+        let is_of_project = |trigger: &&Trigger| trigger.tier == Tier::Project;
+        let (of_project, of_user): (Vec<_>, Vec<_>) = triggers.iter().partition(is_of_project);
+        let hash = hash_of_triggers(of_project.iter().copied());
+        let untrusted = !of_project.is_empty() && !is_trusted(agent_dir, cwd, &hash);
+        let wanted = if untrusted {
+            of_user
+        } else {
+            triggers.iter().collect()
         };
-        let untrusted = of_project().next().is_some()
-            && !is_trusted(
-                project.agent_dir,
-                project.cwd,
-                &hash_of_triggers(of_project()),
-            );
-        let wanted = triggers
-            .iter()
-            .filter(|trigger| !untrusted || trigger.tier == Tier::Global);
         let mut report = WatchReport {
             untrusted,
             ..WatchReport::default()
@@ -60,42 +55,30 @@ impl WatchedTriggers {
         let watched = watched.entry(session.id.to_owned()).or_default();
         // A trigger that ends frees its port before another one starts.
         watched.retain(|running| {
-            let is_same = |wanted: &Trigger| wanted.is_same(&running.trigger);
-            running.cwd == project.cwd && wanted.clone().any(is_same)
+            let mut wanted = wanted.iter();
+            running.cwd == cwd && wanted.any(|wanted| wanted.is_same(&running.trigger))
         });
         for trigger in wanted {
-            if watched
-                .iter()
-                .any(|running| running.trigger.is_same(trigger))
-            {
+            let mut running = watched.iter();
+            if running.any(|running| running.trigger.is_same(trigger)) {
                 continue;
             }
-            match self.watch_one(session, trigger, sessions) {
-                Ok(running) => {
+            let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+            let on_event = sessions.reporter(session.id, Some(number));
+            match triggers::start(trigger, cwd, on_event) {
+                Ok(active) => {
                     report.started.push(trigger.describe());
-                    watched.push(running);
+                    watched.push(WatchedTrigger {
+                        trigger: trigger.clone(),
+                        cwd: cwd.to_path_buf(),
+                        number,
+                        _active: active,
+                    });
                 }
                 Err(problem) => report.problems.push(problem),
             }
         }
         report
-    }
-
-    fn watch_one(
-        &self,
-        session: &SessionContext<'_>,
-        trigger: &Trigger,
-        sessions: &OpenSessions,
-    ) -> Result<WatchedTrigger, String> {
-        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        let cwd = session.project.cwd;
-        let report = sessions.reporter(session.id, Some(number));
-        Ok(WatchedTrigger {
-            trigger: trigger.clone(),
-            cwd: cwd.to_path_buf(),
-            number,
-            _active: triggers::start(trigger, cwd, report)?,
-        })
     }
 
     /// Ends the watching for a session.
