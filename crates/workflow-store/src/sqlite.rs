@@ -123,7 +123,7 @@ impl Rows for SqliteRows<'_> {
     fn query(&mut self, sql: &str, values: &Value) -> Result<Vec<Row>, StoreError> {
         let query = || {
             let mut statement = self.connection.prepare(sql)?;
-            let names = statement.column_names().into_iter().map(str::to_owned);
+            let names = statement.column_names().map(str::to_owned);
             let names: Vec<String> = names.collect();
             let rows = statement.query_map(parameters(values), |row| {
                 let columns = names.iter().enumerate();
