@@ -19,8 +19,10 @@ pub(crate) fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
         return fs::write(path, text);
     }
     let directory = path.parent().filter(|parent| *parent != Path::new(""));
-    let mut builder = tempfile::Builder::new();
-    with_usual_permissions(&mut builder);
+    let builder = &mut tempfile::Builder::new();
+    // A new file has the usual permissions, within the user's mask.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let directory = directory.unwrap_or(Path::new("."));
     directory.metadata()?;
     // The error without the name of the temporary file, which is unknown to the user.
@@ -33,16 +35,6 @@ pub(crate) fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     file.persist(path)?;
     Ok(())
 }
-
-/// Gives a new file the usual permissions, within the user's mask.
-#[cfg(unix)]
-fn with_usual_permissions(builder: &mut tempfile::Builder<'_, '_>) {
-    use std::os::unix::fs::PermissionsExt;
-    builder.permissions(fs::Permissions::from_mode(0o666));
-}
-
-#[cfg(not(unix))]
-fn with_usual_permissions(_: &mut tempfile::Builder<'_, '_>) {}
 
 #[cfg(test)]
 mod tests {

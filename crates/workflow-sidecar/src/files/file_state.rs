@@ -37,9 +37,10 @@ pub(crate) enum FileState {
 impl FileState {
     /// Reads the state of a file until the deadline. Never waits for a pipe or a device.
     pub(crate) fn of(path: &Path, end: Option<Instant>) -> io::Result<Self> {
+        use io::ErrorKind::{NotADirectory, NotFound};
         match regular_file::open(path) {
             Ok(file) => Self::of_opened(file, end),
-            Err(error) if is_absence(&error) => Ok(Self::Absent),
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(Self::Absent),
             Err(error) => Err(error),
         }
     }
@@ -68,23 +69,14 @@ impl FileState {
     }
 
     fn long(metadata: &Metadata) -> Self {
+        let changed = metadata.modified().ok();
+        let since = changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         Self::Long {
             length: metadata.len(),
-            changed: nanoseconds(metadata),
+            // A system without this time leaves the length to compare.
+            changed: since.map_or(0, |since| since.as_nanos()),
         }
     }
-}
-
-fn is_absence(error: &io::Error) -> bool {
-    use io::ErrorKind::{NotADirectory, NotFound};
-    matches!(error.kind(), NotFound | NotADirectory)
-}
-
-fn nanoseconds(metadata: &Metadata) -> u128 {
-    // A system without this time leaves the length to compare.
-    let changed = metadata.modified().ok();
-    let since = changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    since.map_or(0, |since| since.as_nanos())
 }
 
 /// Returns the hash of a file; `None` if it is too long, or reading it takes too long.

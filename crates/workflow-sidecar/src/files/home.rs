@@ -12,7 +12,10 @@ pub(crate) const STATE_DIRECTORY: &str = ".local/state/workflow-sidecar";
 pub(crate) fn home_dir() -> Option<PathBuf> {
     let variable = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
     let variable = std::env::var_os(variable).filter(|home| !home.is_empty());
-    variable.map(PathBuf::from).or_else(from_passwd)
+    let home = variable.map(PathBuf::from);
+    #[cfg(unix)]
+    let home = home.or_else(from_passwd);
+    home
 }
 
 /// Expands a `~` at the beginning of a path. Without a home directory the path stays.
@@ -27,11 +30,6 @@ fn from_passwd() -> Option<PathBuf> {
     let text = std::fs::read_to_string("/etc/passwd");
     let text = text.inspect_err(|error| tracing::debug!("/etc/passwd: {error}"));
     of_user(&text.ok()?, rustix::process::getuid().as_raw())
-}
-
-#[cfg(not(unix))]
-fn from_passwd() -> Option<PathBuf> {
-    None
 }
 
 /// Returns the home directory of a user, from the text of `/etc/passwd`.

@@ -135,18 +135,24 @@ impl Files for Disk {
         let mut entries = Vec::new();
         for entry in listed {
             let entry = entry.map_err(|error| problem(&error))?;
+            let name = entry.file_name();
             // Follows a link; one to nothing is an error to report.
-            match fs::metadata(entry.path()) {
-                Ok(metadata) if metadata.is_dir() => entries.push((entry.file_name(), Ok(()))),
-                Ok(_) => {}
-                Err(error) => entries.push((entry.file_name(), Err(problem(&error)))),
-            }
+            let problem = match fs::metadata(entry.path()) {
+                Ok(metadata) if !metadata.is_dir() => continue,
+                Ok(_) => name.to_str().is_none().then_some(FileProblem::NameNotUtf8),
+                Err(error) => Some(problem(&error)),
+            };
+            entries.push((name, problem));
         }
-        entries.sort_by(|(a, _), (b, _)| a.as_encoded_bytes().cmp(b.as_encoded_bytes()));
-        Ok(entries
-            .into_iter()
-            .map(|(name, listed)| tier_entry(&name, listed))
-            .collect())
+        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let entries = entries.into_iter().map(|(name, problem)| {
+            let name = name.to_string_lossy().into_owned();
+            match problem {
+                None => TierEntry::Directory(name),
+                Some(problem) => TierEntry::Skipped { name, problem },
+            }
+        });
+        Ok(entries.collect())
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
@@ -183,21 +189,6 @@ fn read_bounded(file: File, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
         return Err(FileProblem::TooLarge { limit: max_bytes });
     }
     Ok(bytes)
-}
-
-fn tier_entry(name: &OsStr, listed: Result<(), FileProblem>) -> TierEntry {
-    let lossy = || name.to_string_lossy().into_owned();
-    match (name.to_str(), listed) {
-        (Some(name), Ok(())) => TierEntry::Directory(name.to_owned()),
-        (None, Ok(())) => TierEntry::Skipped {
-            name: lossy(),
-            problem: FileProblem::NameNotUtf8,
-        },
-        (_, Err(problem)) => TierEntry::Skipped {
-            name: lossy(),
-            problem,
-        },
-    }
 }
 
 fn problem(error: &io::Error) -> FileProblem {

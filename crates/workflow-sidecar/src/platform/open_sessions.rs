@@ -45,8 +45,8 @@ impl OpenSessions {
     }
 
     /// Reports an event to a session.
-    pub(super) fn report(&self, session: String, event: PlatformEvent) {
-        self.reporter(&session, None)(event);
+    pub(super) fn report(&self, session: &str, event: PlatformEvent) {
+        self.reporter(session, None)(event);
     }
 
     /// Gives a function that reports events of a session.

@@ -47,15 +47,13 @@ fn look_up(name: &str) -> Result<Vec<IpAddr>, String> {
         format!("the address of {name} cannot be looked up, because getent cannot be started ({error}): add the address to the setting `store`, as in ?hostaddr=192.0.2.1")
     })?;
     let lines = String::from_utf8_lossy(&asked.stdout);
-    let mut addresses = Vec::new();
-    for line in lines.lines() {
-        let address = line.split_whitespace().next();
-        if let Some(address) = address.and_then(|address| address.parse().ok())
-            && !addresses.contains(&address)
-        {
-            addresses.push(address);
-        }
-    }
+    let addresses = lines.lines().filter_map(|line| {
+        let address = line.split_whitespace().next()?;
+        address.parse().ok()
+    });
+    // There is a line for each kind of socket.
+    let mut addresses: Vec<IpAddr> = addresses.collect();
+    addresses.dedup();
     if addresses.is_empty() {
         return Err(format!("the system knows no address of {name}"));
     }

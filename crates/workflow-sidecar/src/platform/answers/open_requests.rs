@@ -234,7 +234,7 @@ impl OpenRequests {
                 choice: decision.choice,
                 is_earlier: false,
             };
-            self.sessions.report(session, event);
+            self.sessions.report(&session, event);
         }
     }
 }

@@ -3,7 +3,6 @@
 //! Owns the verdict on each kind of check. Must not know how it is reported.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use regex::Regex;
@@ -25,11 +24,15 @@ use crate::platform::process::{
 /// Bytes of standard output that are matched with a pattern. A command that writes more is ended.
 pub(super) const STDOUT: usize = 8 * 1024 * 1024;
 
-/// Exit codes of a shell for a program that does not exist, and for one that is not executable.
-const SHELL_NOT_FOUND: i32 = 127;
-const SHELL_NOT_EXECUTABLE: i32 = 126;
-/// Exit codes that come from a shell, perhaps one that the host uses, and not from the program.
-pub(super) const EXECUTED_BY_SHELL: [i32; 2] = [SHELL_NOT_FOUND, SHELL_NOT_EXECUTABLE];
+/// Exit codes that come from a shell, perhaps one that the host uses, and not from the program, and what it says by them.
+pub(super) const EXECUTED_BY_SHELL: [(i32, CheckError, &str); 2] = [
+    (127, CheckError::Missing, "did not find a program"),
+    (
+        126,
+        CheckError::NotExecutable,
+        "could not execute a program",
+    ),
+];
 
 /// A gate and everything that its run needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,14 +71,12 @@ fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, monitor: Monitor<'_
         Ok(finished) => finished,
         Err(failure) => return report(gate, Err(failure.into())),
     };
-    let timeout = Duration::from_secs(expected.timeout.into());
-    let status = finished.status("it", timeout);
-    let exited = status.as_ref().ok();
+    let exited = finished.status("it").ok();
     Report {
-        exit: exited.and_then(ExitStatus::code),
+        exit: exited.and_then(|status| status.code()),
         signal: exited.and_then(signal),
         tail: finished.tail.clone(),
-        ..report(gate, judge(expected, status, &finished))
+        ..report(gate, judge(expected, &finished))
     }
 }
 
@@ -88,17 +89,13 @@ fn finish_command(
     let is_compared = pattern(expected)?.is_some();
     let missing = || (CheckError::Missing, "the command is empty".to_owned());
     let command = command_line(expected).ok_or_else(missing)?;
-    let environment = expected.env.iter();
-    let environment: Vec<(&str, &str)> = environment
-        .map(|(name, value)| (&**name, &**value))
-        .collect();
     let invocation = Invocation {
         command,
         cwd: &directory(expected, cwd)?,
         timeout: Duration::from_secs(expected.timeout.into()),
         stdout_bound: if is_compared { STDOUT } else { 0 },
         recorded: expected.stream,
-        environment: &environment,
+        environment: &expected.env,
         grace: GRACE,
         is_hidden: |_| false,
     };
@@ -147,20 +144,18 @@ fn command_line(expected: &RunCheck) -> Option<CommandLine<'_>> {
     Some(CommandLine::Program(program, arguments))
 }
 
-fn judge(expected: &RunCheck, status: Result<ExitStatus, Failure>, finished: &Finished) -> Checked {
+fn judge(expected: &RunCheck, finished: &Finished) -> Checked {
     if let End::TooMuchOutput = finished.end {
         let reason = format!("it was stopped: {}", too_much_output(expected));
         return Err((CheckError::TooMuchOutput, reason).into());
     }
-    let status = status?;
-    match status.code() {
-        Some(code) => judge_exit(expected, code, &finished.stdout, &finished.tail),
-        // A crash is not an exit code, so it does not satisfy `exit: nonzero`.
-        None => {
-            let name = signal(&status).map_or("a signal".to_owned(), signal_name);
-            Err(NotPassed::failed(format!("it was ended by {name}")))
-        }
+    let status = finished.status("it")?;
+    if let Some(code) = status.code() {
+        return judge_exit(expected, code, &finished.stdout, &finished.tail);
     }
+    // A crash is not an exit code, so it does not satisfy `exit: nonzero`.
+    let name = signal(status).map_or("a signal".to_owned(), signal_name);
+    Err(NotPassed::failed(format!("it was ended by {name}")))
 }
 
 pub(super) fn too_much_output(expected: &RunCheck) -> String {
@@ -170,22 +165,17 @@ pub(super) fn too_much_output(expected: &RunCheck) -> String {
 
 pub(super) fn judge_exit(expected: &RunCheck, code: i32, stdout: &[u8], tail: &str) -> Checked {
     let must_fail = expected.exit == ExpectedExit::Nonzero;
-    let is_expected = match expected.exit {
-        ExpectedExit::Code(wanted) => code == wanted,
-        ExpectedExit::Nonzero => code != 0,
+    let (is_expected, wanted) = match expected.exit {
+        ExpectedExit::Code(wanted) => (code == wanted, wanted.to_string()),
+        ExpectedExit::Nonzero => (code != 0, "any but 0".to_owned()),
     };
+    let mut of_shell = EXECUTED_BY_SHELL.into_iter();
     // A check that expects failure must not pass because a program is missing, which scripts report as a shell does.
-    if (expected.shell || must_fail) && expected.exit != ExpectedExit::Code(code) {
-        let error = match code {
-            SHELL_NOT_FOUND => Some((CheckError::Missing, "did not find a program")),
-            SHELL_NOT_EXECUTABLE => {
-                Some((CheckError::NotExecutable, "could not execute a program"))
-            }
-            _ => None,
-        };
-        if let Some((error, what)) = error {
-            return Err((error, format!("the shell {what} (exit code {code})")).into());
-        }
+    if (expected.shell || must_fail)
+        && expected.exit != ExpectedExit::Code(code)
+        && let Some((_, error, what)) = of_shell.find(|(known, ..)| *known == code)
+    {
+        return Err((error, format!("the shell {what} (exit code {code})")).into());
     }
     if must_fail
         && is_expected
@@ -195,10 +185,6 @@ pub(super) fn judge_exit(expected: &RunCheck, code: i32, stdout: &[u8], tail: &s
         return Err((CheckError::Missing, reason).into());
     }
     if !is_expected {
-        let wanted = match expected.exit {
-            ExpectedExit::Code(wanted) => wanted.to_string(),
-            ExpectedExit::Nonzero => "any but 0".to_owned(),
-        };
         let reason = format!("exit code {code}, expected {wanted}");
         return Err(NotPassed::failed(reason));
     }

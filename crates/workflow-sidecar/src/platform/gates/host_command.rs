@@ -65,7 +65,7 @@ pub(crate) fn judge_answer(
         let reason = format!("it did not end within {seconds} s, and the host was asked to end it");
         (CheckError::Timeout, reason).into()
     };
-    let report = match answer {
+    let mut report = match answer {
         HostAnswer::Late => report(gate, Err(timeout())),
         HostAnswer::Failed => could_not_run(gate, CheckError::Start, "the host could not run it"),
         HostAnswer::Ended(output) => {
@@ -81,10 +81,8 @@ pub(crate) fn judge_answer(
             }
         }
     };
-    Report {
-        duration_ms,
-        ..report
-    }
+    report.duration_ms = duration_ms;
+    report
 }
 
 fn judge(expected: &RunCheck, output: &ExecResult) -> Checked {
@@ -102,8 +100,9 @@ fn judge(expected: &RunCheck, output: &ExecResult) -> Checked {
         return Err((CheckError::TooMuchOutput, too_much_output(expected)).into());
     }
     // How the host starts a program is not known: perhaps by a shell, which reports a missing one by its exit code.
+    let mut of_shell = EXECUTED_BY_SHELL.iter();
     let by_shell = RunCheck {
-        shell: expected.shell || EXECUTED_BY_SHELL.contains(&output.code),
+        shell: expected.shell || of_shell.any(|(known, ..)| *known == output.code),
         ..expected.clone()
     };
     judge_exit(&by_shell, output.code, compared.as_bytes(), &tail(output))
@@ -220,7 +219,7 @@ mod tests {
             exit: ExpectedExit::Nonzero,
             ..test_command()
         };
-        for missing in EXECUTED_BY_SHELL {
+        for (missing, ..) in EXECUTED_BY_SHELL {
             let verdict = verdict(&failing, ended(missing, ""), 1);
             assert!(matches!(verdict, Verdict::CouldNotRun(_)), "{verdict:?}");
         }

@@ -58,11 +58,7 @@ pub(crate) fn record_checkpoint(cwd: &Path, agent_dir: &Path) -> Result<Snapshot
     let head = git.head().map_err(failed)?;
     let head = head.ok_or(SnapshotError::NoRepository)?;
     let directory = private_directory(GitOperation::Compare, git, agent_dir).map_err(failed)?;
-    let checkpoints = Checkpoints {
-        git: directory.git(git),
-        directory: &directory,
-    };
-    let commit = checkpoints.commit_changes("workflow-sidecar: a turn begins");
+    let commit = Checkpoints::of(&directory, git).commit_changes("workflow-sidecar: a turn begins");
     let reference = commit.map_err(failed)?;
     Ok(Snapshot { reference, head })
 }
@@ -84,11 +80,7 @@ pub(crate) fn restore_checkpoint(
     };
     let directory = private_directory(GitOperation::Restore, git, agent_dir);
     let result = directory.and_then(|directory| {
-        let checkpoints = Checkpoints {
-            git: directory.git(git),
-            directory: &directory,
-        };
-        checkpoints.restore(snapshot, on_step, &mut restored)
+        Checkpoints::of(&directory, git).restore(snapshot, on_step, &mut restored)
     });
     match result {
         Ok(files) => restored.files = files,
@@ -112,7 +104,12 @@ fn copy_index(index: &Path, copy: &str) -> io::Result<()> {
     }
 }
 
-impl Checkpoints<'_> {
+impl<'a> Checkpoints<'a> {
+    fn of(directory: &'a PrivateDirectory, git: Git<'a>) -> Self {
+        let git = directory.git(git);
+        Self { directory, git }
+    }
+
     fn restore(
         &self,
         Snapshot { reference, head }: &Snapshot,

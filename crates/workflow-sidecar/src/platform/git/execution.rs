@@ -152,10 +152,10 @@ impl<'a> Git<'a> {
     pub(in crate::platform) fn run(self, arguments: &[&str]) -> Result<GitOutput, Failure> {
         let left = |end: Instant| end.saturating_duration_since(Instant::now());
         let timeout = self.end.map_or(self.timeout, left).min(self.timeout);
-        let own = self.environment.iter();
-        let own = own.map(|(name, value)| (&**name, &**value));
         let index = self.index.map(|index| ("GIT_INDEX_FILE", index));
-        let environment: Vec<_> = ENVIRONMENT.into_iter().chain(own).chain(index).collect();
+        let usual = ENVIRONMENT.into_iter().chain(index);
+        let usual = usual.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let environment: Vec<_> = usual.chain(self.environment.iter().cloned()).collect();
         let settings = SETTINGS.iter().flat_map(|setting| ["-c", setting]);
         let options = iter::once("--no-pager").chain(settings);
         let arguments = options.chain(arguments.iter().copied()).collect();
@@ -177,7 +177,7 @@ impl<'a> Git<'a> {
         let code = if is_cut {
             0
         } else {
-            let code = finished.status("git", timeout)?.code();
+            let code = finished.status("git")?.code();
             code.ok_or_else(|| failed("git was ended by a signal"))?
         };
         Ok(GitOutput {

@@ -35,7 +35,7 @@ pub(crate) struct Invocation<'a> {
     /// The output to record; the other one is only shown.
     pub(crate) recorded: OutputStream,
     /// Variables that are set in addition to the inherited environment.
-    pub(crate) environment: &'a [(&'a str, &'a str)],
+    pub(crate) environment: &'a [(String, String)],
     /// Time between asking the command to end and killing it. Without it, everything that it started is killed at once.
     pub(crate) grace: Duration,
     /// Selects the inherited variables that are not passed on.
@@ -61,11 +61,11 @@ pub(crate) struct Finished {
 
 impl Finished {
     /// Returns the status of a command that exited by itself, else the reason why it did not. `who` is its name in a sentence.
-    pub(crate) fn status(&self, who: &str, timeout: Duration) -> Result<ExitStatus, Failure> {
+    pub(crate) fn status(&self, who: &str) -> Result<ExitStatus, Failure> {
         Err(match &self.end {
             End::Exited(status) => return Ok(*status),
-            End::Timeout => {
-                let seconds = timeout.as_secs_f32();
+            End::Timeout(time) => {
+                let seconds = time.as_secs_f32();
                 let reason = format!("{who} did not end within {seconds:.0} s and was stopped");
                 (CheckError::Timeout, reason)
             }
@@ -87,8 +87,8 @@ impl Finished {
 pub(crate) enum End {
     /// It exited, or was killed by a signal that is not ours.
     Exited(ExitStatus),
-    /// It ran into its time limit.
-    Timeout,
+    /// It ran into this time limit.
+    Timeout(Duration),
     /// The caller cancelled it.
     Cancelled,
     /// Its standard output exceeded the bound.
@@ -110,7 +110,7 @@ pub(crate) fn run(invocation: &Invocation<'_>, monitor: Monitor<'_>) -> Result<F
     if let Some(group) = group {
         match end {
             End::Exited(_) | End::Unknown(_) => group.end_remaining(),
-            End::Timeout | End::Cancelled | End::TooMuchOutput => {
+            End::Timeout(_) | End::Cancelled | End::TooMuchOutput => {
                 if invocation.grace.is_zero() {
                     kill_tree(child.id());
                 }
@@ -137,7 +137,7 @@ fn wait(child: &mut Child, timeout: Duration, output: &Output, monitor: Monitor<
             return End::Cancelled;
         }
         if began.elapsed() >= timeout {
-            return End::Timeout;
+            return End::Timeout(timeout);
         }
         if output.is_too_much() {
             return End::TooMuchOutput;
@@ -155,7 +155,12 @@ fn spawn(invocation: &Invocation<'_>, output: &Output) -> Result<Child, Failure>
     for (name, _) in std::env::vars_os().filter(|(name, _)| (invocation.is_hidden)(name)) {
         command.env_remove(name);
     }
-    command.envs(invocation.environment.iter().copied());
+    command.envs(
+        invocation
+            .environment
+            .iter()
+            .map(|(name, value)| (name, value)),
+    );
     ProcessGroup::prepare(&mut command);
     connect(&mut command, invocation, output)
         // Dropping `command` closes our ends of the pipes; otherwise the readers would wait for us.

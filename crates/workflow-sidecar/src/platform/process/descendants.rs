@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 mod system {
     use std::collections::{BTreeMap, BTreeSet};
     use std::thread;
-    use std::time::Instant;
+    use std::time::{Duration, Instant};
 
     use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, wait};
 
@@ -26,52 +26,44 @@ mod system {
     pub(crate) fn end_descendants() {
         let this = getpid().as_raw_nonzero().get().unsigned_abs();
         let mut asked = BTreeSet::new();
-        let (began, mut is_killing) = (Instant::now(), false);
-        loop {
-            reap();
-            let left = descendants(this);
-            if left.is_empty() || began.elapsed() > GRACE + KILL_TIME {
-                return;
+        until_gone(this, GRACE + KILL_TIME, |process, elapsed| {
+            if elapsed > GRACE {
+                send(process, Signal::KILL);
+            } else if asked.insert(process) {
+                send(process, Signal::TERM);
+                // A stopped process gets the signal only when it continues.
+                send(process, Signal::CONT);
             }
-            is_killing |= began.elapsed() > GRACE;
-            for process in left {
-                if is_killing {
-                    send(process, Signal::KILL);
-                } else if asked.insert(process) {
-                    send(process, Signal::TERM);
-                    // A stopped process gets the signal only when it continues.
-                    send(process, Signal::CONT);
-                }
-            }
-            thread::sleep(PAUSE);
-        }
+        });
+        // No other code waits for the children here.
+        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
     }
 
     /// Kills a process and all its descendants, without asking. The caller must still have to wait for the process.
     pub(crate) fn kill_tree(root: u32) {
         // The descendants first: while their ancestor exists, what they leave behind becomes its child.
+        until_gone(root, KILL_TIME, |process, _| send(process, Signal::KILL));
+        send(root, Signal::KILL);
+    }
+
+    /// Signals what is left of the descendants of a process, until there are none or the time has passed.
+    fn until_gone(root: u32, time: Duration, mut signal: impl FnMut(u32, Duration)) {
         let began = Instant::now();
         loop {
-            let left = descendants(root);
-            if left.is_empty() || began.elapsed() > KILL_TIME {
-                break;
+            let (left, elapsed) = (descendants(root), began.elapsed());
+            if left.is_empty() || elapsed > time {
+                return;
             }
             for process in left {
-                send(process, Signal::KILL);
+                signal(process, elapsed);
             }
             thread::sleep(PAUSE);
         }
-        send(root, Signal::KILL);
     }
 
     /// Returns `true` if a process is stopped, as by `kill -STOP`.
     pub(crate) fn is_stopped(process: u32) -> bool {
         status(process).is_some_and(|(state, _)| matches!(state, 'T' | 't'))
-    }
-
-    /// No other code waits for the children here.
-    fn reap() {
-        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
     }
 
     fn send(process: u32, signal: Signal) {

@@ -73,12 +73,12 @@ impl ProcessGroup {
 
 /// Returns the signal that ended a process.
 #[cfg(unix)]
-pub(crate) fn signal(status: &ExitStatus) -> Option<i32> {
-    std::os::unix::process::ExitStatusExt::signal(status)
+pub(crate) fn signal(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
 }
 
 #[cfg(windows)]
-pub(crate) fn signal(_status: &ExitStatus) -> Option<i32> {
+pub(crate) fn signal(_status: ExitStatus) -> Option<i32> {
     None
 }
 

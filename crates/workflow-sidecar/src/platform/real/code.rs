@@ -104,7 +104,7 @@ impl CodeRestores {
             let on_progress = |step, elapsed: Duration| {
                 let text = format!("Restoring the code: {step} ({} s)", elapsed.as_secs());
                 let (session, restore) = addressee();
-                let session = session.unwrap_or_else(|| asked_by.clone());
+                let session = session.as_ref().unwrap_or(&asked_by);
                 sessions.report(session, PlatformEvent::RestoreProgress { restore, text });
             };
             let outcome =
@@ -114,7 +114,7 @@ impl CodeRestores {
             if let Some(note) = note.filter(|_| session.is_none()) {
                 note.leave(&outcome);
             }
-            let session = session.unwrap_or_else(|| asked_by.clone());
+            let session = session.as_ref().unwrap_or(&asked_by);
             sessions.report(session, PlatformEvent::CodeRestored { restore, outcome });
         };
         match thread::Builder::new()

@@ -413,7 +413,7 @@ fn a_command_without_grace_is_killed_at_once_with_all_that_it_started() {
     };
     let (cancelled, began) = (AtomicBool::new(false), Instant::now());
     let finished = run(&invocation, Monitor::new(&cancelled, &|_| ())).unwrap();
-    assert!(matches!(finished.end, End::Timeout));
+    assert!(matches!(finished.end, End::Timeout(_)));
     assert!(
         began.elapsed() < Duration::from_millis(1500),
         "{:?}",
