@@ -6,7 +6,7 @@ use crate::file_access::FileAccess;
 use crate::file_write::FileWrite;
 
 /// The effects of a line, as far as its text shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Analysis {
     /// Each simple command that runs or may run, in order of appearance. Commands in substitutions
     /// and behind wrappers are included; a wrapper comes before the command it runs.
@@ -44,21 +44,18 @@ impl Analysis {
     #[must_use]
     pub fn unreadable(reason: Unreadable) -> Self {
         Self {
-            commands: Vec::new(),
-            redirections: Vec::new(),
             unreadable: Some(reason),
-            file_accesses: Vec::new(),
+            ..Self::default()
         }
     }
 
     /// Returns the effect of the whole line: the worst of its commands and redirections, with all writes.
     #[must_use]
     pub fn effect(&self) -> Effect {
-        if let Some(Unreadable::Part(unknown)) = &self.unreadable {
-            return Effect::Unknown(unknown.clone());
-        }
-        if let Some(reason) = &self.unreadable {
-            return Effect::Unknown(Unknown::new(&reason.to_string(), UnknownReason::Line));
+        match &self.unreadable {
+            Some(Unreadable::Part(unknown)) => return Effect::Unknown(unknown.clone()),
+            Some(reason) => return Effect::unknown(&reason.to_string(), UnknownReason::Line),
+            None => {}
         }
         let redirections = if self.redirections.is_empty() {
             Effect::Reads

@@ -13,9 +13,10 @@ pub struct SimpleCommand {
 }
 
 /// The standard input of a command.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) enum StandardInput {
     /// The input of the line itself.
+    #[default]
     Inherited,
     /// A file.
     File,

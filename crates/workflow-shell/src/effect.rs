@@ -6,9 +6,10 @@ use crate::display::displayed;
 use crate::file_write::FileWrite;
 
 /// The effect of a simple command, as far as its text shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Effect {
     /// It reads: the program and each of its options, variables and descriptors are known to change nothing.
+    #[default]
     Reads,
     /// It runs code of the project that is expected to write build outputs only: tests, builds, linters that do not fix.
     RunsProjectCode,
@@ -94,31 +95,23 @@ impl Unknown {
 
 impl fmt::Display for Unknown {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = &self.word;
-        match self.reason {
-            UnknownReason::Line => write!(to, "the line cannot be analyzed: {word}"),
-            UnknownReason::Program => {
-                write!(to, "`{word}` is not a program that is known to only read")
+        // `%` is the word.
+        let text = match self.reason {
+            UnknownReason::Line => "the line cannot be analyzed: %",
+            UnknownReason::Program => "`%` is not a program that is known to only read",
+            UnknownReason::Option => "`%` is not an option that is known to only read",
+            UnknownReason::Argument => "with `%`, it is not known to only read",
+            UnknownReason::Missing => "without `%`, it is not known to only read",
+            UnknownReason::Variable => "the variable `%` may change what programs do",
+            UnknownReason::Expansion => "only the shell knows what `%` is",
+            UnknownReason::Code => "code in the line for `%` is not analyzed",
+            UnknownReason::HiddenCode => "`%` runs code that is not in the line",
+            UnknownReason::Input => "`%` may execute its input",
+            UnknownReason::Descriptor => {
+                "`%` opens or writes a descriptor that a program may execute or reopen"
             }
-            UnknownReason::Option => {
-                write!(to, "`{word}` is not an option that is known to only read")
-            }
-            UnknownReason::Argument => write!(to, "with `{word}`, it is not known to only read"),
-            UnknownReason::Missing => {
-                write!(to, "without `{word}`, it is not known to only read")
-            }
-            UnknownReason::Variable => {
-                write!(to, "the variable `{word}` may change what programs do")
-            }
-            UnknownReason::Expansion => write!(to, "only the shell knows what `{word}` is"),
-            UnknownReason::Code => write!(to, "code in the line for `{word}` is not analyzed"),
-            UnknownReason::HiddenCode => write!(to, "`{word}` runs code that is not in the line"),
-            UnknownReason::Input => write!(to, "`{word}` may execute its input"),
-            UnknownReason::Descriptor => write!(
-                to,
-                "`{word}` opens or writes a descriptor that a program may execute or reopen"
-            ),
-        }
+        };
+        to.write_str(&text.replace('%', &self.word))
     }
 }
 

@@ -48,44 +48,33 @@ impl AccessKind {
 }
 
 impl FileAccess {
-    /// Marks the directory to which the path is relative as unknown.
-    pub(crate) fn forget_directory(&mut self) {
-        if !self.path.starts_with(['/', '~', '\0']) {
-            self.path.insert_str(0, "\0/");
-        }
-    }
-}
-
-/// A path as a command names it, relative to the directory in which the command runs. NUL stands for a part
-/// that only the shell knows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Location {
-    pub(crate) shape: String,
-    pub(crate) is_glob: bool,
-    pub(crate) kind: AccessKind,
-}
-
-impl Location {
-    /// Creates the location that a word names.
+    /// Creates an access to the path that a word names, relative to the directory in which the command runs.
     pub(crate) fn of(word: &Word, kind: AccessKind) -> Self {
         Self {
-            shape: word.location(),
+            path: word.location(),
             is_glob: word.is_glob,
             kind,
         }
     }
 
-    /// Creates the location of a path.
+    /// Creates an access to a path.
     pub(crate) fn at(path: &str, kind: AccessKind) -> Self {
         Self {
-            shape: path.to_owned(),
+            path: path.to_owned(),
             is_glob: false,
             kind,
         }
     }
 
-    /// Creates a location that only the running shell knows: any path.
+    /// Creates an access to a path that only the running shell knows: any.
     pub(crate) fn anywhere() -> Self {
         Self::at("\0", AccessKind::Write)
+    }
+
+    /// Marks the directory to which the path is relative as unknown.
+    pub(crate) fn forget_directory(&mut self) {
+        if !self.path.starts_with(['/', '~', '\0']) {
+            self.path.insert_str(0, "\0/");
+        }
     }
 }

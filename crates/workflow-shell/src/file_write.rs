@@ -1,6 +1,6 @@
 //! Files that commands and redirections write.
 
-use crate::file_access::{AccessKind, Location};
+use crate::file_access::{AccessKind, FileAccess};
 use crate::word::Word;
 
 /// One file or directory that is written.
@@ -12,21 +12,13 @@ pub struct FileWrite {
     /// the line starts; `~` is the home directory. `None` if only the running shell knows: anywhere.
     pub path: Option<String>,
     /// The location as a file access.
-    pub(crate) location: Location,
+    pub(crate) location: FileAccess,
 }
 
 impl FileWrite {
-    /// Creates a write to a path, or to one that only the running shell knows.
-    pub(crate) fn new(operation: String, path: Option<String>) -> Self {
-        let location = match &path {
-            Some(path) => Location::at(path, AccessKind::Write),
-            None => Location::anywhere(),
-        };
-        Self {
-            operation,
-            path,
-            location,
-        }
+    /// Creates a write to a path that only the running shell knows.
+    pub(crate) fn anywhere(operation: String) -> Self {
+        Self::within(operation, FileAccess::anywhere())
     }
 
     /// Creates a write to the path that a word names.
@@ -34,12 +26,12 @@ impl FileWrite {
         Self {
             operation,
             path: word.path(),
-            location: Location::of(word, AccessKind::Write),
+            location: FileAccess::of(word, AccessKind::Write),
         }
     }
 
     /// Creates a write to a path that the program chooses in a location.
-    pub(crate) fn within(operation: String, location: Location) -> Self {
+    pub(crate) fn within(operation: String, location: FileAccess) -> Self {
         Self {
             operation,
             path: None,

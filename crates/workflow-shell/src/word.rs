@@ -150,11 +150,6 @@ impl Word {
         }
     }
 
-    /// Returns whether it is or contains a process substitution.
-    pub(crate) fn is_process_substitution(&self) -> bool {
-        self.is_process
-    }
-
     /// Returns whether it names the standard input or another descriptor.
     pub(crate) fn is_standard_input(&self) -> bool {
         self.shape == "-" || self.is_descriptor()

@@ -6,7 +6,7 @@ use super::outputs::{self, Output};
 use super::scope::Scope;
 use super::variables::{self, Value};
 use crate::effect::{Unknown, UnknownReason};
-use crate::file_access::{AccessKind, Location};
+use crate::file_access::{AccessKind, FileAccess};
 use crate::parse::tree::{Assignment, RawWord, WordPart};
 use crate::programs;
 use crate::word::Word;
@@ -18,9 +18,7 @@ impl Evaluator<'_> {
             // An arithmetic loop.
             return;
         };
-        if programs::is_interpreted_variable(name) {
-            self.give_up_part(name, UnknownReason::Variable);
-        }
+        self.check_plain(name);
         let mut items = Vec::new();
         for raw in &words[1..] {
             match raw.0.as_slice() {
@@ -31,7 +29,7 @@ impl Evaluator<'_> {
                         _ => expand_unsplit(raw, &self.variables),
                     });
                 }
-                _ => items.extend(expand(raw, &self.variables)),
+                _ => items.extend(expand(std::slice::from_ref(raw), &self.variables)),
             }
         }
         let is_operand = |word: &Word| {
@@ -40,18 +38,15 @@ impl Evaluator<'_> {
                 && !word.shape().contains(char::is_whitespace)
         };
         let is_sequence = |word: &Word| {
-            let inside = word.shape().trim_start_matches('{').trim_end_matches('}');
+            let inside = word.shape().trim_matches(['{', '}']);
             word.is_glob
                 && inside
                     .bytes()
                     .all(|byte| byte.is_ascii_digit() || byte == b'.')
         };
-        let is_number = |word: &Word| {
-            word.has_numbers_only && word.shape() == "\0"
-                || word.text().is_some_and(|text| {
-                    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-                })
-                || is_sequence(word)
+        let is_number = |word: &Word| match word.text() {
+            Some(text) => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
+            None => word.has_numbers_only && word.shape() == "\0" || is_sequence(word),
         };
         let are_all = |is_one: &dyn Fn(&Word) -> bool| words.len() > 1 && items.iter().all(is_one);
         if are_all(&is_number) {
@@ -77,7 +72,7 @@ impl Evaluator<'_> {
         }
         let value = expand_unsplit(&assignment.value, &self.variables);
         self.recorder
-            .access(&Location::of(&value, AccessKind::Read), scope);
+            .access(FileAccess::of(&value, AccessKind::Read), scope);
         self.set_variable(name, Some(&value));
         if is_permanent {
             self.check_address(name, Some(&value));

@@ -6,7 +6,7 @@ use super::{Evaluator, MAX_DEPTH};
 use crate::analysis::Unreadable;
 use crate::command::{SimpleCommand, StandardInput};
 use crate::effect::{Effect, Unknown, UnknownReason};
-use crate::file_access::{AccessKind, Location};
+use crate::file_access::{AccessKind, FileAccess};
 use crate::file_write::FileWrite;
 use crate::programs::{self, Invocation, NestedCommand, VariableKind};
 use crate::word::{Word, quoted_texts};
@@ -16,7 +16,7 @@ impl Evaluator<'_> {
     /// itself looks for the command.
     pub(super) fn words(
         &mut self,
-        words: &[Word],
+        words: Vec<Word>,
         unknown: Option<Unknown>,
         is_direct: bool,
         scope: &mut Scope<'_>,
@@ -31,17 +31,18 @@ impl Evaluator<'_> {
             return;
         }
         let index = self.recorder.commands.len();
+        // It is before the commands that it runs.
         self.recorder.commands.push(SimpleCommand {
-            words: words.to_vec(),
+            words: Vec::new(),
             effect: Effect::Reads,
         });
-        let effect = self.effect(words, is_direct, scope);
-        if runs_hidden_code(words, &effect) {
+        let effect = self.effect(&words, is_direct, scope);
+        if runs_hidden_code(&words, &effect) {
             self.recorder.access_anywhere();
         }
         let effect = unknown.map_or(effect, Effect::Unknown);
         let effect = self.recorder.effect(effect, scope);
-        self.recorder.commands[index].effect = effect;
+        self.recorder.commands[index] = SimpleCommand { words, effect };
     }
 
     /// Returns the effect of a simple command, and evaluates the commands that it runs.
@@ -57,7 +58,7 @@ impl Evaluator<'_> {
         };
         let name = programs::known_name(program);
         for location in programs::named_locations(name, words, scope.output_is_used) {
-            self.recorder.access(&location, scope);
+            self.recorder.access(location, scope);
         }
         if is_direct
             && first
@@ -93,13 +94,11 @@ impl Evaluator<'_> {
                 self.variables.keep(&name, Value::Operand, false);
             }
             match kind {
-                VariableKind::Assigned => {
-                    self.set_variable(&name, value.as_ref());
-                    self.check_address(&name, value.as_ref());
-                    let is_number = value.is_some_and(|value| value.is_arithmetic());
-                    self.variables.note_assignment(&name, is_number);
-                }
-                VariableKind::Passed => {
+                VariableKind::Assigned | VariableKind::Passed => {
+                    if kind == VariableKind::Assigned {
+                        self.set_variable(&name, value.as_ref());
+                        self.check_address(&name, value.as_ref());
+                    }
                     let is_number = value.is_some_and(|value| value.is_arithmetic());
                     self.variables.note_assignment(&name, is_number);
                 }
@@ -115,12 +114,14 @@ impl Evaluator<'_> {
             self.accesses_of_operands(name, words, scope);
         }
         for location in outcome.accesses {
-            self.recorder.access(&location, scope);
+            self.recorder.access(location, scope);
         }
-        if let (true, StandardInput::Text(code)) = (programs::is_interpreter(name), &scope.input) {
+        if let StandardInput::Text(code) = &scope.input
+            && programs::is_interpreter(name)
+        {
             for text in quoted_texts(code.shape()) {
                 self.recorder
-                    .access(&Location::at(text, AccessKind::Read), scope);
+                    .access(FileAccess::at(text, AccessKind::Read), scope);
             }
         }
         for command in outcome.nested {
@@ -139,8 +140,8 @@ impl Evaluator<'_> {
             input: &scope.input,
         });
         if let Effect::Writes(writes) = outcome.effect {
-            for write in &writes {
-                self.recorder.access(&write.location, scope);
+            for write in writes {
+                self.recorder.access(write.location, scope);
             }
         }
     }
@@ -160,25 +161,25 @@ impl Evaluator<'_> {
         match command {
             NestedCommand::SameShell(words) => {
                 scope.depth = depth;
-                self.words(&words, None, false, scope);
+                self.words(words, None, false, scope);
                 scope.depth = depth - 1;
             }
-            NestedCommand::Command(words) => self.words(&words, None, false, &mut inner),
+            NestedCommand::Command(words) => self.words(words, None, false, &mut inner),
             NestedCommand::WithoutInput(words) => {
                 inner.input = StandardInput::Text(Word::literal(""));
-                self.words(&words, None, false, &mut inner);
+                self.words(words, None, false, &mut inner);
             }
             NestedCommand::OtherDirectory(words) => {
                 inner.directory = None;
-                self.words(&words, None, false, &mut inner);
+                self.words(words, None, false, &mut inner);
             }
             NestedCommand::Script(word) => {
-                let values = self.variables.take_values();
+                let values = std::mem::take(&mut self.variables.values);
                 let functions = std::mem::take(&mut self.functions);
                 inner.here_documents = &[];
                 self.text(word.shape(), &inner);
                 self.functions = functions;
-                self.variables.restore_values(values);
+                self.variables.values = values;
             }
             NestedCommand::Eval(word) => {
                 inner.here_documents = &[];
@@ -217,7 +218,7 @@ impl Evaluator<'_> {
             return;
         }
         let text = script.shape().replace('\0', "_");
-        let analysis = Evaluator::new(&text, self.bytes_left).line("", depth);
+        let mut analysis = Evaluator::new(&text, self.bytes_left).line("", depth);
         if let Some(reason) = analysis.unreadable {
             self.give_up(reason);
         }
@@ -225,19 +226,14 @@ impl Evaluator<'_> {
         if !analysis.redirections.is_empty() {
             self.recorder
                 .redirections
-                .push(FileWrite::new(elsewhere.to_owned(), None));
+                .push(FileWrite::anywhere(elsewhere.to_owned()));
         }
-        let commands = analysis
-            .commands
-            .into_iter()
-            .map(|command| match command.effect {
-                Effect::Writes(_) => SimpleCommand {
-                    effect: Effect::Writes(vec![FileWrite::new(elsewhere.to_owned(), None)]),
-                    ..command
-                },
-                _ => command,
-            });
-        self.recorder.commands.extend(commands);
+        for command in &mut analysis.commands {
+            if let Effect::Writes(writes) = &mut command.effect {
+                *writes = vec![FileWrite::anywhere(elsewhere.to_owned())];
+            }
+        }
+        self.recorder.commands.extend(analysis.commands);
     }
 }
 
@@ -250,7 +246,7 @@ fn runs_hidden_code(words: &[Word], effect: &Effect) -> bool {
     let Effect::Unknown(unknown) = effect else {
         return false;
     };
-    let is_hidden = |word: &Word| word.is_process_substitution() || word.is_standard_input();
+    let is_hidden = |word: &Word| word.is_process || word.is_standard_input();
     match unknown.reason {
         UnknownReason::Input => true,
         UnknownReason::HiddenCode | UnknownReason::Code => words[1..].iter().any(is_hidden),

@@ -8,33 +8,17 @@ use crate::parse::tree::{
 };
 use crate::word::{UNKNOWN, Word};
 
-/// Expands a word. The result is usually one word; braces and unquoted variables yield none or several.
-pub(super) fn expand(raw: &RawWord, variables: &Variables) -> Vec<Word> {
-    let has = |wanted: char| {
-        raw.0.iter().any(
-            |part| matches!(part, WordPart::Text { text, quoted: false } if text.contains(wanted)),
-        )
-    };
-    if !has('{') || !has(',') {
-        return expand_parts(&raw.0, variables);
+/// Expands words. Each usually yields one word; braces and unquoted variables yield none or several.
+pub(super) fn expand(raws: &[RawWord], variables: &Variables<'_>) -> Vec<Word> {
+    let mut expansion = Expansion::of(variables);
+    for raw in raws {
+        expansion.word(&raw.0);
     }
-    if let [WordPart::Text { text, quoted }] = raw.0.as_slice()
-        && let Some(texts) = expand_braces(text, |inside| format!("{{{inside}}}"))
-    {
-        let quoted = *quoted;
-        let word = |text| expand_parts(&[WordPart::Text { text, quoted }], variables);
-        return texts.into_iter().flat_map(word).collect();
-    }
-    // Of braces around other parts than text, only is known that they may stand for several words.
-    let mut words = expand_parts(&raw.0, variables);
-    for word in &mut words {
-        word.may_add_words = true;
-    }
-    words
+    expansion.done
 }
 
 /// Returns what a substitution prints.
-pub(super) fn output_of(list: &List, variables: &Variables) -> Output {
+pub(super) fn output_of(list: &List, variables: &Variables<'_>) -> Output {
     let [item] = list.as_slice() else {
         return Output::Unknown;
     };
@@ -46,19 +30,20 @@ pub(super) fn output_of(list: &List, variables: &Variables) -> Output {
 }
 
 /// Returns what a command prints behind a pipeline, unless functions or aliases may stand for programs.
-pub(super) fn output_behind(before: Output, command: &Command, variables: &Variables) -> Output {
+pub(super) fn output_behind(
+    before: Output,
+    command: &Command,
+    variables: &Variables<'_>,
+) -> Output {
     let CommandKind::Simple(command) = &command.kind else {
         return Output::Unknown;
     };
-    let words = command.words.iter().flat_map(|raw| expand(raw, variables));
-    let words = words.map(|word| {
-        if word.is_one || !word.shape.contains(UNKNOWN) {
-            word
-        } else {
-            Word::unknown()
+    let mut words = expand(&command.words, variables);
+    for word in &mut words {
+        if !word.is_one && word.shape.contains(UNKNOWN) {
+            *word = Word::unknown();
         }
-    });
-    let words: Vec<Word> = words.collect();
+    }
     let output = before.behind(&words);
     if output != Output::Unknown && variables.may_redefine() {
         return Output::Unknown;
@@ -66,24 +51,11 @@ pub(super) fn output_behind(before: Output, command: &Command, variables: &Varia
     output
 }
 
-fn expand_parts(parts: &[WordPart], variables: &Variables) -> Vec<Word> {
-    let mut expansion = Expansion {
-        done: Vec::new(),
-        word: None,
-        variables,
-    };
-    expansion.parts(parts);
-    let Expansion { mut done, word, .. } = expansion;
-    done.extend(word);
-    for word in &mut done {
-        word.is_glob = word.is_glob && makes_glob(&word.shape);
-    }
-    done
-}
-
 /// Expands a text that is not split into words, such as a here-document.
-pub(super) fn expand_unsplit(raw: &RawWord, variables: &Variables) -> Word {
-    let mut words = expand_parts(&raw.0, variables).into_iter();
+pub(super) fn expand_unsplit(raw: &RawWord, variables: &Variables<'_>) -> Word {
+    let mut expansion = Expansion::of(variables);
+    expansion.parts(&raw.0);
+    let mut words = expansion.done.into_iter();
     let mut whole = words.next().unwrap_or_default();
     for word in words {
         whole.shape.push(' ');
@@ -106,11 +78,46 @@ enum Unknown {
 struct Expansion<'a> {
     done: Vec<Word>,
     word: Option<Word>,
-    variables: &'a Variables,
+    variables: &'a Variables<'a>,
 }
 
-impl Expansion<'_> {
+impl<'a> Expansion<'a> {
+    fn of(variables: &'a Variables<'a>) -> Self {
+        Self {
+            done: Vec::new(),
+            word: None,
+            variables,
+        }
+    }
+
+    fn word(&mut self, parts: &[WordPart]) {
+        let has = |wanted: char| {
+            parts.iter().any(
+                |part| matches!(part, WordPart::Text { text, quoted: false } if text.contains(wanted)),
+            )
+        };
+        if !has('{') || !has(',') {
+            return self.parts(parts);
+        }
+        if let [WordPart::Text { text, quoted }] = parts
+            && let Some(texts) = expand_braces(text, |inside| format!("{{{inside}}}"))
+        {
+            let quoted = *quoted;
+            for text in texts.into_iter().filter(|text| !text.is_empty()) {
+                self.parts(&[WordPart::Text { text, quoted }]);
+            }
+            return;
+        }
+        // Of braces around other parts than text, only is known that they may stand for several words.
+        let start = self.done.len();
+        self.parts(parts);
+        for word in &mut self.done[start..] {
+            word.may_add_words = true;
+        }
+    }
+
     fn parts(&mut self, parts: &[WordPart]) {
+        let start = self.done.len();
         for (index, part) in parts.iter().enumerate() {
             match part {
                 WordPart::Text { text, quoted } => self.text(text, *quoted, index == 0),
@@ -136,43 +143,36 @@ impl Expansion<'_> {
                 WordPart::Array(_) => self.unknown(Unknown::Text, false),
             }
         }
+        self.done.extend(self.word.take());
+        for word in &mut self.done[start..] {
+            word.is_glob = word.is_glob && makes_glob(&word.shape);
+        }
     }
 
     fn expansion(&mut self, expansion: &Expanded) {
         let is_value = expansion.kind == ExpansionKind::Value;
         let variable = expansion.variable.as_deref();
-        if let Some(name) = variable.filter(|_| is_value) {
-            match self.variables.get(name) {
-                Some(Value::Text(value)) if expansion.quoted => {
-                    return self.text(value, true, false);
-                }
-                Some(Value::Text(value)) => return self.split(value),
-                _ => {}
-            }
-            let is_start = self.current().shape.is_empty();
-            self.current().starts_at_home |= is_start && name == "HOME";
+        let name = variable.filter(|_| is_value);
+        let value = name.and_then(|name| self.variables.get(name));
+        match value {
+            Some(Value::Text(value)) if expansion.quoted => return self.text(value, true, false),
+            Some(Value::Text(value)) => return self.split(value),
+            _ => {}
         }
-        let value = variable
-            .filter(|_| is_value)
-            .and_then(|name| self.variables.get(name));
-        let is_start = self.current().shape.is_empty();
-        self.current().starts_with_files |= is_start && value == Some(&Value::Names);
+        let word = self.current();
+        let is_start = word.shape.is_empty();
+        word.starts_at_home |= is_start && name == Some("HOME");
+        word.starts_with_files |= is_start && value == Some(&Value::Names);
         let is_number = expansion.kind == ExpansionKind::Number || value == Some(&Value::Number);
-        let is_safe =
-            is_number || is_value && variable.is_some_and(|name| self.variables.is_no_option(name));
-        let is_one_word = expansion.quoted && expansion.kind != ExpansionKind::Several;
-        self.unknown(
-            if is_number {
-                Unknown::Number
-            } else if is_safe {
-                Unknown::Operand
-            } else {
-                Unknown::Text
-            },
-            is_one_word,
-        );
-        let is_assigned = variable.is_none_or(|name| self.variables.is_mentioned(name));
+        let is_safe = is_number || name.is_some_and(|name| self.variables.is_no_option(name));
         let several = expansion.kind == ExpansionKind::Several;
+        let kind = match (is_number, is_safe) {
+            (true, _) => Unknown::Number,
+            (false, true) => Unknown::Operand,
+            (false, false) => Unknown::Text,
+        };
+        self.unknown(kind, expansion.quoted && !several);
+        let is_assigned = variable.is_none_or(|name| self.variables.is_mentioned(name));
         self.current().may_add_words |= several || !expansion.quoted && is_assigned && !is_safe;
     }
 

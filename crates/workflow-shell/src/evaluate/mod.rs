@@ -44,10 +44,11 @@ pub(crate) fn evaluate(directory: &str, line: &str) -> Analysis {
     Evaluator::new(line, MIN_READ_BYTES + READ_FACTOR * line.len()).line(directory, 0)
 }
 
+#[derive(Default)]
 struct Evaluator<'a> {
     source: &'a str,
     recorder: Recorder,
-    variables: Variables,
+    variables: Variables<'a>,
     unreadable: Option<Unreadable>,
     /// The number of bytes that may still be read.
     bytes_left: usize,
@@ -67,15 +68,8 @@ impl<'a> Evaluator<'a> {
     fn new(source: &'a str, bytes_left: usize) -> Self {
         Self {
             source,
-            recorder: Recorder::default(),
-            variables: Variables::default(),
-            unreadable: None,
             bytes_left,
-            home_changed: false,
-            cd_uncertain: false,
-            globs_changed: false,
-            functions: HashSet::new(),
-            is_guessing: false,
+            ..Self::default()
         }
     }
 
@@ -90,11 +84,9 @@ impl<'a> Evaluator<'a> {
             }
             self.text(self.source, &Scope::start(directory, depth));
             if let Some(name) = self.variables.evaluated_text() {
-                let name = name.to_owned();
                 self.give_up_part(&name, UnknownReason::Code);
             }
             if let Some(name) = self.variables.hidden_assignment().filter(|_| expands) {
-                let name = name.to_owned();
                 self.give_up_part(&name, UnknownReason::Variable);
             }
         }
@@ -126,21 +118,21 @@ impl<'a> Evaluator<'a> {
         if !self.may_read(text.len()) {
             return None;
         }
-        let parsed = match parse(text, scope.depth) {
+        let (list, parser) = match parse(text, scope.depth) {
             Ok(parsed) => parsed,
             Err(error) => {
                 self.give_up(Unreadable::Syntax(error.to_string()));
                 return None;
             }
         };
-        if parsed.defines_functions {
+        if parser.defines_functions {
             self.redefine();
         }
         let mut scope = Scope {
-            here_documents: &parsed.here_documents,
+            here_documents: &parser.here_documents,
             ..scope.clone()
         };
-        self.list(&parsed.list, &mut scope);
+        self.list(&list, &mut scope);
         scope.directory
     }
 
@@ -244,7 +236,8 @@ impl<'a> Evaluator<'a> {
     }
 
     fn command(&mut self, command: &Command, scope: &mut Scope<'_>) {
-        let input = scope.input.clone();
+        let changes_input = command.redirections.iter().any(|r| !r.kind.writes());
+        let input = changes_input.then(|| scope.input.clone());
         let mut unknown = None;
         for redirection in &command.redirections {
             let found = self.redirection(redirection, scope);
@@ -254,16 +247,14 @@ impl<'a> Evaluator<'a> {
                 .then(|| Unknown::new("/dev/tcp", UnknownReason::Descriptor));
             unknown = unknown.or(found).or(sends);
         }
-        if let CommandKind::Simple(unexpanded) = &command.kind {
-            self.simple_command(unexpanded, &command.redirections, unknown, scope);
-            scope.input = input;
-            return;
-        }
-        if let Some(unknown) = unknown {
+        let is_simple = matches!(command.kind, CommandKind::Simple(_));
+        if let Some(unknown) = unknown.take_if(|_| !is_simple) {
             self.give_up(Unreadable::Part(unknown));
         }
         match &command.kind {
-            CommandKind::Simple(_) => {}
+            CommandKind::Simple(unexpanded) => {
+                self.simple_command(unexpanded, &command.redirections, unknown, scope);
+            }
             CommandKind::Group(list) => {
                 // Behind `&&`, it may not run.
                 let is_certain = scope.is_certain;
@@ -277,7 +268,7 @@ impl<'a> Evaluator<'a> {
                 bodies,
                 is_loop,
             } => {
-                self.substitutions_in_all(words, scope);
+                self.substitutions(words, scope);
                 if *is_loop {
                     self.access_words(&words[1..], scope);
                 }
@@ -310,7 +301,9 @@ impl<'a> Evaluator<'a> {
                 }
             }
         }
-        scope.input = input;
+        if let Some(input) = input {
+            scope.input = input;
+        }
     }
 
     fn simple_command(
@@ -321,14 +314,10 @@ impl<'a> Evaluator<'a> {
         scope: &mut Scope<'_>,
     ) {
         for assignment in &command.assignments {
-            self.substitutions(&assignment.value, scope);
+            self.substitutions(std::slice::from_ref(&assignment.value), scope);
         }
-        self.substitutions_in_all(&command.words, scope);
-        let words: Vec<Word> = command
-            .words
-            .iter()
-            .flat_map(|raw| expand(raw, &self.variables))
-            .collect();
+        self.substitutions(&command.words, scope);
+        let words = expand(&command.words, &self.variables);
         let mut unknown = unknown;
         for assignment in &command.assignments {
             let found = self.assignment(assignment, words.is_empty(), scope);
@@ -345,7 +334,7 @@ impl<'a> Evaluator<'a> {
             return;
         }
         let first = self.recorder.commands.len();
-        self.words(&words, unknown, true, scope);
+        self.words(words, unknown, true, scope);
         let is_project = |assignment: &Assignment| programs::is_project_variable(&assignment.name);
         if command.assignments.iter().any(is_project) {
             for command in self.recorder.commands.iter_mut().skip(first) {

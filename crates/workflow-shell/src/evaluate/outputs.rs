@@ -69,11 +69,7 @@ pub(super) fn text(word: &RawWord) -> Option<&str> {
 
 /// Returns the text that a command prints.
 pub(super) fn printed_text(command: &Command) -> Option<String> {
-    if command.redirections.is_empty() {
-        text_of_output(command)
-    } else {
-        None
-    }
+    text_of_output(command).filter(|_| command.redirections.is_empty())
 }
 
 /// Returns the text that a command writes to its output, wherever that goes.

@@ -5,7 +5,7 @@ use crate::braces::expand_braces;
 use crate::command::SimpleCommand;
 use crate::display::displayed;
 use crate::effect::{Effect, UnknownReason};
-use crate::file_access::{AccessKind, FileAccess, Location};
+use crate::file_access::FileAccess;
 use crate::file_write::FileWrite;
 use crate::word::is_descriptor;
 
@@ -24,7 +24,7 @@ pub(super) struct Recorder {
 }
 
 /// The number of records at some time.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Mark {
     commands: usize,
     redirections: usize,
@@ -51,16 +51,16 @@ impl Recorder {
         }
         let descriptor = writes
             .iter()
-            .find(|write| is_descriptor(&write.location.shape));
+            .find(|write| is_descriptor(&write.location.path));
         if let Some(write) = descriptor {
-            return Effect::unknown(&write.location.shape, UnknownReason::Descriptor);
+            return Effect::unknown(&write.location.path, UnknownReason::Descriptor);
         }
         let writes = writes.into_iter().map(|write| self.resolved(write, scope));
         Effect::Writes(writes.collect())
     }
 
     fn resolved(&mut self, write: FileWrite, scope: &Scope<'_>) -> FileWrite {
-        self.access(&write.location, scope);
+        self.access(write.location.clone(), scope);
         FileWrite {
             operation: displayed(&write.operation),
             path: write.path.and_then(|path| scope.path(&path)),
@@ -69,14 +69,14 @@ impl Recorder {
     }
 
     /// Records an access to a location, once for each alternative of its braces.
-    pub(super) fn access(&mut self, location: &Location, scope: &Scope<'_>) {
+    pub(super) fn access(&mut self, location: FileAccess, scope: &Scope<'_>) {
         if self.accesses.len() > MAX_FILE_ACCESSES {
             return;
         }
         if self.accesses.len() == MAX_FILE_ACCESSES {
             return self.access_anywhere();
         }
-        if location.shape.is_empty() || location.shape.len() > MAX_PATH_BYTES {
+        if location.path.is_empty() || location.path.len() > MAX_PATH_BYTES {
             return;
         }
         let without_comma = |inside: &str| {
@@ -86,28 +86,25 @@ impl Recorder {
                 format!("{{{inside}}}")
             }
         };
-        let shapes = if location.is_glob && location.shape.contains('{') {
-            expand_braces(&location.shape, without_comma)
-        } else {
-            Some(vec![location.shape.clone()])
-        };
-        let Some(shapes) = shapes else {
-            return self.access_anywhere();
-        };
-        self.accesses.extend(shapes.iter().map(|shape| FileAccess {
-            path: scope.location(shape),
-            is_glob: location.is_glob,
-            kind: location.kind,
-        }));
+        if !location.is_glob || !location.path.contains('{') {
+            let path = scope.location(location.path);
+            self.accesses.push(FileAccess { path, ..location });
+            return;
+        }
+        match expand_braces(&location.path, without_comma) {
+            Some(paths) => self
+                .accesses
+                .extend(paths.into_iter().map(|path| FileAccess {
+                    path: scope.location(path),
+                    ..location
+                })),
+            None => self.access_anywhere(),
+        }
     }
 
     /// Records an access to any path.
     pub(super) fn access_anywhere(&mut self) {
-        self.accesses.push(FileAccess {
-            path: Location::anywhere().shape,
-            is_glob: false,
-            kind: AccessKind::Write,
-        });
+        self.accesses.push(FileAccess::anywhere());
     }
 
     /// Returns the current position, for [`Self::forget_directory_since`].
@@ -142,12 +139,7 @@ impl Recorder {
 
     /// Makes paths unknown that depend on a home directory or a `cd` that may differ.
     pub(super) fn forget_uncertain_paths(&mut self, home_changed: bool, cd_uncertain: bool) {
-        let start = Mark {
-            commands: 0,
-            redirections: 0,
-            accesses: 0,
-        };
-        for write in self.writes_since(start) {
+        for write in self.writes_since(Mark::default()) {
             write.path.take_if(|path| {
                 home_changed && path.starts_with('~')
                     || cd_uncertain && !path.starts_with(['/', '~'])

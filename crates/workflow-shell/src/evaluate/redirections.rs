@@ -33,10 +33,11 @@ impl Evaluator<'_> {
         let Some(raw) = raw else {
             return found;
         };
-        self.substitutions(raw, scope);
+        let raws = std::slice::from_ref(raw);
+        self.substitutions(raws, scope);
         match redirection.kind {
             RedirectionKind::Read => {
-                self.access_words(std::slice::from_ref(raw), scope);
+                self.access_words(raws, scope);
                 let is_process = matches!(raw.0.as_slice(), [WordPart::Process(_)]);
                 scope.input = if is_process {
                     StandardInput::UNKNOWN_PIPE
@@ -64,7 +65,7 @@ impl Evaluator<'_> {
                 }
             }
             RedirectionKind::HereString => {
-                self.access_words(std::slice::from_ref(raw), scope);
+                self.access_words(raws, scope);
                 scope.input = StandardInput::Text(expand_unsplit(raw, &self.variables));
             }
             RedirectionKind::HereDocument(_) => {
@@ -88,14 +89,14 @@ impl Evaluator<'_> {
         raw: &RawWord,
         scope: &Scope<'_>,
     ) -> Option<Unknown> {
-        let words = expand(raw, &self.variables);
-        if words.iter().all(Word::is_process_substitution) && !words.is_empty() {
+        let words = expand(std::slice::from_ref(raw), &self.variables);
+        if words.iter().all(|word| word.is_process) && !words.is_empty() {
             return None;
         }
         let operation = "a redirection".to_owned();
         let write = match words.as_slice() {
             [word] => FileWrite::to_word(operation, word),
-            _ => FileWrite::new(operation, None),
+            _ => FileWrite::anywhere(operation),
         };
         let is_reopened = |word: &Word| word.is_descriptor() && !scope::is_device(word.shape());
         let reopened = words.iter().find(|word| is_reopened(word));

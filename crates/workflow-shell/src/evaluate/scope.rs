@@ -8,7 +8,7 @@ use crate::word::Word;
 const MAX_PATH_BYTES: usize = 4096;
 
 /// The context in which a command runs.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Scope<'a> {
     /// The directory, relative to the one in which the line starts; `None` if unknown.
     pub(super) directory: Option<String>,
@@ -30,13 +30,9 @@ impl Scope<'_> {
     pub(super) fn start(directory: &str, depth: usize) -> Self {
         Self {
             directory: Some(directory.to_owned()),
-            output_is_used: false,
-            directory_is_tentative: false,
-            after_and: false,
-            input: StandardInput::Inherited,
             is_certain: true,
-            here_documents: &[],
             depth,
+            ..Self::default()
         }
     }
 
@@ -65,9 +61,9 @@ impl Scope<'_> {
     }
 
     /// Returns a location relative to the directory in which the line starts, with NUL for unknown parts.
-    pub(super) fn location(&self, shape: &str) -> String {
+    pub(super) fn location(&self, shape: String) -> String {
         if shape.starts_with(['/', '\0']) || shape == "~" || shape.starts_with("~/") {
-            return shape.to_owned();
+            return shape;
         }
         if shape.starts_with('~') {
             let rest = shape.split_once('/').map_or("", |(_, rest)| rest);
@@ -75,7 +71,7 @@ impl Scope<'_> {
         }
         match self.directory.as_deref() {
             None => format!("\0/{shape}"),
-            Some("") => shape.to_owned(),
+            Some("") => shape,
             Some(directory) => format!("{}/{shape}", directory.trim_end_matches('/')),
         }
     }

@@ -6,32 +6,26 @@ use super::scope::Scope;
 use super::variables::Value;
 use crate::command::StandardInput;
 use crate::effect::UnknownReason;
-use crate::file_access::{AccessKind, Location};
+use crate::file_access::{AccessKind, FileAccess};
 use crate::parse::tree::{Expansion, ExpansionKind, RawWord, WordPart};
 
 impl Evaluator<'_> {
     /// Records read accesses to the paths that words name.
     pub(super) fn access_words(&mut self, raws: &[RawWord], scope: &Scope<'_>) {
-        for raw in raws {
-            for word in expand(raw, &self.variables) {
-                self.recorder
-                    .access(&Location::of(&word, AccessKind::Read), scope);
-            }
+        for word in expand(raws, &self.variables) {
+            self.recorder
+                .access(FileAccess::of(&word, AccessKind::Read), scope);
         }
     }
 
     /// Evaluates the commands that run during the expansion of words.
-    pub(super) fn substitutions_in_all(&mut self, raws: &[RawWord], scope: &Scope<'_>) {
+    pub(super) fn substitutions(&mut self, raws: &[RawWord], scope: &Scope<'_>) {
         for raw in raws {
-            self.substitutions(raw, scope);
+            self.substitutions_in_parts(&raw.0, scope);
         }
     }
 
-    pub(super) fn substitutions(&mut self, raw: &RawWord, scope: &Scope<'_>) {
-        self.substitutions_in_parts(&raw.0, scope);
-    }
-
-    pub(super) fn substitutions_in_parts(&mut self, parts: &[WordPart], scope: &Scope<'_>) {
+    fn substitutions_in_parts(&mut self, parts: &[WordPart], scope: &Scope<'_>) {
         for part in parts {
             match part {
                 WordPart::Text { .. } => {}
@@ -78,7 +72,7 @@ impl Evaluator<'_> {
                             self.array_index(&item.0);
                         }
                     }
-                    self.substitutions_in_all(items, scope);
+                    self.substitutions(items, scope);
                     self.access_words(items, scope);
                 }
             }

@@ -37,12 +37,12 @@ pub(super) enum Value {
 
 /// The known variables.
 #[derive(Default)]
-pub(super) struct Variables {
-    values: HashMap<String, Value>,
+pub(super) struct Variables<'a> {
+    pub(super) values: HashMap<String, Value>,
     /// Variables whose assignment follows `&&`: they are set only if the previous commands succeeded.
     tentative: Vec<String>,
     /// The names in the line, and how often each occurs, expansions left out: it may assign only these.
-    mentioned: HashMap<String, usize>,
+    mentioned: HashMap<&'a str, usize>,
     /// Variables of which something is known because the line has one assignment.
     kept: HashSet<String>,
     /// Variables that are assigned, and true for those with several assignments.
@@ -60,7 +60,7 @@ pub(super) struct Variables {
     uses: usize,
 }
 
-impl Variables {
+impl<'a> Variables<'a> {
     /// Notes that functions or aliases may stand for programs. Returns false if a program has been trusted before.
     pub(super) fn redefine(&mut self) -> bool {
         self.may_redefine = true;
@@ -74,7 +74,7 @@ impl Variables {
     }
 
     /// Counts the names that the line mentions.
-    pub(super) fn mention(&mut self, line: &str) {
+    pub(super) fn mention(&mut self, line: &'a str) {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let mut at = 0;
         while let Some(start) = line[at..].find(is_name).map(|start| at + start) {
@@ -83,7 +83,7 @@ impl Variables {
             at = start + name.len();
             if !is_expansion(&line[..start], &line[at..]) {
                 let count = usize::from(!is_argument(&line[..start], name, &line[at..]));
-                *self.mentioned.entry(name.to_owned()).or_default() += count;
+                *self.mentioned.entry(name).or_default() += count;
             }
         }
     }
@@ -128,11 +128,11 @@ impl Variables {
     }
 
     /// Returns a variable that is assigned although the line does not show that: `read x''y`.
-    pub(super) fn hidden_assignment(&self) -> Option<&str> {
+    pub(super) fn hidden_assignment(&self) -> Option<String> {
         let hidden = self.assigned.iter().filter(|(name, several)| {
             **several && self.kept.contains(*name) || !self.is_mentioned(name)
         });
-        hidden.map(|(name, _)| name.as_str()).min()
+        hidden.map(|(name, _)| name).min().cloned()
     }
 
     /// Notes that an arithmetic expression evaluates a variable.
@@ -141,12 +141,11 @@ impl Variables {
     }
 
     /// Returns a variable that an arithmetic expression evaluates although the line may give it something else than numbers, or nothing.
-    pub(super) fn evaluated_text(&self) -> Option<&str> {
+    pub(super) fn evaluated_text(&self) -> Option<String> {
         let is_number = |name: &str| {
             self.assigned.contains_key(name) && !self.texts.contains(name) && !is_from_outside(name)
         };
-        let mut evaluated = self.evaluated.iter().map(String::as_str);
-        evaluated.find(|name| !is_number(name))
+        self.evaluated.iter().find(|name| !is_number(name)).cloned()
     }
 
     /// Counts an expansion. Beyond the limit, all values are forgotten.
@@ -168,16 +167,6 @@ impl Variables {
     pub(super) fn disable(&mut self) {
         self.values.clear();
         self.is_disabled = true;
-    }
-
-    /// Takes the values out, for a new shell that does not have them.
-    pub(super) fn take_values(&mut self) -> HashMap<String, Value> {
-        std::mem::take(&mut self.values)
-    }
-
-    /// Restores values that were taken out.
-    pub(super) fn restore_values(&mut self, values: HashMap<String, Value>) {
-        self.values = values;
     }
 }
 

@@ -29,21 +29,23 @@ pub(crate) enum ParseError {
     TooComplex,
 }
 
-pub(super) type Result<T> = std::result::Result<T, ParseError>;
+pub(crate) type Result<T> = std::result::Result<T, ParseError>;
 
 /// The parser of a line.
-pub(super) struct Parser<'a> {
+#[derive(Default)]
+pub(crate) struct Parser<'a> {
     pub(super) line: &'a str,
     pub(super) position: usize,
     pub(super) depth: usize,
     pub(super) steps_left: usize,
     /// Here-documents whose text starts on the next line.
     pub(super) pending: Vec<PendingHereDocument>,
-    pub(super) here_documents: Vec<RawWord>,
+    /// The texts of the here-documents, by index.
+    pub(crate) here_documents: Vec<RawWord>,
     /// Positions after `((` that do not start an arithmetic expression, so that they are tried only once.
     pub(super) no_arithmetic: HashSet<usize>,
     /// True if it defines a function.
-    pub(super) defines_functions: bool,
+    pub(crate) defines_functions: bool,
 }
 
 #[derive(Clone)]
@@ -59,13 +61,8 @@ impl<'a> Parser<'a> {
     pub(super) fn new(line: &'a str, depth: usize) -> Self {
         Self {
             line,
-            position: 0,
             depth,
-            steps_left: 0,
-            pending: Vec::new(),
-            here_documents: Vec::new(),
-            no_arithmetic: HashSet::new(),
-            defines_functions: false,
+            ..Self::default()
         }
     }
 
@@ -102,9 +99,12 @@ impl<'a> Parser<'a> {
             "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until",
             "for", "select", "in", "function", "time", "coproc", "{", "}", "!", "[[",
         ];
-        let ends =
-            |word: &&str| self.looking_at(word) && self.ends_word(self.position + word.len());
-        RESERVED.iter().copied().find(ends)
+        let rest = &self.line.as_bytes()[self.position..];
+        // The longest has eight letters.
+        let end = rest.iter().take(9).position(|&byte| is_meta(byte));
+        let word = &rest[..end.unwrap_or(rest.len().min(9))];
+        let mut reserved = RESERVED.iter().copied();
+        reserved.find(|reserved| reserved.as_bytes() == word)
     }
 
     /// Skips letters, digits and `_`: a reserved word that was recognized.

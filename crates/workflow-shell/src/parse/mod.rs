@@ -21,25 +21,11 @@ use tree::{
     WordPart,
 };
 
-/// A parsed line.
-#[derive(Debug, Default)]
-pub(crate) struct Parsed {
-    pub(crate) list: List,
-    /// The texts of the here-documents, by index.
-    pub(crate) here_documents: Vec<RawWord>,
-    pub(crate) defines_functions: bool,
-}
-
-/// Parses a line at this depth.
-pub(super) fn parse(line: &str, depth: usize) -> Result<Parsed> {
+/// Parses a line at this depth. Returns the parser as well, which has the here-documents.
+pub(crate) fn parse(line: &str, depth: usize) -> Result<(List, Parser<'_>)> {
     let mut parser = Parser::new(line, depth);
     parser.steps_left = line.len() * MAX_STEPS_PER_BYTE + 1024;
-    let list = parser.complete_list()?;
-    Ok(Parsed {
-        list,
-        here_documents: parser.here_documents,
-        defines_functions: parser.defines_functions,
-    })
+    Ok((parser.complete_list()?, parser))
 }
 
 /// Words that end a list if they occur at the start of a command.

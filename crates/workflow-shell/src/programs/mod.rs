@@ -22,7 +22,7 @@ mod wrappers;
 
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
-use crate::file_access::{AccessKind, Location};
+use crate::file_access::{AccessKind, FileAccess};
 use crate::word::Word;
 pub(crate) use names::{is_interpreter, is_known_location, is_shell, known_name};
 pub(crate) use operands::named_locations;
@@ -43,7 +43,7 @@ pub(crate) fn outcome(invocation: &Invocation<'_>) -> Outcome {
             match write.location.kind {
                 // Besides what it names, a git command writes in git's own directory only.
                 AccessKind::WriteWithin if invocation.name == "git" && !trees.is_empty() => {
-                    write.location = Location::at(".git", AccessKind::WriteWithin);
+                    write.location = FileAccess::at(".git", AccessKind::WriteWithin);
                 }
                 AccessKind::Write if is_listed("formatters", invocation.name) => {
                     write.location.kind = AccessKind::WriteWithin;
@@ -71,7 +71,7 @@ pub(crate) fn outcome(invocation: &Invocation<'_>) -> Outcome {
 }
 
 /// Returns the locations that a program accesses with everything below them.
-fn trees(invocation: &Invocation<'_>) -> Vec<Location> {
+fn trees(invocation: &Invocation<'_>) -> Vec<FileAccess> {
     match invocation.name {
         "find" => search::removed_by_find(invocation.arguments),
         name @ ("tar" | "bsdtar") => table::trees(
@@ -90,10 +90,9 @@ fn outcome_by_name(invocation: &Invocation<'_>) -> Outcome {
         return result
             .unwrap_or_else(|unknown| Outcome::from(unknown).with(wrappers::guesses(invocation)));
     }
-    if names::executes_input(invocation.name) && invocation.input.is_given() {
-        return Outcome::unknown(invocation.name, UnknownReason::Input);
-    }
-    if sends_unknown_input(invocation) {
+    if invocation.input.is_given() && names::executes_input(invocation.name)
+        || sends_unknown_input(invocation)
+    {
         return Outcome::unknown(invocation.name, UnknownReason::Input);
     }
     match row(invocation.name, invocation.arguments) {
@@ -180,9 +179,8 @@ fn is_request_for_help(invocation: &Invocation<'_>) -> bool {
     let [first, names @ .., last] = invocation.words else {
         return false;
     };
-    let is_bare = first
-        .text()
-        .is_some_and(|text| !text.contains('/') && !text.contains('='));
+    let is_plain_name = |text: &str| !text.contains('/') && !text.contains('=');
+    let is_bare = last.shape().starts_with('-') && first.text().is_some_and(is_plain_name);
     let has_input = match invocation.input {
         input if !input.is_given() => false,
         StandardInput::Pipe { .. } => {
@@ -214,8 +212,7 @@ fn is_request_for_help(invocation: &Invocation<'_>) -> bool {
                     && names.iter().all(is_plain)
         }
         Some("--version") => names.is_empty(),
-        Some(option) => names.is_empty() && names::prints_version(invocation.name, option),
-        None => false,
+        _ => false,
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn known_name(name: &str) -> &str {
         "gradlew" => "gradle",
         "mvnw" => "mvn",
         _ if name.len() > short.len() && is_listed("versioned", short) => short,
-        _ if is_listed("gnu", name) => &name[1..],
+        _ if name.starts_with('g') && is_listed("gnu", name) => &name[1..],
         _ => name,
     }
 }
@@ -51,14 +51,4 @@ pub(crate) fn executes_input(name: &str) -> bool {
 /// Returns whether a program is a shell.
 pub(crate) fn is_shell(name: &str) -> bool {
     is_listed("shells", name)
-}
-
-/// Returns whether an interpreter prints its version for a short option.
-pub(crate) fn prints_version(name: &str, option: &str) -> bool {
-    matches!(
-        (name, option),
-        ("python" | "pypy", "-V" | "-VV")
-            | ("node" | "nodejs" | "ruby" | "perl" | "php", "-v")
-            | ("java" | "scala", "-version")
-    )
 }

@@ -2,12 +2,12 @@
 
 use super::names::{is_awk, is_interpreter, is_shell};
 use super::search::find_glob;
-use crate::file_access::{AccessKind, Location};
+use crate::file_access::{AccessKind, FileAccess};
 use crate::word::{Word, quoted_texts};
 
 /// Returns the locations that the words of a command name. `output_is_used` says whether another command may
 /// use its output as arguments.
-pub(crate) fn named_locations(name: &str, words: &[Word], output_is_used: bool) -> Vec<Location> {
+pub(crate) fn named_locations(name: &str, words: &[Word], output_is_used: bool) -> Vec<FileAccess> {
     let arguments = &words[1..];
     let sets_variable = name == "printf"
         && arguments
@@ -16,6 +16,7 @@ pub(crate) fn named_locations(name: &str, words: &[Word], output_is_used: bool) 
     if matches!(name, "echo" | "printf") && !output_is_used && !sets_variable {
         return Vec::new();
     }
+    let has_code = is_interpreter(name);
     let program_text = program_text(name, arguments);
     let acts = output_is_used || arguments.iter().any(acts_on_results);
     let mut locations = Vec::new();
@@ -24,50 +25,47 @@ pub(crate) fn named_locations(name: &str, words: &[Word], output_is_used: bool) 
             continue;
         }
         let glob = is_glob_argument(name, arguments, index, acts);
-        if index == 0 && is_script(name, word) {
-            locations.push(Location::of(word, AccessKind::Run));
+        if index == 0 && is_file(word) && (has_code || is_shell(name)) {
+            // `node x.js`
+            locations.push(FileAccess::of(word, AccessKind::Run));
             continue;
         }
         for mut candidate in candidates(word) {
-            if glob && candidate.shape.contains(['*', '?', '[']) {
+            if glob && candidate.path.contains(['*', '?', '[']) {
                 candidate.is_glob = true;
-                let shape = candidate.shape.trim_start_matches('/');
+                let shape = candidate.path.trim_start_matches('/');
                 let shape = if name == "find" {
                     find_glob(shape)
                 } else {
                     shape.to_owned()
                 };
-                candidate.shape = format!("\0/{shape}");
+                candidate.path = format!("\0/{shape}");
             }
             locations.push(candidate);
         }
     }
-    if is_interpreter(name) || is_awk(name) {
+    if has_code || is_awk(name) {
         let texts = arguments.iter().flat_map(|word| quoted_texts(word.shape()));
-        locations.extend(texts.map(|text| Location::at(text, AccessKind::Read)));
+        locations.extend(texts.map(|text| FileAccess::at(text, AccessKind::Read)));
     }
     locations
 }
 
-/// Returns whether the first argument of a program is the file with the code that it runs: `node x.js`.
-fn is_script(name: &str, first: &Word) -> bool {
+/// Returns whether the first argument of a program may be a file.
+fn is_file(first: &Word) -> bool {
     let is_file = |text: &str| !text.starts_with('-') && !text.contains([':', '=', '@']);
-    (is_interpreter(name) || is_shell(name))
-        && !first.is_glob
-        && !first.is_standard_input()
-        && first.text().is_some_and(is_file)
+    first.text().is_some_and(is_file) && !first.is_standard_input()
 }
 
 /// Returns the parts of a word that may be a path: `x`, `--file=x`, `-fx`, `@x`, `HEAD:x`.
-fn candidates(word: &Word) -> Vec<Location> {
+fn candidates(word: &Word) -> Vec<FileAccess> {
     let shape = word.shape();
-    let mut found = vec![Location::of(word, AccessKind::Read)];
+    let mut found = vec![FileAccess::of(word, AccessKind::Read)];
     let mut add = |text: &str| {
         if !text.is_empty() && text.len() < shape.len() {
-            found.push(Location {
-                shape: text.to_owned(),
+            found.push(FileAccess {
                 is_glob: word.is_glob,
-                kind: AccessKind::Read,
+                ..FileAccess::at(text, AccessKind::Read)
             });
         }
     };
@@ -94,36 +92,35 @@ fn candidates(word: &Word) -> Vec<Location> {
     found
 }
 
-/// Programs whose first operand is a script or a search pattern, and the options that specify it instead.
+/// Programs with arguments that are text: the options whose value is one, and those that name a file with what is the first operand
+/// otherwise: a script or a search pattern.
 #[rustfmt::skip] // A row a line.
-const SCRIPT_OPERANDS: &[(&[&str], &[&str])] = &[
-    (&["grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack"], &["-e", "--regexp", "-f", "--file"]),
-    (&["sed"], &["-e", "--expression", "-f", "--file"]),
-    (&["awk", "gawk", "mawk", "nawk"], &["-f", "--file"]),
-    (&["jq", "yq"], &["-f", "--from-file"]),
+const TEXTS: &[(&[&str], &[&str], &[&str])] = &[
+    (&["grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack"], &["-e", "--regexp"], &["-f", "--file"]),
+    (&["sed"], &["-e", "--expression"], &["-f", "--file"]),
+    (&["awk", "gawk", "mawk", "nawk"], &[], &["-f", "--file"]),
+    (&["jq", "yq"], &[], &["-f", "--from-file"]),
+    (&["git"], &["-m", "--message", "--grep", "-S", "-G", "--author", "--exclude"], &[]),
+    (&["gh"], &["-b", "--body", "-t", "--title"], &[]),
+    (&["find"], &["-printf"], &[]),
+    (&["tree"], &["-I"], &[]),
 ];
 
-/// Options whose value is text, by program; `*` is any program.
-#[rustfmt::skip] // A row a line.
-const TEXT_OPTIONS: &[(&str, &[&str])] = &[
-    ("git", &["-m", "--message", "--grep", "-S", "-G", "--author", "--exclude"]),
-    ("gh", &["-b", "--body", "-t", "--title"]),
-    ("grep", &["-e", "--regexp"]), ("egrep", &["-e", "--regexp"]), ("rg", &["-e", "--regexp"]),
-    ("sed", &["-e", "--expression"]), ("find", &["-printf"]),
-    ("tree", &["-I"]),
-    ("*", &["--exclude", "--exclude-dir", "--ignore", "--ignore-pattern"]),
-];
+/// Options of any program whose value is text.
+const EXCLUDING: &[&str] = &["--exclude", "--exclude-dir", "--ignore", "--ignore-pattern"];
+
+/// Returns the options of a program whose values are text or a file with it; both are empty for a program that is not listed.
+fn texts_of(name: &str) -> (&'static [&'static str], &'static [&'static str]) {
+    let row = TEXTS.iter().find(|(names, ..)| names.contains(&name));
+    row.map_or((&[], &[]), |(_, texts, files)| (*texts, *files))
+}
 
 /// Returns whether an argument is text, or names files that are excluded.
 fn is_text(name: &str, arguments: &[Word], index: usize) -> bool {
     let shape = arguments[index].shape();
     let before = index.checked_sub(1).map(|at| arguments[at].shape());
-    let takes_text = |option: &str| {
-        let mut rows = TEXT_OPTIONS
-            .iter()
-            .filter(|(of, _)| *of == name || *of == "*");
-        rows.any(|(_, options)| options.contains(&option))
-    };
+    let (texts, _) = texts_of(name);
+    let takes_text = |option: &str| texts.contains(&option) || EXCLUDING.contains(&option);
     if before.is_some_and(takes_text)
         || shape
             .split_once('=')
@@ -137,16 +134,12 @@ fn is_text(name: &str, arguments: &[Word], index: usize) -> bool {
 /// Returns the index of the operand that is a script or a search pattern and not a file.
 fn program_text(name: &str, arguments: &[Word]) -> Option<usize> {
     let git_grep = name == "git" && arguments.first().is_some_and(|word| word.shape() == "grep");
-    let row = SCRIPT_OPERANDS
-        .iter()
-        .find(|(names, _)| names.contains(&name) || git_grep && names.contains(&"grep"));
-    let (_, instead) = row?;
+    let (texts, files) = texts_of(if git_grep { "grep" } else { name });
     let given = |word: &Word| {
-        instead
-            .iter()
-            .any(|option| word.shape().split('=').next() == Some(option))
+        let option = word.shape().split('=').next().unwrap_or_default();
+        texts.contains(&option) || files.contains(&option)
     };
-    if arguments.iter().any(given) {
+    if files.is_empty() || arguments.iter().any(given) {
         return None;
     }
     let behind = usize::from(git_grep);

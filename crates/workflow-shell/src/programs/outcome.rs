@@ -2,7 +2,7 @@
 
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
-use crate::file_access::{AccessKind, Location};
+use crate::file_access::{AccessKind, FileAccess};
 use crate::file_write::FileWrite;
 use crate::word::Word;
 
@@ -16,7 +16,7 @@ pub(crate) struct Invocation<'a> {
 }
 
 /// The effect of a program.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Outcome {
     /// Its own effect, without those of the commands that it runs.
     pub(crate) effect: Effect,
@@ -24,7 +24,7 @@ pub(crate) struct Outcome {
     /// Variables of the shell that change.
     pub(crate) variables: Vec<(VariableKind, String, Option<Word>)>,
     /// Paths that it accesses besides those that its words name.
-    pub(crate) accesses: Vec<Location>,
+    pub(crate) accesses: Vec<FileAccess>,
     /// True if the shell's globs match more files afterwards.
     pub(crate) changes_globs: bool,
 }
@@ -70,16 +70,13 @@ impl Outcome {
     pub(crate) fn of(effect: Effect) -> Self {
         Self {
             effect,
-            nested: Vec::new(),
-            variables: Vec::new(),
-            accesses: Vec::new(),
-            changes_globs: false,
+            ..Self::default()
         }
     }
 
     /// Creates the outcome of a program that reads.
     pub(crate) fn reads() -> Self {
-        Self::of(Effect::Reads)
+        Self::default()
     }
 
     /// Creates the outcome of a program that is unknown because of a word.
@@ -109,9 +106,7 @@ impl Outcome {
 
     /// Creates the outcome of a program that writes the files that these words name; it cannot write process substitutions as such.
     pub(super) fn writes<'a>(operation: &str, words: impl IntoIterator<Item = &'a Word>) -> Self {
-        let files = words
-            .into_iter()
-            .filter(|word| !word.is_process_substitution());
+        let files = words.into_iter().filter(|word| !word.is_process);
         let writes: Vec<_> = files
             .map(|word| FileWrite::to_word(operation.to_owned(), word))
             .collect();
@@ -123,7 +118,7 @@ impl Outcome {
     }
 
     /// Creates the outcome of a program that writes files of its choice in a location.
-    pub(super) fn writes_within(operation: String, location: Location) -> Self {
+    pub(super) fn writes_within(operation: String, location: FileAccess) -> Self {
         Self::of(Effect::Writes(vec![FileWrite::within(operation, location)]))
     }
 
@@ -178,12 +173,12 @@ pub(super) fn joined(words: &[Word]) -> Option<Word> {
 }
 
 /// Returns the words of code that is not known, as paths that it may read.
-pub(super) fn code_words(code: &str) -> Vec<Location> {
+pub(super) fn code_words(code: &str) -> Vec<FileAccess> {
     let ends = |c: char| c.is_whitespace() || "'\"`;{}()<>|,=".contains(c);
     let words = code.split(ends);
     // `r.env`: `sed` takes what is behind the letter for a file.
     let words = words.flat_map(|word| [word, word.trim_start_matches(['r', 'R'])]);
     words
-        .map(|word| Location::at(word, AccessKind::Read))
+        .map(|word| FileAccess::at(word, AccessKind::Read))
         .collect()
 }

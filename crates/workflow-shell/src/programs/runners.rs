@@ -13,7 +13,8 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
     let first = arguments.first().and_then(Word::text);
     match (invocation.name, first) {
         ("npm" | "pnpm" | "yarn" | "bun", _) => package_script(invocation),
-        ("python" | "pypy", _) => Some(python(invocation)),
+        ("python" | "pypy", Some("-V" | "-VV")) => None,
+        ("python" | "pypy", _) => Some(python(invocation, None, arguments)),
         ("php", Some("artisan")) => row("artisan", &arguments[1..]).map(Ok),
         // `hatch run lint:all`: a script of the project. `fmt` is one, not the program.
         ("pdm" | "hatch" | "rye" | "pixi", Some("run"))
@@ -24,47 +25,42 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
         {
             Some(project_script(&arguments[1], &arguments[2..]))
         }
-        ("coverage", Some("run")) => coverage(&arguments[1..]),
+        // `coverage run -m pytest`
+        ("coverage", Some("run")) => python(invocation, Some("run"), &arguments[1..])
+            .ok()
+            .map(Ok),
         _ => None,
     }
 }
 
 /// `python -m module`, `python manage.py test`; other code is not analyzed.
-fn python(invocation: &Invocation<'_>) -> Result {
+fn python(invocation: &Invocation<'_>, part: Option<&str>, arguments: &[Word]) -> Result {
     let code = || Unknown::new(invocation.words[0].shape(), UnknownReason::Code);
-    if let [script, rest @ ..] = invocation.arguments
+    if let [script, rest @ ..] = arguments
         && matches!(script.text(), Some("manage.py" | "./manage.py"))
     {
         return row("python-manage", rest).ok_or_else(code);
     }
     // The module ends the options.
-    let position = invocation.arguments.iter().position(|word| {
+    let position = arguments.iter().position(|word| {
         let shape = word.shape();
         shape.starts_with('-') && !shape.starts_with("--") && shape.contains('m')
     });
     let is_joined = position.is_some_and(|at| {
-        let shape = invocation.arguments[at].shape();
+        let shape = arguments[at].shape();
         shape.find('m').is_some_and(|m| m + 1 < shape.len())
     });
     let end = position.map_or(0, |at| if is_joined { at + 1 } else { at + 2 });
-    let options = invocation.arguments.get(..end);
-    let options = options.unwrap_or(invocation.arguments);
-    let known = read("python", None, options).map_err(|_| code())?;
+    let options = arguments.get(..end);
+    let options = options.unwrap_or(arguments);
+    let known = read(invocation.name, part, options).map_err(|_| code())?;
     let module = known.values(&["-m"]).first().and_then(|word| word.text());
     let module = Word::literal(module.ok_or_else(code)?);
-    let rest = invocation.arguments.get(end..).unwrap_or_default();
+    let rest = arguments.get(end..).unwrap_or_default();
     if is_listed("python_tools", module.shape()) {
         let tool = Word::literal(&module.shape().replace('_', "-"));
         return Ok(project_runner([&[tool], rest].concat()));
     }
     let outcome = row("python-m", &[&[module], rest].concat());
     outcome.ok_or_else(code)
-}
-
-/// `coverage run -m pytest`
-fn coverage(arguments: &[Word]) -> Option<Result> {
-    let known = read("coverage", Some("run"), arguments).ok()?;
-    let module = known.values(&["-m"]).first()?.text()?;
-    let python = ["python", "-m", module].map(Word::literal);
-    Some(Ok(project_runner([&python, &known.operands[..]].concat())))
 }

@@ -4,7 +4,7 @@ use super::outcome::{Invocation, NestedCommand, Outcome, Result};
 use super::table::{read, row, trees};
 use crate::command::StandardInput;
 use crate::effect::{Unknown, UnknownReason};
-use crate::file_access::{AccessKind, Location};
+use crate::file_access::{AccessKind, FileAccess};
 use crate::word::Word;
 
 /// Returns the outcome of `find`: that of its row, and the commands that it runs.
@@ -134,7 +134,7 @@ pub(super) fn xargs(invocation: &Invocation<'_>) -> Result {
 }
 
 /// Returns what `find … -delete` removes: its starting points, or the names it searches for.
-pub(super) fn removed_by_find(arguments: &[Word]) -> Vec<Location> {
+pub(super) fn removed_by_find(arguments: &[Word]) -> Vec<FileAccess> {
     let (words, _) = without_commands(arguments);
     let mut locations = trees("find", &words);
     let tests = ["-name", "-iname", "-path", "-wholename"];
@@ -143,8 +143,8 @@ pub(super) fn removed_by_find(arguments: &[Word]) -> Vec<Location> {
         .filter(|pair| tests.contains(&pair[0].shape()));
     if let (Some([_, name]), None) = (named.next(), named.next()) {
         for location in &mut locations {
-            let start = location.shape.trim_end_matches('/');
-            location.shape = format!("{start}/**/{}", find_glob(name.shape()));
+            let start = location.path.trim_end_matches('/');
+            location.path = format!("{start}/**/{}", find_glob(name.shape()));
             location.is_glob = true;
             location.kind = AccessKind::Write;
         }

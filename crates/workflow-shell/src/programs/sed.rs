@@ -58,17 +58,20 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
 fn written(operands: &[Word], suffix: Option<&Word>) -> Vec<FileWrite> {
     let operation = || "`sed -i`".to_owned();
     if operands.is_empty() {
-        return vec![FileWrite::new(operation(), None)];
+        return vec![FileWrite::anywhere(operation())];
     }
-    let files = operands
-        .iter()
-        .map(|word| FileWrite::to_word(operation(), word));
-    let copies = operands.iter().filter_map(|word| {
-        let suffix = suffix?.text().filter(|text| !text.contains(['*', '/']));
-        let copy = word.path().zip(suffix).map(|(path, suffix)| path + suffix);
-        Some(FileWrite::new(operation(), copy))
+    let suffix = suffix.filter(|suffix| !suffix.shape().contains(['*', '/']));
+    let copies = suffix.map(|suffix| {
+        let copy = |word: &Word| Word {
+            shape: word.shape.clone() + suffix.shape(),
+            ..word.clone()
+        };
+        operands.iter().map(copy).collect::<Vec<_>>()
     });
-    files.chain(copies).collect()
+    let files = operands.iter().chain(copies.iter().flatten());
+    files
+        .map(|word| FileWrite::to_word(operation(), word))
+        .collect()
 }
 
 /// Returns a script from its first command that is not known to read.

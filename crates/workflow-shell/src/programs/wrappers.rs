@@ -78,11 +78,12 @@ pub(super) fn guesses(invocation: &Invocation<'_>) -> Vec<NestedCommand> {
         if word.shape().contains(char::is_whitespace) {
             guesses.push(NestedCommand::GuessedScript(word.clone()));
         } else if starts(word) {
-            let end = arguments[index..]
-                .iter()
-                .position(|word| word.shape() == ";");
-            let end = end.map_or(arguments.len(), |end| index + end);
-            guesses.push(NestedCommand::Guess(arguments[index..end].to_vec()));
+            let mut commands = arguments[index..].split(|word| word.shape() == ";");
+            guesses.extend(
+                commands
+                    .next()
+                    .map(|words| NestedCommand::Guess(words.to_vec())),
+            );
         }
     }
     guesses

@@ -4,7 +4,7 @@ use super::classes::fits;
 use super::lists::is_listed;
 use super::row::{ArgumentSet, KnownOption, OptionValue, OptionWrites, Rest};
 use crate::effect::{Unknown, UnknownReason};
-use crate::file_access::{AccessKind, Location};
+use crate::file_access::{AccessKind, FileAccess};
 use crate::programs::outcome::Outcome;
 use crate::word::{UNKNOWN, Word};
 
@@ -19,8 +19,7 @@ pub(crate) struct Found {
     pub(crate) operands: Vec<Word>,
     /// A value that may become several words, which shift the operands.
     variable_value: Option<Word>,
-    /// Options without a value take `=true` and `=false`.
-    has_boolean_values: bool,
+    pub(super) program: &'static str,
 }
 
 /// Returns whether only the shell knows the text of a word.
@@ -35,9 +34,9 @@ fn may_be_several(word: &Word) -> bool {
 
 impl Found {
     /// Creates the empty set for a program.
-    pub(super) fn of(program: &str) -> Self {
+    pub(super) fn of(program: &'static str) -> Self {
         Self {
-            has_boolean_values: is_listed("boolean_values", program),
+            program,
             ..Self::default()
         }
     }
@@ -139,7 +138,7 @@ impl Sets {
         Self { row, all }
     }
 
-    pub(super) fn find(&self, words: &[Word], program: &str) -> Result<Found, Unknown> {
+    pub(super) fn find(&self, words: &[Word], program: &'static str) -> Result<Found, Unknown> {
         let mut found = Found::of(program);
         if let Some(rest) = self.read(words, &mut found, true)? {
             self.rest(rest, &mut found, program)?;
@@ -151,7 +150,7 @@ impl Sets {
 
     /// Reads words that may be unknown: such a word is an option without a value, or an operand. Returns `None` if an option is missing
     /// that the row needs.
-    pub(super) fn find_any(&self, words: &[Word], program: &str) -> Option<Found> {
+    pub(super) fn find_any(&self, words: &[Word], program: &'static str) -> Option<Found> {
         let mut found = Found::of(program);
         if let Ok(Some(rest)) = self.read(words, &mut found, false) {
             found.operands.extend_from_slice(rest);
@@ -213,7 +212,12 @@ impl Sets {
         Ok(None)
     }
 
-    fn rest(&self, words: &[Word], found: &mut Found, program: &str) -> Result<(), Unknown> {
+    fn rest(
+        &self,
+        words: &[Word],
+        found: &mut Found,
+        program: &'static str,
+    ) -> Result<(), Unknown> {
         match &self.row.rest {
             Rest::Operands => found.operands.extend(words.iter().cloned()),
             Rest::Arguments(set) if set.any => {}
@@ -242,12 +246,12 @@ impl Sets {
         if let Some(word) = found.operands.iter().find(is_excluded) {
             return Err(unknown(word, UnknownReason::Argument));
         }
-        if known.max < usize::MAX {
+        if let Some(max) = known.max {
             // A glob or an expansion may be several words.
             let several = found.operands.iter().find(|word| may_be_several(word));
-            let several = several.filter(|_| known.max > 0);
+            let several = several.filter(|_| max > 0);
             let shifting = found.variable_value.as_ref();
-            let surplus = found.operands.get(known.max);
+            let surplus = found.operands.get(max);
             if let Some(word) = surplus.or(several).or(shifting) {
                 return Err(unknown(word, UnknownReason::Argument));
             }
@@ -343,10 +347,10 @@ fn take_option(
         *words = after;
         let joined = (name.len() < shape.len()).then(|| word.suffix(name.len() + 1));
         // An option that is off is none; one that a row needs is not there then.
-        if found.has_boolean_values
-            && option.value == OptionValue::None
+        if option.value == OptionValue::None
             && !name.trim_start_matches('-').starts_with("no")
             && joined.as_ref().and_then(Word::text) == Some("false")
+            && is_listed("boolean_values", found.program)
         {
             return Ok(());
         }
@@ -372,8 +376,10 @@ fn take_option(
     }
     *words = after;
     let mut known = Ok(());
+    let mut name = String::from("-");
     for (index, letter) in shape.char_indices().skip(1) {
-        let name = format!("-{letter}");
+        name.truncate(1);
+        name.push(letter);
         let mut letters = sets.iter().filter(|set| !set.whole_words);
         let option = letters.find_map(|set| {
             let known = set.options.get_key_value(name.as_str());
@@ -466,15 +472,15 @@ fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Resul
 }
 
 /// Returns the location in which a program writes files of its choice.
-pub(super) fn chosen_by(path: &[&str]) -> Location {
+pub(super) fn chosen_by(path: &[&str]) -> FileAccess {
     let directory = match path {
         // A download has the name that the other side decides.
-        [name, ..] if is_listed("downloads", name) => return Location::anywhere(),
+        [name, ..] if is_listed("downloads", name) => return FileAccess::anywhere(),
         [name, ..] if is_listed("system", name) => "/",
         ["git", command, ..] if is_listed("git_directory", command) => ".git",
         _ => ".",
     };
-    Location::at(directory, AccessKind::WriteWithin)
+    FileAccess::at(directory, AccessKind::WriteWithin)
 }
 
 /// Returns whether a word is an option by its first character.

@@ -154,26 +154,17 @@ fn is_read_only_volume(text: &str) -> bool {
 /// Returns whether a mount certainly changes nothing on the host. Of a field that occurs twice, the last one counts.
 fn is_read_only_mount(mount: &str) -> bool {
     let fields: Vec<&str> = mount.split(',').map(str::trim).collect();
-    let of = |names: &[&str]| {
-        let name = |field: &&&str| names.contains(&field.split('=').next().unwrap_or_default());
-        let mut found = fields.iter().filter(name).copied();
-        found.next().filter(|_| found.next().is_none())
+    let has_one = |field: &str, start: &str| {
+        let mut alike = fields.iter().filter(|field| field.starts_with(start));
+        alike.next() == Some(&field) && alike.next().is_none()
     };
-    matches!(
-        of(&["readonly", "ro"]),
-        Some("readonly" | "ro" | "readonly=true" | "ro=true")
-    ) || of(&["type"]) == Some("type=tmpfs")
+    has_one("readonly", "r") || has_one("ro", "r") || has_one("type=tmpfs", "t")
 }
 
 /// Returns whether a goal of `make` tests or builds, or a setting is known.
 fn is_goal(text: &str) -> bool {
-    #[rustfmt::skip] // Names in order.
-    const SETTINGS: &[&str] = &["BUILD_TYPE", "CI", "DEBUG", "PROFILE", "Q", "RELEASE", "V", "VERBOSE"];
     match text.split_once('=') {
-        Some((name, value)) => {
-            SETTINGS.contains(&name) && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
-                || is_number_of_make(name, value)
-        }
+        Some((name, value)) => is_number_of_make(name, value),
         None => is_check(text) || text.strip_suffix(".o").is_some(),
     }
 }

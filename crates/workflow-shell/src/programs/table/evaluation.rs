@@ -2,7 +2,7 @@
 
 use super::arguments::{Found, Sets, chosen_by, is_toolchain, missing, take_options, unknown};
 use super::lists::is_listed;
-use super::row::{ArgumentSet, Node, Printed, Programs, Rest, Row, RowKind, RunKind};
+use super::row::{ArgumentSet, Node, Printed, Rest, Row, RowKind, RunKind};
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::programs::outcome::{NestedCommand, Outcome, Result, joined, project_runner};
 use crate::word::Word;
@@ -30,12 +30,6 @@ pub(super) struct Place<'a> {
 }
 
 impl Program {
-    /// Returns the rows of a program in tables; `None` if they do not name it.
-    pub(super) fn of(programs: &'static Programs, name: &str) -> Option<Self> {
-        let (name, node) = programs.get_key_value(name)?;
-        Some(Self { name, node })
-    }
-
     /// Returns the outcome by the first row that knows all arguments.
     pub(super) fn outcome(self, arguments: &[Word]) -> Outcome {
         let mut place = self.place(arguments, true);
@@ -155,11 +149,11 @@ impl Place<'_> {
     /// Returns the outcome by a row, or why it does not know the arguments.
     fn outcome_by(&self, row: &'static Row) -> Result {
         let path = &self.path;
-        let operation = format!("`{}`", path.join(" "));
+        let operation = || format!("`{}`", path.join(" "));
         let somewhere = |operation| Outcome::writes_within(operation, chosen_by(path));
         match row.kind {
-            RowKind::Writes => return Ok(somewhere(operation)),
-            RowKind::Sends => return Ok(somewhere(operation + " to a remote")),
+            RowKind::Writes => return Ok(somewhere(operation())),
+            RowKind::Sends => return Ok(somewhere(operation() + " to a remote")),
             RowKind::Project if row.arguments.any => {
                 return Ok(Outcome::of(Effect::RunsProjectCode));
             }
@@ -174,13 +168,13 @@ impl Place<'_> {
             let (before, command) = words.split_at(end.ok_or_else(|| missing("--"))?);
             (words, behind) = (before, Some(command[1..].to_vec()));
         }
-        let mut found = sets.find(words, path[0])?;
+        let mut found = sets.find(words, self.prefix.program)?;
         if let Some(command) = behind {
             found.operands = command;
         }
         let names_arguments = |word: &&Word| word.shape().starts_with('@');
-        if is_listed("response_files", path[0])
-            && let Some(word) = found.operands.iter().find(names_arguments)
+        if let Some(word) = found.operands.iter().find(names_arguments)
+            && is_listed("response_files", path[0])
         {
             return Err(unknown(word, UnknownReason::Argument));
         }
@@ -202,16 +196,16 @@ impl Place<'_> {
         };
         Ok(match row.kind {
             RowKind::WritesOperands | RowKind::WritesTarget if !operands.is_empty() => {
-                Outcome::writes(&operation, &operands)
+                Outcome::writes(&operation(), &operands)
             }
             RowKind::WritesBelow => {
                 let trees = row.arguments.trees.iter();
                 let directories: Vec<_> =
                     trees.map(|tree| found.directory(&tree.options)).collect();
-                Outcome::writes(&operation, &directories)
+                Outcome::writes(&operation(), &directories)
             }
             RowKind::WritesOperands | RowKind::WritesTarget | RowKind::WritesSomewhere => {
-                somewhere(operation)
+                somewhere(operation())
             }
             RowKind::Runs(_) if operands.is_empty() => {
                 return Err(Unknown::new(path[0], UnknownReason::HiddenCode));

@@ -21,8 +21,8 @@ pub(crate) use arguments::Found;
 use evaluation::Program;
 pub(crate) use lists::is_listed;
 use parsing::parse;
+use row::Node;
 pub(crate) use row::Printed;
-use row::Programs;
 pub(crate) use trees::trees;
 pub(crate) use variables::{
     is_environment_variable, is_harmless_variable, is_interpreted_variable, is_project_path,
@@ -32,18 +32,20 @@ pub(crate) use variables::{
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
 /// The rows of each program, which are parsed when it is first looked up.
-static ROWS: [OnceLock<Programs>; PROGRAMS.len()] = [const { OnceLock::new() }; PROGRAMS.len()];
+static ROWS: [OnceLock<Node>; PROGRAMS.len()] = [const { OnceLock::new() }; PROGRAMS.len()];
 
 /// Returns the rows of a program; `None` if no row names it.
 fn rows(name: &str) -> Option<Program> {
     let index = PROGRAMS
         .binary_search_by_key(&name, |(name, _)| name)
         .ok()?;
-    let parse = || {
-        let files: Vec<_> = PROGRAMS[index].1.iter().map(|file| FILES[*file]).collect();
-        parse(&files, |program| program == name).0
-    };
-    Program::of(ROWS[index].get_or_init(parse), name)
+    let (name, files) = PROGRAMS[index];
+    let node = ROWS[index].get_or_init(|| {
+        let files: Vec<_> = files.iter().map(|file| FILES[*file]).collect();
+        let (mut programs, _) = parse(&files, |program| program == name);
+        programs.remove(name).unwrap_or_default()
+    });
+    Some(Program { name, node })
 }
 
 /// Returns the outcome of a program by its rows; `None` if no row says anything about its effect.

@@ -130,6 +130,7 @@ fn add_row(
 impl Node {
     /// Adds a row to all subcommands that a path such as `log|show` stands for.
     fn insert(&mut self, path: &[&'static str], row: &Arc<Row>, is_prefix: bool) {
+        self.names_trees |= row.arguments.target.is_some() || !row.arguments.trees.is_empty();
         if let Some((words, path)) = path.split_first() {
             for word in words.split('|') {
                 self.subcommand_mut(word).insert(path, row, is_prefix);
@@ -325,8 +326,8 @@ impl KnownOperands {
             let (min, max) = text.split_once("..").unwrap_or((text, text));
             self.min = min.parse().ok()?;
             self.max = match max {
-                "" => usize::MAX,
-                max => max.parse().ok()?,
+                "" => None,
+                max => Some(max.parse().ok()?),
             };
         }
         Some(())

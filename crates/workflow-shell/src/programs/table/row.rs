@@ -41,6 +41,8 @@ pub(super) struct Node {
     pub(super) outputs: Vec<Arc<Row>>,
     /// The rows of the options that code asks for, and of what is accessed.
     pub(super) code: Vec<Arc<Row>>,
+    /// A row of it or of a subcommand says what is accessed.
+    pub(super) names_trees: bool,
     /// The row of options that may precede a subcommand.
     pub(super) prefix: Option<Arc<Row>>,
 }
@@ -179,25 +181,15 @@ pub(super) enum OptionWrites {
     ValueUnlessDash,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct KnownOperands {
     pub(super) min: usize,
-    pub(super) max: usize,
+    /// `None` for any number.
+    pub(super) max: Option<usize>,
     /// The operands that are known (`+*`, `*:test`: all that start or end so); `None` for all.
     pub(super) values: Option<Vec<&'static str>>,
     /// No operand contains one of these.
     pub(super) without: Vec<&'static str>,
-}
-
-impl Default for KnownOperands {
-    fn default() -> Self {
-        Self {
-            min: 0,
-            max: usize::MAX,
-            values: None,
-            without: Vec::new(),
-        }
-    }
 }
 
 /// The words after `--`.

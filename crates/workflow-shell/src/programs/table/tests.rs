@@ -16,11 +16,12 @@ fn effect_in(tables: &'static Programs, line: &str) -> Option<Effect> {
         .map(|word| Word::literal(&word.replace('$', "\0")));
     let name = words.next()?;
     let arguments: Vec<_> = words.collect();
-    Some(
-        Program::of(tables, name.shape())?
-            .outcome(&arguments)
-            .effect,
-    )
+    Some(program(tables, name.shape())?.outcome(&arguments).effect)
+}
+
+fn program(tables: &'static Programs, name: &str) -> Option<Program> {
+    let (name, node) = tables.get_key_value(name)?;
+    Some(Program { name, node })
 }
 
 fn tables(text: &'static str) -> &'static Programs {
@@ -218,7 +219,7 @@ fn a_value_may_have_to_be_of_a_kind() {
 #[test]
 fn a_quoted_expansion_is_one_operand() {
     let t = tables("a: operands:0..1");
-    let program = Program::of(t, "a").unwrap();
+    let program = program(t, "a").unwrap();
     let operand = Word {
         is_no_option: true,
         ..Word::unknown()
@@ -253,7 +254,7 @@ fn an_expansion_that_may_be_an_option_is_unknown() {
         is_glob: true,
         ..Word::literal("{-x,-o}")
     };
-    let program = Program::of(t, "a").unwrap();
+    let program = program(t, "a").unwrap();
     let expected = unknown("{-x,-o}", UnknownReason::Expansion);
     assert_eq!(Some(program.outcome(&[braces]).effect), expected);
     let glob = Word {
@@ -465,7 +466,7 @@ fn a_row_may_say_what_a_command_prints() {
              a c [prints numbers] [leading]: operands:(<number>)\na d [prints filter]: rest:*",
         );
         let words: Vec<_> = line.split(' ').map(Word::literal).collect();
-        let program = Program::of(t, "a").unwrap();
+        let program = program(t, "a").unwrap();
         program.printed(&words)
     };
     assert_eq!(prints("b -q x"), Some(Printed::Names));

@@ -3,13 +3,13 @@
 use super::arguments::{Found, Sets};
 use super::row::{ArgumentSet, Node, Row, RowKind, Tree, TreePart};
 use super::rows;
-use crate::file_access::{AccessKind, Location};
+use crate::file_access::{AccessKind, FileAccess};
 use crate::word::Word;
 
 /// Returns the locations that a command accesses with everything below them, and the targets of its copies. What its rows do not know is
 /// an option without a value, or an operand.
-pub(crate) fn trees(name: &str, arguments: &[Word]) -> Vec<Location> {
-    let Some(program) = rows(name) else {
+pub(crate) fn trees(name: &str, arguments: &[Word]) -> Vec<FileAccess> {
+    let Some(program) = rows(name).filter(|program| program.node.names_trees) else {
         return Vec::new();
     };
     let place = program.place(arguments, false);
@@ -25,20 +25,20 @@ pub(crate) fn trees(name: &str, arguments: &[Word]) -> Vec<Location> {
         .map(|row| &**row)
         .filter(is_for_paths)
         .find_map(|row| {
-            let found = Sets::of(&row.arguments, &[]).find_any(place.words, name)?;
+            let found = Sets::of(&row.arguments, &[]).find_any(place.words, program.name)?;
             Some(accessed(name, &row.arguments, &found))
         })
         .unwrap_or_default();
     if let Some(from) = place.prefix.values(&["-C", "--work-tree"]).last() {
         for location in &mut locations {
-            location.shape = format!("{}/{}", from.location(), location.shape);
+            location.path = format!("{}/{}", from.location(), location.path);
             location.is_glob |= from.is_glob;
         }
     }
     locations
 }
 
-fn accessed(name: &str, row: &ArgumentSet, found: &Found) -> Vec<Location> {
+fn accessed(name: &str, row: &ArgumentSet, found: &Found) -> Vec<FileAccess> {
     let here = Word::literal(".");
     let target = row.target.as_ref().map(|options| found.target(options));
     let sources = target
@@ -51,7 +51,7 @@ fn accessed(name: &str, row: &ArgumentSet, found: &Found) -> Vec<Location> {
         options,
     } in &row.trees
     {
-        let mut add = |word: &Word| locations.push(Location::of(word, *kind));
+        let mut add = |word: &Word| locations.push(FileAccess::of(word, *kind));
         match (part, &target) {
             (TreePart::Directory, _) => add(&found.directory(options)),
             _ if !options.is_empty() && !found.has(options) => {}
@@ -74,7 +74,7 @@ fn accessed(name: &str, row: &ArgumentSet, found: &Found) -> Vec<Location> {
             || path.ends_with("/.")
             || name == "rsync" && path.ends_with('/')
         {
-            locations.push(Location::of(target, AccessKind::ReplaceTree));
+            locations.push(FileAccess::of(target, AccessKind::ReplaceTree));
         }
     }
     locations
@@ -82,7 +82,7 @@ fn accessed(name: &str, row: &ArgumentSet, found: &Found) -> Vec<Location> {
 
 /// Returns the locations to which a symbolic link may lead: a relative one starts from the directory of the link, which is the target
 /// or contains it.
-fn linked(source: &Word, target: &Word) -> Vec<Location> {
+fn linked(source: &Word, target: &Word) -> Vec<FileAccess> {
     if source.shape().starts_with(['/', '~', '\0']) {
         return Vec::new();
     }
@@ -91,20 +91,20 @@ fn linked(source: &Word, target: &Word) -> Vec<Location> {
     let from = |directory: &str| {
         let path = format!("{directory}/{source}");
         let path = if directory.is_empty() { &source } else { &path };
-        Location::at(path, AccessKind::Read)
+        FileAccess::at(path, AccessKind::Read)
     };
     vec![from(parent), from(&target)]
 }
 
 /// Returns the location of a copy inside the target, in case the target is a directory.
-fn copy_inside(source: &Word, target: &Word) -> Option<Location> {
+fn copy_inside(source: &Word, target: &Word) -> Option<FileAccess> {
     let path = source.location();
     let name = path.trim_end_matches('/').rsplit('/').next()?;
     if matches!(name, "" | "." | "..") || name.chars().all(|c| c == '\0') {
         return None;
     }
-    Some(Location {
-        shape: format!("{}/{name}", target.location().trim_end_matches('/')),
+    Some(FileAccess {
+        path: format!("{}/{name}", target.location().trim_end_matches('/')),
         is_glob: source.is_glob || target.is_glob,
         kind: AccessKind::Write,
     })
