@@ -5,6 +5,8 @@ use workflow_shell::{Effect, UnknownReason, analyze};
 use super::Mistake;
 use crate::diagnostic::shown;
 
+const QUOTES: [char; 2] = ['"', '\''];
+
 pub(super) fn mistake(pattern: &str) -> Option<Mistake> {
     if let Some(sign) = regex_sign(pattern) {
         let why = format!("it is not a regular expression, so `{sign}` has no special meaning");
@@ -20,14 +22,9 @@ pub(super) fn mistake(pattern: &str) -> Option<Mistake> {
         let why = format!("a pattern is about one command, and `{operator}` separates commands");
         return Some(Mistake::new(why, parts_help(pattern, operator)));
     }
-    let quote = pattern.split_whitespace().any(|word| {
-        ['"', '\'']
-            .iter()
-            .any(|&quote| word.starts_with(quote) || word.ends_with(quote))
-    });
-    if quote {
-        let plain: String = pattern.chars().filter(|c| !"\"'".contains(*c)).collect();
-        let help = format!("write `{}`", shown(&plain));
+    let is_quoted = |word: &str| word.starts_with(QUOTES) || word.ends_with(QUOTES);
+    if pattern.split_whitespace().any(is_quoted) {
+        let help = format!("write `{}`", shown(&pattern.replace(QUOTES, "")));
         return Some(Mistake::new(
             "words are compared without their quotes",
             help,

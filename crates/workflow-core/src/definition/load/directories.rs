@@ -1,79 +1,57 @@
 //! The workflows directories of the user and of the project, read in byte order of their entries, within the limits.
 
 use super::directory::{Directory, FoundWorkflow};
-use super::files::{FilePath, Files, TierEntry};
-use crate::definition::model::{Limits, RuleSets};
+use super::files::{FilePath, TierEntry};
 use crate::definition::tier::Tier;
 use crate::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 
-/// Reads the workflows of a source, in byte order of their keys.
-pub(super) fn load_tier(
-    files: &dyn Files,
-    tier: Tier,
-    limits: &Limits,
-    sets: &RuleSets,
-    keeps_locations: bool,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<FoundWorkflow> {
-    let of = match tier {
-        Tier::Global => "global",
-        Tier::Project => "project's",
-    };
-    let report = |code, severity, path: &FilePath, message: String| {
-        let location = Location::file(&files.shown(path));
-        Diagnostic::new(code, severity, message).at(location)
-    };
-    let directory = FilePath::workflows(tier);
-    let entries = match files.entries(tier) {
-        Ok(entries) => entries,
-        Err(problem) => {
-            let message = format!("the {of} workflows directory {problem}");
-            diagnostics.push(report(
-                Code::Unreadable,
-                Severity::Error,
-                &directory,
-                message,
-            ));
-            return Vec::new();
-        }
-    };
-    let most = limits.max_workflows as usize;
-    if entries.len() > most {
-        let message = format!(
-            "more than {most} directories in the {of} workflows directory: only the first {most} are read"
-        );
-        let help = "remove some, or raise `limits.maxWorkflows` in the settings";
-        let found = report(Code::OverLimit, Severity::Error, &directory, message);
-        diagnostics.push(found.with_help(help));
-    }
-    let mut found = Vec::new();
-    for entry in entries.into_iter().take(most) {
-        match entry {
-            // It is not followed (B25).
-            TierEntry::Skipped { name, problem } => {
-                let path = FilePath::entry(tier, &name);
-                let name = shown(&name);
-                let message =
-                    format!("`{name}` in the {of} workflows directory is skipped: it {problem}");
-                diagnostics.push(report(
-                    Code::EntrySkipped,
-                    Severity::Warning,
-                    &path,
-                    message,
-                ));
+impl Directory<'_> {
+    /// Reads the workflows of its source, in byte order of their keys.
+    pub(super) fn read_all(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<FoundWorkflow> {
+        let (files, tier) = (self.files, self.tier);
+        let of = match tier {
+            Tier::Global => "global",
+            Tier::Project => "project's",
+        };
+        let location = |path: FilePath| Location::file(&files.shown(&path));
+        let directory = location(FilePath::workflows(tier));
+        let entries = match files.entries(tier) {
+            Ok(entries) => entries,
+            Err(problem) => {
+                let message = format!("the {of} workflows directory {problem}");
+                let found = Diagnostic::new(Code::Unreadable, Severity::Error, message);
+                diagnostics.push(found.at(directory));
+                return Vec::new();
             }
-            TierEntry::Directory(key) => {
-                let directory = Directory {
-                    files,
-                    tier,
-                    key: &key,
-                    limits,
-                    sets,
-                    keeps_locations,
-                };
-                found.extend(directory.read(diagnostics));
+        };
+        let most = self.limits.max_workflows as usize;
+        if entries.len() > most {
+            let message = format!(
+                "more than {most} directories in the {of} workflows directory: only the first {most} are read"
+            );
+            let help = "remove some, or raise `limits.maxWorkflows` in the settings";
+            let found = Diagnostic::new(Code::OverLimit, Severity::Error, message);
+            diagnostics.push(found.at(directory).with_help(help));
+        }
+        let mut found = Vec::new();
+        for entry in entries.into_iter().take(most) {
+            match entry {
+                // It is not followed (B25).
+                TierEntry::Skipped { name, problem } => {
+                    let location = location(FilePath::entry(tier, &name));
+                    let name = shown(&name);
+                    let message = format!(
+                        "`{name}` in the {of} workflows directory is skipped: it {problem}"
+                    );
+                    let found = Diagnostic::new(Code::EntrySkipped, Severity::Warning, message);
+                    diagnostics.push(found.at(location));
+                }
+                TierEntry::Directory(key) => {
+                    let directory = Directory { key: &key, ..*self };
+                    found.extend(directory.read(diagnostics));
+                }
             }
         }
+        found
     }
-    found
 }

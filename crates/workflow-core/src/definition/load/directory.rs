@@ -49,7 +49,7 @@ const WORKFLOW_CONTENT: &str = "`name`, `commandName`, `initialMessage` and `pha
 /// The limit on values of one file, including those that aliases repeat.
 const MAX_VALUES: usize = 250_000;
 
-/// A workflow directory about to be read.
+/// A workflow directory about to be read. Without a key it is that of all workflows of a source.
 pub(super) struct Directory<'a> {
     pub(super) files: &'a dyn Files,
     pub(super) tier: Tier,
@@ -177,8 +177,8 @@ impl Directory<'_> {
 
     fn tree_limits(&self) -> TreeLimits {
         TreeLimits {
-            depth: self.limits.max_depth as usize,
             size: MAX_VALUES,
+            ..self.limits.into()
         }
     }
 

@@ -10,10 +10,7 @@ use crate::definition::syntax::{Kind, Node, Source, TreeLimits, frontmatter, jso
 #[must_use]
 pub fn document(file_name: &str, bytes: &[u8]) -> Option<Value> {
     let source = Source::new(file_name, bytes.to_vec());
-    let limits = TreeLimits {
-        depth: Limits::DEFAULT.max_depth as usize,
-        size: Limits::DEFAULT.max_file_bytes as usize,
-    };
+    let limits = TreeLimits::from(&Limits::DEFAULT);
     let extension = file_name.rsplit_once('.').map(|(_, extension)| extension);
     let node = match extension {
         Some("yaml") => yaml::parse(source.text(), 0, limits).ok()?,

@@ -133,12 +133,8 @@ impl FilePath {
     ///
     /// Else what is wrong with the path, before any file is looked for.
     pub fn in_workflow(tier: Tier, directory: &str, entry: &str) -> Result<Self, &'static str> {
-        let entry_parts = entry_parts(entry)?;
-        if !entry.contains('/') && !matches!(entry, "." | "..") {
-            return Ok(Self::definition(tier, directory, entry));
-        }
         let mut parts = vec![directory];
-        for part in entry_parts {
+        for part in entry_parts(entry)? {
             match part {
                 "" | "." => {}
                 ".." => {
@@ -225,11 +221,7 @@ impl Files for LimitedFiles<'_> {
         let bytes = self.files.read(path, max_bytes)?;
         let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         self.left.set(left.checked_sub(length));
-        if self.left.get().is_some() {
-            Ok(bytes)
-        } else {
-            Err(too_much)
-        }
+        self.left.get().map(|_| bytes).ok_or(too_much)
     }
 
     fn shown(&self, path: &FilePath) -> String {

@@ -25,11 +25,10 @@ pub use origins::{EntryOrigin, Origins, WorkflowOrigin};
 
 use super::model::{Catalog, Limits, Settings, Show, TierSettings};
 use super::schema::{KeyLocations, Reader, Section, Sites};
-use super::syntax::{Findings, Source, TreeLimits, json5};
+use super::syntax::{Findings, Source, json5};
 use super::tier::Tier;
 use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown};
-use directories::load_tier;
-use directory::{Draft, FoundWorkflow};
+use directory::{Directory, Draft, FoundWorkflow};
 use file_map::read_map;
 use files::LimitedFiles;
 use references::check_references;
@@ -116,14 +115,15 @@ fn load_all(files: &dyn Files, keeps_locations: bool) -> Loaded {
     let settings = merged(&tiers);
     let files = LimitedFiles::new(files, settings.limits.max_total_bytes);
     let [global, project] = [Tier::Global, Tier::Project].map(|tier| {
-        load_tier(
-            &files,
+        let directory = Directory {
+            files: &files,
             tier,
-            &settings.limits,
-            &tiers[tier as usize].rule_sets,
+            key: "",
+            limits: &settings.limits,
+            sets: &tiers[tier as usize].rule_sets,
             keeps_locations,
-            &mut diagnostics,
-        )
+        };
+        directory.read_all(&mut diagnostics)
     });
     let (mut index, mut drafts) = merge(global.into_iter().chain(project), &mut diagnostics);
     let max_nesting = settings.limits.max_nesting;
@@ -161,10 +161,6 @@ fn load_settings_of(
     };
     let source = Source::new(&files.shown(&path), bytes);
     let mut findings = Findings::about(None, &source, Findings::SHOWN);
-    let tree_limits = TreeLimits {
-        depth: limits.max_depth as usize,
-        size: limits.max_file_bytes as usize,
-    };
     let unread = |problem: FileProblem| {
         let message = format!("the settings file {problem}");
         let finding = Finding::error(Code::Unreadable, None, message);
@@ -175,7 +171,7 @@ fn load_settings_of(
     };
     let node = match problem {
         Some(problem) => Err(unread(problem)),
-        None => json5::parse(source.text(), tree_limits),
+        None => json5::parse(source.text(), (&limits).into()),
     };
     let reader = &mut Reader {
         source: &source,

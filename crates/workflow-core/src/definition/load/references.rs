@@ -26,9 +26,12 @@ pub(super) fn check_references<'d>(
         .enumerate()
         .map(|(at, (_, draft))| (&*draft.workflow.key, at))
         .collect();
+    // The first one to each workflow.
     let references_of = |(_, draft): &'d (usize, Draft)| -> Vec<WorkflowReference<'d>> {
+        let mut named = HashSet::new();
         let references = draft.references.iter();
         references
+            .filter(|(key, _)| named.insert(key))
             .map(|(key, location)| WorkflowReference {
                 key,
                 target: by_key.get(&**key).copied(),
@@ -68,6 +71,7 @@ pub(super) fn check_references<'d>(
 }
 
 /// A reference, its target and its location.
+#[derive(Clone, Copy)]
 struct WorkflowReference<'d> {
     key: &'d str,
     target: Option<usize>,
@@ -122,25 +126,22 @@ struct ReferenceCheck<'d> {
     referrers: Vec<Vec<usize>>,
 }
 
-impl ReferenceCheck<'_> {
+impl<'d> ReferenceCheck<'d> {
     fn key(&self, at: usize) -> &str {
         &self.drafts[at].1.workflow.key
     }
 
     fn error(
-        &mut self,
+        &self,
         code: Code,
         at: usize,
         location: Option<&Location>,
         message: String,
-    ) -> &mut Diagnostic {
+    ) -> Diagnostic {
         let location = location.unwrap_or(&self.drafts[at].1.file);
-        let diagnostic = Diagnostic::new(code, Severity::Error, message)
+        Diagnostic::new(code, Severity::Error, message)
             .at(location.clone())
-            .about(self.key(at));
-        self.diagnostics.push(diagnostic);
-        let last = self.diagnostics.len() - 1;
-        &mut self.diagnostics[last]
+            .about(self.key(at))
     }
 
     /// Leaves out every workflow that contains itself, directly or through others.
@@ -177,7 +178,8 @@ impl ReferenceCheck<'_> {
             } else {
                 format!("Workflow \"{key}\" is in a cycle with \"{first_key}\". Skipping.")
             };
-            self.error(Code::Cycle, member, location, message);
+            let found = self.error(Code::Cycle, member, location, message);
+            self.diagnostics.push(found);
         }
     }
 
@@ -217,20 +219,33 @@ impl ReferenceCheck<'_> {
     fn leave_out_broken(&mut self) {
         let mut round: BTreeSet<usize> = (0..self.drafts.len()).collect();
         while !round.is_empty() {
-            let broken: Vec<usize> = round
+            let leads_nowhere = |reference: &&WorkflowReference<'d>| {
+                reference.target.is_none_or(|target| !self.kept[target])
+            };
+            let broken: Vec<(usize, Vec<WorkflowReference<'d>>)> = round
                 .into_iter()
-                .filter(|&at| self.kept[at] && self.is_broken(at))
+                .filter(|&at| self.kept[at])
+                .map(|at| {
+                    (
+                        at,
+                        self.references[at]
+                            .iter()
+                            .filter(leads_nowhere)
+                            .copied()
+                            .collect(),
+                    )
+                })
+                .filter(|(_, broken): &(_, Vec<_>)| !broken.is_empty())
                 .collect();
-            for &at in &broken {
-                self.report_broken(at);
+            for (at, references) in &broken {
+                self.kept[*at] = false;
+                for reference in references {
+                    let found = self.broken(*at, reference);
+                    self.diagnostics.push(found);
+                }
             }
-            for &at in &broken {
-                self.kept[at] = false;
-            }
-            round = broken
-                .iter()
-                .flat_map(|&at| self.referrers[at].iter().copied())
-                .collect();
+            let referrers = broken.iter().flat_map(|(at, _)| &self.referrers[*at]);
+            round = referrers.copied().collect();
         }
     }
 
@@ -238,56 +253,36 @@ impl ReferenceCheck<'_> {
     fn leave_out_unprovided(&mut self) {
         let drafts = self.drafts;
         for (at, (_, draft)) in drafts.iter().enumerate() {
-            let mut named = HashSet::new();
-            let references = self.references[at].iter();
-            let targets: Vec<(usize, &Location)> = references
-                .filter_map(|reference| Some((reference.target?, reference.location)))
-                .filter(|(target, _)| named.insert(*target))
-                .collect();
-            for (target, location) in targets {
+            for reference in self.references[at].clone() {
+                let Some(target) = reference.target else {
+                    continue;
+                };
                 for input in &drafts[target].1.workflow.inputs {
                     let problem = input_problem(input, &draft.workflow);
-                    if let Some((severity, what, help)) = problem {
-                        let inner = shown(self.key(target));
-                        let message = format!("subworkflow `{inner}` {what}");
-                        let diagnostic =
-                            self.error(Code::SubworkflowInput, at, Some(location), message);
-                        diagnostic.help = Some(help);
-                        diagnostic.severity = severity;
-                        self.kept[at] &= severity != Severity::Error;
-                    }
+                    let Some((severity, what, help)) = problem else {
+                        continue;
+                    };
+                    let message = format!("subworkflow `{}` {what}", shown(reference.key));
+                    let location = Some(reference.location);
+                    let found = self.error(Code::SubworkflowInput, at, location, message);
+                    let found = found.with_help(help);
+                    self.diagnostics.push(Diagnostic { severity, ..found });
+                    self.kept[at] &= severity != Severity::Error;
                 }
             }
         }
     }
 
-    fn leads_nowhere(&self, reference: &WorkflowReference<'_>) -> bool {
-        reference.target.is_none_or(|target| !self.kept[target])
-    }
-
-    fn is_broken(&self, at: usize) -> bool {
-        let references = &self.references[at];
-        references
-            .iter()
-            .any(|reference| self.leads_nowhere(reference))
-    }
-
-    fn report_broken(&mut self, at: usize) {
-        let mut named = HashSet::new();
-        let broken: Vec<(&str, &Location)> = self.references[at]
-            .iter()
-            .filter(|reference| self.leads_nowhere(reference) && named.insert(reference.key))
-            .map(|reference| (reference.key, reference.location))
-            .collect();
-        for (target, location) in broken {
-            let message = format!(
-                "Workflow \"{}\" references non-existent subworkflow \"{}\". Skipping.",
-                shown(self.key(at)),
-                shown(target)
-            );
-            let help = self.help_for(target);
-            let diagnostic = self.error(Code::BrokenReference, at, Some(location), message);
-            diagnostic.help = help.or(diagnostic.help.take());
+    fn broken(&mut self, at: usize, reference: &WorkflowReference<'d>) -> Diagnostic {
+        let message = format!(
+            "Workflow \"{}\" references non-existent subworkflow \"{}\". Skipping.",
+            shown(self.key(at)),
+            shown(reference.key)
+        );
+        let found = self.error(Code::BrokenReference, at, Some(reference.location), message);
+        match self.help_for(reference.key) {
+            Some(help) => found.with_help(help),
+            None => found,
         }
     }
 
@@ -321,7 +316,8 @@ impl ReferenceCheck<'_> {
                 shown(self.key(at)),
                 levels[at]
             );
-            self.error(Code::NestedTooDeep, at, location, message);
+            let found = self.error(Code::NestedTooDeep, at, location, message);
+            self.diagnostics.push(found);
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::definition::model::{
 use crate::definition::schema::{Declared, MapReader, Reader, lost_guards};
 use crate::definition::syntax::{Kind, Map};
 use crate::definition::tier::Tier;
-use crate::diagnostic::{Code, Diagnostic, Finding};
+use crate::diagnostic::{Code, Diagnostic, Finding, Location};
 
 impl TierSettings {
     /// The settings of a project without a file.
@@ -25,10 +25,7 @@ impl TierSettings {
     /// The replacement for a file that cannot be read, for this reason: everything is forbidden.
     pub(super) fn fail_closed(file: &str, why: &Diagnostic, outer: &Self) -> Self {
         let location = why.location.as_ref();
-        let source = match location.and_then(crate::diagnostic::Location::line) {
-            Some(line) => format!("{file}:{line}"),
-            None => file.to_owned(),
-        };
+        let source = location.map_or_else(|| file.to_owned(), Location::file_and_line);
         Self {
             guards: Guards {
                 rules: fail_closed::rules(file, &source, &why.message).to_vec(),

@@ -12,6 +12,7 @@ use crate::definition::model::{
 };
 use crate::definition::schema::{Declared, FromMap, MapReader, Reader, Sites, Written, nearest};
 use crate::definition::syntax::{Entry, Kind, Map, Node, Span, raise};
+use crate::definition::value::is_name;
 use crate::diagnostic::{Code, Finding, shown};
 
 impl Directory<'_> {
@@ -179,8 +180,7 @@ impl Directory<'_> {
 
 /// Checks a command name. Only a visible workflow is started by it.
 fn check_command_name(reader: &mut Reader<'_>, name: &str, span: Option<Span>) {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    if !name.bytes().all(allowed) {
+    if !name.is_empty() && !is_name(name) {
         let message = format!("`commandName` cannot be `{}`", shown(name));
         let finding = Finding::error(Code::InvalidValue, span, message);
         reader.report(finding.help("use the letters a to z and A to Z, digits, `_` and `-`"));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::parameter::scalar;
 use crate::definition::schema::{KeyType, Reader, Shape, Written};
 use crate::definition::syntax::{Entry, Kind, Node};
-use crate::definition::value::is_name;
+use crate::definition::value::{is_name, nodes};
 use crate::diagnostic::{Code, Finding, shown};
 
 /// A condition of `when`.
@@ -39,6 +39,23 @@ pub enum Subject {
     },
     /// `visits.<phase>`: the number of entries into a phase of the same workflow.
     Visits(String),
+}
+
+impl Subject {
+    /// The value with a name; `None` if that is not valid.
+    pub(crate) fn named(text: &str) -> Option<Self> {
+        let parts: Vec<&str> = text.split('.').collect();
+        let names = parts.iter().all(|part| is_name(part));
+        match (&*parts, names) {
+            (["inputs", name], true) => Some(Self::Input((*name).to_owned())),
+            (["visits", phase], true) => Some(Self::Visits((*phase).to_owned())),
+            (["outputs", phase, name], true) => Some(Self::Output {
+                phase: (*phase).to_owned(),
+                name: (*name).to_owned(),
+            }),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Subject {
@@ -109,7 +126,7 @@ impl KeyType for Conditions {
 }
 
 fn condition(entry: &Entry<'_>) -> Result<Condition, Finding> {
-    let Some(subject) = subject(&entry.key) else {
+    let Some(subject) = Subject::named(&entry.key) else {
         let message = format!("`{}` cannot be a condition of `when`", shown(&entry.key));
         let finding = Finding::error(Code::UnknownSubject, entry.key_span, message);
         let help = "write `inputs.<name>`, `outputs.<phase>.<name>` or `visits.<phase>`";
@@ -142,27 +159,8 @@ fn condition(entry: &Entry<'_>) -> Result<Condition, Finding> {
     })
 }
 
-/// The value that a condition tests; `None` if its name is not valid.
-fn subject(text: &str) -> Option<Subject> {
-    let parts: Vec<&str> = text.split('.').collect();
-    let names = parts.iter().all(|part| is_name(part));
-    match (&*parts, names) {
-        (["inputs", name], true) => Some(Subject::Input((*name).to_owned())),
-        (["visits", phase], true) => Some(Subject::Visits((*phase).to_owned())),
-        (["outputs", phase, name], true) => Some(Subject::Output {
-            phase: (*phase).to_owned(),
-            name: (*name).to_owned(),
-        }),
-        _ => None,
-    }
-}
-
 /// The values of a value or a list of them, at least one.
-fn values_of(node: &Node<'_>) -> Option<Vec<serde_json::Value>> {
-    let items = match &node.kind {
-        Kind::List(items) if items.is_empty() => return None,
-        Kind::List(items) => &**items,
-        _ => std::slice::from_ref(node),
-    };
-    items.iter().map(scalar).collect()
+fn values_of(node: &Node<'_>) -> Option<Vec<Value>> {
+    let values: Vec<Value> = nodes(node).iter().map(scalar).collect::<Option<_>>()?;
+    (!values.is_empty()).then_some(values)
 }

@@ -6,7 +6,7 @@ pub(crate) fn strongly_connected(targets: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut index = vec![UNSEEN; targets.len()];
     let mut low = vec![0; targets.len()];
     let mut on_stack = vec![false; targets.len()];
-    let (mut stack, mut groups) = (Vec::new(), Vec::new());
+    let (mut stack, mut groups): (Vec<usize>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
     let mut next_index = 0;
     // The nodes being visited, each with the number of its targets seen so far.
     let mut visits: Vec<(usize, usize)> = Vec::new();
@@ -30,7 +30,12 @@ pub(crate) fn strongly_connected(targets: &[Vec<usize>]) -> Vec<Vec<usize>> {
                     low[parent] = low[parent].min(low[node]);
                 }
                 if low[node] == index[node] {
-                    groups.push(pop_group(&mut stack, &mut on_stack, node));
+                    let start = stack.iter().rposition(|&other| other == node).unwrap_or(0);
+                    let group = stack.split_off(start);
+                    for &member in &group {
+                        on_stack[member] = false;
+                    }
+                    groups.push(group);
                 }
                 continue;
             };
@@ -43,18 +48,6 @@ pub(crate) fn strongly_connected(targets: &[Vec<usize>]) -> Vec<Vec<usize>> {
         }
     }
     groups
-}
-
-fn pop_group(stack: &mut Vec<usize>, on_stack: &mut [bool], root: usize) -> Vec<usize> {
-    let mut group = Vec::new();
-    while let Some(node) = stack.pop() {
-        on_stack[node] = false;
-        group.push(node);
-        if node == root {
-            break;
-        }
-    }
-    group
 }
 
 /// Returns true if the members of a group refer to themselves.

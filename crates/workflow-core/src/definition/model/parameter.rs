@@ -1,5 +1,7 @@
 //! Inputs and outputs: the values that a run is given, and those that the agent hands over.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -195,9 +197,9 @@ fn read_kind(keys: &mut MapReader<'_, '_, '_>) -> Option<ParameterKind> {
             keys.report(finding.help("write `type: text`, or remove it"));
         }
     }
+    let mut seen = HashSet::new();
     if let ParameterKind::OneOf(texts) = &kind
-        && let Some((_, twice)) =
-            (texts.iter().enumerate()).find(|(at, text)| texts[..*at].contains(text))
+        && let Some(twice) = texts.iter().find(|text| !seen.insert(*text))
     {
         let message = format!("`{}` is in `oneOf` twice", shown(twice));
         let finding = Finding::error(Code::InvalidValue, keys.start, message);
@@ -393,9 +395,7 @@ impl ParameterKind {
                 });
                 format!("a text{matching}{least}")
             }
-            Self::Number => "a number".to_owned(),
-            Self::Flag => "true or false".to_owned(),
-            Self::List => "a list of texts".to_owned(),
+            Self::Number | Self::Flag | Self::List => self.describe(),
             Self::OneOf(texts) => {
                 let texts = texts.iter().map(|text| shown(text)).collect::<Vec<_>>();
                 format!("one of `{}`", texts.join("`, `"))

@@ -12,6 +12,7 @@ use super::tools::ToolsMap;
 use super::trigger::{Trigger, Triggers};
 use super::workflow::{ContextMode, Workflow};
 use crate::definition::schema::{Declared, FromMap, MapReader, Section, section};
+use crate::definition::syntax::TreeLimits;
 use crate::definition::value::{Choices, FilledText, Limit, ListOf, Map, OneOf, Seconds, Text};
 
 /// The name of the settings file.
@@ -122,6 +123,16 @@ impl Limits {
         max_nesting: Self::max_nesting.number(),
         jumps: Self::jumps.number(),
     };
+}
+
+impl From<&Limits> for TreeLimits {
+    /// The limits of a tree that has as many values as its file may have bytes.
+    fn from(limits: &Limits) -> Self {
+        Self {
+            depth: limits.max_depth as usize,
+            size: limits.max_file_bytes as usize,
+        }
+    }
 }
 
 impl FromMap for Limits {

@@ -207,10 +207,8 @@ fn read_access(keys: &mut MapReader<'_, '_, '_>) -> Option<ToolAccess> {
         keys.report(Finding::error(Code::BothLists, entry.key_span, message));
     }
     // Of a name with white space around it a blacklist means the tool.
-    let blacklist = blacklist.map(|names| -> Vec<String> {
-        let trimmed = names.iter().map(|name| trim(name).to_owned());
-        trimmed.collect()
-    });
+    let trimmed = |names: Vec<String>| names.iter().map(|name| trim(name).to_owned()).collect();
+    let blacklist: Option<Vec<String>> = blacklist.map(trimmed);
     match (blacklist, whitelist) {
         (Some(blocked), Some(mut allowed)) => {
             allowed.retain(|name| !blocked.contains(name));
@@ -227,14 +225,14 @@ pub(crate) fn read_results(
     keys: &mut MapReader<'_, '_, '_>,
     key: &Typed<ListOf<ResultRule>>,
 ) -> Vec<ResultRule> {
-    let read = keys.get(key);
-    let (mut all, lost) = match read {
-        Some(read) => (read.all, read.lost.first().copied()),
-        None if keys.is_unreadable(key) => (Vec::new(), Some(keys.key_of(key))),
-        None => (Vec::new(), None),
-    };
-    all.extend(lost.map(|span| fail_closed::results(keys.reader.file_and_line(span))));
-    all
+    let mut read = keys.get(key).unwrap_or_default();
+    if keys.is_unreadable(key) {
+        read.lost.push(keys.key_of(key));
+    }
+    let lost = read.lost.first();
+    let withheld = lost.map(|&span| fail_closed::results(keys.reader.file_and_line(span)));
+    read.all.extend(withheld);
+    read.all
 }
 
 /// Reads the tools and the results of a workflow or a phase.

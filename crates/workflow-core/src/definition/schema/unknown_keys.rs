@@ -262,12 +262,9 @@ fn homes(sections: Sections, key: &str) -> String {
         .iter()
         .filter(|section| names(section).any(|known| known == key));
     let words: Vec<&str> = of.map(|section| section.name).collect();
-    match &*words {
-        [before @ .., before_last, last] => {
-            let before: String = before.iter().flat_map(|words| [*words, ", "]).collect();
-            format!("{before}{before_last} or {last}")
-        }
-        words => words.concat(),
+    match words.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} or {last}", before.join(", ")),
+        _ => words.concat(),
     }
 }
 

@@ -145,7 +145,8 @@ pub(crate) fn items<'n>(node: &'n Node<'_>) -> impl Iterator<Item = (&'n str, Op
     })
 }
 
-fn nodes<'n, 's>(node: &'n Node<'s>) -> &'n [Node<'s>] {
+/// The items of a list, or another value alone.
+pub(crate) fn nodes<'n, 's>(node: &'n Node<'s>) -> &'n [Node<'s>] {
     match &node.kind {
         Kind::List(items) => items,
         _ => std::slice::from_ref(node),

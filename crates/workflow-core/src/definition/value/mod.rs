@@ -8,7 +8,7 @@ mod number;
 mod text;
 mod word;
 
-pub(super) use list::{Choices, NamedTexts, TextOrTexts, Texts, ToolPatterns, items};
+pub(super) use list::{Choices, NamedTexts, TextOrTexts, Texts, ToolPatterns, items, nodes};
 pub(super) use map::{List, ListOf, Map, read_maps};
 pub(super) use name::{is_name, not_a_name};
 pub(super) use number::{Cents, Duration, Limit, Seconds, Whole, whole_number};

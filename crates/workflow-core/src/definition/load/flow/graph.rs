@@ -93,9 +93,8 @@ impl<'w> FlowGraph<'w> {
     fn leaves(&self, at: usize) -> Vec<Edge> {
         let Some(phase) = self.phase(at) else {
             return vec![Edge {
-                to: self.before(at + 1),
                 completes: true,
-                by_user: false,
+                ..self.before(at + 1).into()
             }];
         };
         let answers = phase.approve.iter().flat_map(|approve| &approve.targets);
@@ -111,9 +110,9 @@ impl<'w> FlowGraph<'w> {
         }
         let completing = targets.into_iter().filter_map(|target| {
             Some(Edge {
-                to: self.node_of(at, target)?,
                 completes: true,
                 by_user: phase.approve.is_some(),
+                ..self.node_of(at, target)?.into()
             })
         });
         let failing = phase.gate.iter();

@@ -73,29 +73,18 @@ impl References<'_, '_> {
             Finding::warning(Code::UnknownVariable, *span, message)
         };
         let (family, rest) = Family::of(name)?;
-        let parts: Vec<&str> = rest.split('.').collect();
-        let subject = match (family, &*parts) {
-            (Family::Comment, ["comment"]) => {
-                return (!self.asks_for_comment).then(|| {
-                    let message =
-                        format!("`{{{name}}}` has no value: no approval asks for a comment");
-                    Finding::warning(Code::NoComment, *span, message)
-                });
-            }
-            (Family::Inputs, [input]) => Subject::Input((*input).to_owned()),
-            (Family::Visits, [id]) => Subject::Visits((*id).to_owned()),
-            (Family::Outputs, [id, output]) => Subject::Output {
-                phase: (*id).to_owned(),
-                name: (*output).to_owned(),
-            },
-            (Family::Comment, _) => {
-                let why = "of an approval, only the comment is known".to_owned();
-                return Some(unknown(why).help("write `{approval.comment}`"));
-            }
-            (family, _) => {
-                let help = format!("write `{{{}}}`", family.form());
-                return Some(unknown("it has too many or too few parts".to_owned()).help(help));
-            }
+        if family == Family::Comment && rest == "comment" {
+            let message = format!("`{{{name}}}` has no value: no approval asks for a comment");
+            let finding = Finding::warning(Code::NoComment, *span, message);
+            return (!self.asks_for_comment).then_some(finding);
+        }
+        if family == Family::Comment {
+            let why = "of an approval, only the comment is known".to_owned();
+            return Some(unknown(why).help("write `{approval.comment}`"));
+        }
+        let Some(subject) = Subject::named(name) else {
+            let help = format!("write `{{{}}}`", family.form());
+            return Some(unknown("it has too many or too few parts".to_owned()).help(help));
         };
         if let Err(name) = self.flow.named(&subject) {
             let finding = unknown(name.why.clone());

@@ -90,19 +90,18 @@ impl<'s> Composer<'s> {
         version: Option<granit_parser::YamlVersion>,
         span: Option<Span>,
     ) -> Result<(), Finding> {
-        if self.root.is_some() {
-            let message = "a second YAML document: a definition is one document";
-            return Err(Finding::error(Code::Syntax, span, message)
-                .help("remove the `---` line and everything after it"));
-        }
-        match version {
-            Some(version) if (version.major, version.minor) != (1, 2) => {
-                let message = format!("YAML {}.{} is not read", version.major, version.minor);
-                Err(Finding::error(Code::Syntax, span, message)
-                    .help("remove the `%YAML` line: definitions are YAML 1.2"))
-            }
-            _ => Ok(()),
-        }
+        let (message, help) = match version {
+            _ if self.root.is_some() => (
+                "a second YAML document: a definition is one document".to_owned(),
+                "remove the `---` line and everything after it",
+            ),
+            Some(version) if (version.major, version.minor) != (1, 2) => (
+                format!("YAML {}.{} is not read", version.major, version.minor),
+                "remove the `%YAML` line: definitions are YAML 1.2",
+            ),
+            _ => return Ok(()),
+        };
+        Err(Finding::error(Code::Syntax, span, message).help(help))
     }
 
     fn open(
