@@ -42,8 +42,8 @@ pub use model::{
     ContinueRule, ExpectedExit, FileCheck, Gate, GitCheck, Guards, Hints, Limits, OnLimit,
     OnRepeat, OnStop, OutputStream, Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome,
     ResultKind, ResultRule, Rule, RuleAction, RunCheck, SETTINGS_FILE, Settings, SettingsStatus,
-    Show, Subject, Subworkflow, Target, Templates, Thinking, TierSettings, Token, ToolAccess,
-    Trigger, TriggerOn, UnknownAction, Workflow,
+    Show, Subject, Subworkflow, Target, Templates, TextLimits, Thinking, TierSettings, Token,
+    ToolAccess, Trigger, TriggerOn, UnknownAction, Workflow,
 };
 pub(crate) use schema::{Change, Declared};
 pub use schema::{Default, Key, KeyLocations, Section, nearest};

@@ -21,8 +21,7 @@ impl Parameter {
             ));
         }
         let text = value.as_str().unwrap_or("…");
-        if self.required && matches!(self.kind, ParameterKind::Text { .. }) && trim(text).is_empty()
-        {
+        if self.required && matches!(self.kind, ParameterKind::Text(_)) && trim(text).is_empty() {
             return Err("must not be empty".to_owned());
         }
         if self.kind.takes(value) {
@@ -35,7 +34,7 @@ impl Parameter {
     pub fn parse(&self, text: &str) -> Result<Value, String> {
         let wrong = || format!("must be {}, not `{}`", self.kind.describe(), shown(text));
         let value = match &self.kind {
-            ParameterKind::Text { .. } | ParameterKind::OneOf(_) => Value::from(text),
+            ParameterKind::Text(_) | ParameterKind::OneOf(_) => Value::from(text),
             ParameterKind::List => text.split(',').map(str::trim).collect(),
             ParameterKind::Number => {
                 let number = text.parse::<i64>().map(Value::from);
@@ -57,7 +56,7 @@ impl Parameter {
     #[must_use]
     pub fn example(&self) -> Value {
         match &self.kind {
-            ParameterKind::Text { .. } => Value::from("…"),
+            ParameterKind::Text(_) => Value::from("…"),
             ParameterKind::Number => Value::from(1),
             ParameterKind::Flag => Value::from(true),
             ParameterKind::List => Value::from(vec!["…"]),
@@ -71,17 +70,10 @@ impl ParameterKind {
     #[must_use]
     pub(crate) fn takes(&self, value: &Value) -> bool {
         match (self, value) {
-            (
-                Self::Text {
-                    pattern,
-                    min_length,
-                },
-                Value::String(text),
-            ) => {
-                has_length(text, *min_length)
-                    && pattern
-                        .as_ref()
-                        .is_none_or(|pattern| matches(pattern, text))
+            (Self::Text(limits), Value::String(text)) => {
+                let pattern = limits.pattern.as_ref();
+                has_length(text, limits.min_length)
+                    && pattern.is_none_or(|pattern| matches(pattern, text))
             }
             (Self::Number, Value::Number(_)) | (Self::Flag, Value::Bool(_)) => true,
             (Self::List, Value::Array(items)) => items.iter().all(Value::is_string),
@@ -92,19 +84,13 @@ impl ParameterKind {
 
     /// Returns what a value must be that is not of this type.
     fn mistake_in(&self, value: &Value) -> String {
-        if let (
-            Self::Text {
-                pattern,
-                min_length,
-            },
-            Value::String(text),
-        ) = (self, value)
-        {
-            if !has_length(text, *min_length) {
-                let (least, length) = (min_length.unwrap_or_default(), text.chars().count());
+        if let (Self::Text(limits), Value::String(text)) = (self, value) {
+            let least = limits.min_length;
+            if !has_length(text, least) {
+                let (least, length) = (least.unwrap_or_default(), text.chars().count());
                 return format!("must have at least {least} characters, not {length}");
             }
-            if let Some(pattern) = pattern {
+            if let Some(pattern) = &limits.pattern {
                 return format!("must match `{pattern}`, not `{}`", shown(text));
             }
         }
@@ -116,7 +102,7 @@ impl ParameterKind {
     #[must_use]
     pub fn describe(&self) -> String {
         match self {
-            Self::Text { .. } => "a text".to_owned(),
+            Self::Text(_) => "a text".to_owned(),
             Self::Number => "a number".to_owned(),
             Self::Flag => "true or false".to_owned(),
             Self::List => "a list of texts".to_owned(),

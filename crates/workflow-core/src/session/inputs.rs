@@ -193,7 +193,7 @@ fn choices(kind: &ParameterKind) -> Vec<String> {
     match kind {
         ParameterKind::Flag => vec!["true".to_owned(), "false".to_owned()],
         ParameterKind::OneOf(values) => values.clone(),
-        ParameterKind::Text { .. } | ParameterKind::Number | ParameterKind::List => Vec::new(),
+        ParameterKind::Text(_) | ParameterKind::Number | ParameterKind::List => Vec::new(),
     }
 }
 

@@ -4,8 +4,8 @@ use serde_json::json;
 use workflow_core::Session;
 use workflow_core::definition::{
     Approval, CancelBy, Catalog, Check, Condition, ExpectedExit, Gate, Hints, OutputStream,
-    Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome, RunCheck, Subject, Target, Thinking,
-    ToolAccess, Workflow,
+    Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome, RunCheck, Subject, Target,
+    TextLimits, Thinking, ToolAccess, Workflow,
 };
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::gate_report::Report;
@@ -46,10 +46,10 @@ pub(crate) fn edit(work: &mut Workflow, id: &str, change: impl FnOnce(&mut Phase
 pub(crate) fn plan_text(least: u32) -> Parameter {
     Parameter {
         name: "plan".to_owned(),
-        kind: ParameterKind::Text {
+        kind: ParameterKind::Text(TextLimits {
             pattern: None,
             min_length: Some(least),
-        },
+        }),
         about: "What will be changed".to_owned(),
         required: true,
         default: None,
@@ -640,10 +640,10 @@ fn with_inputs() -> Workflow {
         required,
         default,
     };
-    let version = ParameterKind::Text {
+    let version = ParameterKind::Text(TextLimits {
         pattern: Some(r"^\d+\.\d+\.\d+$".to_owned()),
         min_length: None,
-    };
+    });
     work.inputs = vec![
         input("version", version, true, None),
         input("hotfix", ParameterKind::Flag, false, Some(json!(false))),

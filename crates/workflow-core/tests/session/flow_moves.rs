@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use workflow_core::definition::{
-    Approval, Condition, Parameter, ParameterKind, Phase, Subject, Target, Workflow,
+    Approval, Condition, Parameter, ParameterKind, Phase, Subject, Target, TextLimits, Workflow,
 };
 use workflow_core::event::PlatformEvent;
 use workflow_core::session::{Abilities, Control};
@@ -195,10 +195,10 @@ fn outputs_stay_until_new_ones_are_given_and_are_required_anew() {
     let mut work = workflow("w", &["plan", "build"]);
     let optional = Parameter {
         name: "note".to_owned(),
-        kind: ParameterKind::Text {
+        kind: ParameterKind::Text(TextLimits {
             pattern: None,
             min_length: None,
-        },
+        }),
         about: String::new(),
         required: false,
         default: None,

@@ -34,7 +34,7 @@ pub use check::{Check, ExpectedExit, FileCheck, GitCheck, OutputStream, RunCheck
 pub use condition::{Condition, Subject};
 pub use gate::Gate;
 pub use guards::{Guards, SettingsStatus, ToolAccess};
-pub use parameter::{Parameter, ParameterKind};
+pub use parameter::{Parameter, ParameterKind, TextLimits};
 pub use phase::{Checkpoint, Hints, Phase, Thinking};
 pub use result_rule::{ResultKind, ResultRule};
 pub(super) use rule_sets::{OwnRuleSet, RuleSets};

@@ -33,12 +33,7 @@ section! {
         /// The allowed texts.
         #[key("oneOf": Choices, default: Described("any"), example: r#"["minor", "major"]"#)]
         const one_of;
-        /// A regular expression that a text must match.
-        #[key("pattern": FilledText, check: Some(GuardText::Regex), default: Described("any"), example: r#""^.+$""#)]
-        const pattern;
-        /// The smallest number of characters of a text.
-        #[key("minLength": Whole<1>, default: Described("any"), example: "40")]
-        const min_length;
+        #[keys(TextLimits)]
         /// A description for the user.
         #[key("about"?: Text, example: r#""The version to release""#)]
         pub about: String,
@@ -48,6 +43,21 @@ section! {
         /// The value of an input that is not given.
         #[key("default"?: Any, example: r#""1.0.0""#)]
         pub default: Option<Value>,
+    }
+}
+
+section! {
+    Section::guard("a text");
+    /// What a text must be like.
+    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct TextLimits {
+        /// A regular expression that a text must match.
+        #[key("pattern"?: FilledText, check: Some(GuardText::Regex), default: Described("any"), example: r#""^.+$""#)]
+        pub pattern: Option<String>,
+        /// The smallest number of characters of a text.
+        #[key("minLength"?: Whole<1>, default: Described("any"), example: "40")]
+        pub min_length: Option<u32>,
     }
 }
 
@@ -61,8 +71,8 @@ pub(super) const OUTPUT: &Section = &Section {
 const OUTPUT_KEYS: [Key; 6] = [
     Parameter::of_type.key,
     Parameter::one_of.key,
-    Parameter::pattern.key,
-    Parameter::min_length.key,
+    TextLimits::pattern.key,
+    TextLimits::min_length.key,
     Key {
         summary: "A description for the agent.",
         example: r#""What will be changed, and why""#,
@@ -170,8 +180,8 @@ impl Parameter {
 /// Reads the type of a parameter, with the keys that belong to one type.
 fn read_kind(keys: &mut MapReader<'_, '_, '_>) -> Option<ParameterKind> {
     let texts = keys.get(&Parameter::one_of);
-    let pattern = keys.get(&Parameter::pattern);
-    let min_length = keys.get(&Parameter::min_length);
+    let mut limits = TextLimits::default();
+    limits.read_keys(keys);
     let one_of = keys.place(&Parameter::one_of);
     let has_type = keys.place(&Parameter::of_type).is_some();
     if let Some(place) = one_of.filter(|_| has_type) {
@@ -185,10 +195,7 @@ fn read_kind(keys: &mut MapReader<'_, '_, '_>) -> Option<ParameterKind> {
         None => texts.map_or(ParameterKind::TEXT, ParameterKind::OneOf),
     };
     if kind == ParameterKind::TEXT {
-        return Some(ParameterKind::Text {
-            pattern,
-            min_length,
-        });
+        return Some(ParameterKind::Text(limits));
     }
     for name in ["pattern", "minLength"] {
         if let Some(entry) = keys.entry(name) {
@@ -321,15 +328,7 @@ fn number_value(number: f64) -> Value {
 #[serde(rename_all = "camelCase")]
 pub enum ParameterKind {
     /// A text.
-    #[serde(rename_all = "camelCase")]
-    Text {
-        /// A regular expression that it must match.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pattern: Option<String>,
-        /// Its characters at least.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        min_length: Option<u32>,
-    },
+    Text(TextLimits),
     /// A number.
     Number,
     /// `true` or `false`.
@@ -342,10 +341,10 @@ pub enum ParameterKind {
 
 impl ParameterKind {
     /// A text without conditions.
-    const TEXT: Self = Self::Text {
+    const TEXT: Self = Self::Text(TextLimits {
         pattern: None,
         min_length: None,
-    };
+    });
 
     /// The types that have a name.
     const NAMED: [(&str, Self); 4] = [
@@ -359,20 +358,11 @@ impl ParameterKind {
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         match (self, other) {
-            (
-                Self::Text {
-                    pattern,
-                    min_length,
-                },
-                Self::Text {
-                    pattern: other,
-                    min_length: least,
-                },
-            ) => {
-                (pattern.is_none() || pattern == other)
-                    && min_length.unwrap_or(0) <= least.unwrap_or(0)
+            (Self::Text(one), Self::Text(other)) => {
+                (one.pattern.is_none() || one.pattern == other.pattern)
+                    && one.min_length.unwrap_or(0) <= other.min_length.unwrap_or(0)
             }
-            (Self::Text { .. }, Self::OneOf(texts)) => *self == Self::TEXT && !texts.is_empty(),
+            (Self::Text(_), Self::OneOf(texts)) => *self == Self::TEXT && !texts.is_empty(),
             (Self::OneOf(texts), Self::OneOf(others)) => {
                 others.iter().all(|text| texts.contains(text))
             }
@@ -383,14 +373,11 @@ impl ParameterKind {
     /// The values of a type, as messages name them.
     pub(crate) fn in_words(&self) -> String {
         match self {
-            Self::Text {
-                pattern,
-                min_length,
-            } => {
-                let matching = pattern.as_ref().map_or_else(String::new, |pattern| {
+            Self::Text(limits) => {
+                let matching = limits.pattern.as_ref().map_or_else(String::new, |pattern| {
                     format!(" that matches `{}`", shown(pattern))
                 });
-                let least = min_length.map_or_else(String::new, |least| {
+                let least = limits.min_length.map_or_else(String::new, |least| {
                     format!(" of at least {least} characters")
                 });
                 format!("a text{matching}{least}")

@@ -220,14 +220,9 @@ pub(crate) fn check_template(
 fn variable_span(source: &str, text: Span, name: &str, at: usize) -> Span {
     let written = format!("{{{name}}}");
     let inside = source.get(text.start..text.end).unwrap_or("");
-    let found = if inside
-        .get(at..)
-        .is_some_and(|rest| rest.starts_with(&written))
-    {
-        Some(at)
-    } else {
-        inside.find(&written)
-    };
+    let rest = inside.get(at..).unwrap_or("");
+    let is_there = rest.starts_with(&written);
+    let found = is_there.then_some(at).or_else(|| inside.find(&written));
     found.map_or(text, |found| {
         Span::new(text.start + found, text.start + found + written.len())
     })

@@ -221,7 +221,7 @@ fn check_condition(
     let value = named.map_err(|name| name.suggest(unknown(name.why.clone()), str::to_owned))?;
     let kind = value.map_or(&ParameterKind::Number, |value| &value.kind);
     let incomparable = match (&condition.subject, kind) {
-        (Subject::Output { .. }, ParameterKind::Text { .. }) => Some(("text", "the output")),
+        (Subject::Output { .. }, ParameterKind::Text(_)) => Some(("text", "the output")),
         (_, ParameterKind::List) => Some(("list", "it")),
         _ => None,
     };
