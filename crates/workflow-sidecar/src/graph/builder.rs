@@ -1,5 +1,6 @@
 //! Builds the graph of a workflow: its nodes, then the edges between them.
 
+use anyhow::bail;
 use workflow_core::definition::{
     Catalog, ContinueRule, Phase, PhaseEntry, Settings, Show, Target, Workflow,
 };
@@ -10,9 +11,10 @@ use super::marks::{
     unknown,
 };
 use super::model::{
-    Graph, GraphEntry, GraphNode, GraphScope, InOrder, Jump, JumpTarget, LoopEdge, MAX_NODES,
-    MarkKind, NodeMark, TooLarge, label,
+    Graph, GraphEntry, GraphNode, GraphScope, Jump, JumpTarget, LoopEdge, MAX_NODES, MarkKind,
+    NodeMark, label,
 };
+use crate::present::count;
 
 impl Graph {
     /// Builds the graph of a workflow, with subworkflows expanded to a depth.
@@ -21,20 +23,26 @@ impl Graph {
         settings: &Settings,
         workflow: &Workflow,
         depth: usize,
-    ) -> Result<Self, TooLarge> {
-        let fits = |depth: &usize| {
-            let mut left = MAX_NODES;
-            fits(catalog, workflow, *depth, &mut left)
+    ) -> anyhow::Result<Self> {
+        let scope = |depth: usize| {
+            let mut builder = GraphBuilder { catalog, ids: 0 };
+            builder.scope(workflow, &settings.auto_continue, depth)
         };
-        if !fits(&depth) {
+        let Some(root) = scope(depth) else {
             let key = shown(&workflow.key);
-            return Err(match (0..depth).take_while(fits).last() {
-                None => TooLarge::Flat(key, workflow.phases.len()),
-                Some(depth) => TooLarge::Deep(key, depth),
-            });
-        }
-        let mut drawing = GraphBuilder { catalog, ids: 0 };
-        let root = drawing.scope(workflow, &settings.auto_continue, depth);
+            match (0..depth)
+                .take_while(|depth| scope(*depth).is_some())
+                .last()
+            {
+                None => bail!(
+                    "`{key}` has {} phases; a picture can have {MAX_NODES}",
+                    workflow.phases.len()
+                ),
+                Some(depth) => bail!(
+                    "`{key}` has more than {MAX_NODES} phases and subworkflows, all in all: `--depth {depth}` draws fewer"
+                ),
+            }
+        };
         let startable = workflow.show == Show::User;
         let (order, jumps) = edges(&root);
         Ok(Self {
@@ -47,23 +55,16 @@ impl Graph {
 }
 
 /// Returns the edges between the nodes of a scope and all inside: those in order, and the jumps.
-fn edges(root: &GraphScope) -> (Vec<InOrder>, Vec<Jump>) {
+fn edges(root: &GraphScope) -> (Vec<Option<String>>, Vec<Jump>) {
     let nodes = root.nodes();
     let position = |id: usize| nodes.iter().position(|node| node.id == id);
     let behind = |id: usize| {
         let next = position(id).and_then(|at| nodes.get(at + 1));
         next.map_or(JumpTarget::Done, |node| JumpTarget::Node(node.id))
     };
-    let mut order: Vec<InOrder> = nodes
-        .iter()
-        .map(|node| {
-            if node.has_only_exits {
-                InOrder::Never
-            } else {
-                InOrder::Plain
-            }
-        })
-        .collect();
+    let order = nodes.iter();
+    let order = order.map(|node| (!node.has_only_exits).then(String::new));
+    let mut order: Vec<Option<String>> = order.collect();
     let mut jumps: Vec<Jump> = Vec::new();
     for scope in root.scopes() {
         let end = scope.nodes().last().map(|node| behind(node.id));
@@ -83,11 +84,11 @@ fn edges(root: &GraphScope) -> (Vec<InOrder>, Vec<Jump>) {
                 if to == behind(node.id)
                     && let Some(at) = position(node.id)
                 {
-                    order[at] = match &order[at] {
-                        InOrder::Named(names) => InOrder::Named(format!("{names}, {}", exit.label)),
-                        InOrder::Never => InOrder::Named(exit.label.clone()),
+                    order[at] = match order[at].take() {
+                        None => Some(exit.label.clone()),
                         // The order leads there anyway.
-                        InOrder::Plain => InOrder::Plain,
+                        Some(names) if names.is_empty() => Some(names),
+                        Some(names) => Some(format!("{names}, {}", exit.label)),
                     };
                     continue;
                 }
@@ -106,90 +107,83 @@ fn edges(root: &GraphScope) -> (Vec<InOrder>, Vec<Jump>) {
     (order, jumps)
 }
 
-/// True if a workflow, with subworkflows to this depth, has at most as many nodes and scopes as are left. It takes them.
-fn fits(catalog: &Catalog, workflow: &Workflow, depth: usize, left: &mut usize) -> bool {
-    let take = |left: &mut usize| {
-        let rest = left.checked_sub(1);
-        *left = rest.unwrap_or_default();
-        rest.is_some()
-    };
-    take(left)
-        && workflow.phases.iter().all(|entry| {
-            let inner = match entry {
-                PhaseEntry::Subworkflow(key) => catalog.get(key),
-                PhaseEntry::Phase(_) => None,
-            };
-            match (inner, depth.checked_sub(1)) {
-                (Some(inner), Some(depth)) => fits(catalog, inner, depth, left),
-                _ => take(left),
-            }
-        })
-}
-
 struct GraphBuilder<'c> {
     catalog: &'c Catalog,
     ids: usize,
 }
 
 impl GraphBuilder<'_> {
-    fn id(&mut self) -> usize {
+    /// The next id; `None` if the graph is too large.
+    fn id(&mut self) -> Option<usize> {
         self.ids += 1;
-        self.ids - 1
+        (self.ids <= MAX_NODES).then_some(self.ids - 1)
     }
 
-    fn scope(&mut self, workflow: &Workflow, outer: &ContinueRule, depth: usize) -> GraphScope {
-        let id = self.id();
+    fn scope(
+        &mut self,
+        workflow: &Workflow,
+        outer: &ContinueRule,
+        depth: usize,
+    ) -> Option<GraphScope> {
+        let id = self.id()?;
         let rule = workflow.auto_continue.within(outer);
-        let entries: Vec<GraphEntry> = workflow
-            .phases
-            .iter()
-            .filter_map(|entry| match entry {
+        let mut entries = Vec::new();
+        let mut callers = Vec::new();
+        for entry in &workflow.phases {
+            match entry {
                 PhaseEntry::Phase(phase) => {
-                    Some(GraphEntry::Node(self.phase(workflow, phase, &rule)))
+                    let node = self.phase(workflow, phase, &rule)?;
+                    callers.push(node.id);
+                    entries.push(GraphEntry::Node(node));
                 }
                 PhaseEntry::Subworkflow(reference) => {
-                    let inner = self.catalog.get(reference)?;
+                    let Some(inner) = self.catalog.get(reference) else {
+                        continue;
+                    };
                     let condition = only_if(&reference.when);
-                    Some(match depth.checked_sub(1) {
+                    entries.push(match depth.checked_sub(1) {
                         Some(depth) => {
-                            let mut scope = self.scope(inner, &rule, depth);
+                            let mut scope = self.scope(inner, &rule, depth)?;
                             if let Some(condition) = condition {
                                 scope.name = label(&format!("{} ({condition})", inner.name));
                             }
                             GraphEntry::Scope(scope)
                         }
-                        None => GraphEntry::Node(self.collapsed(inner, condition)),
-                    })
+                        None => GraphEntry::Node(self.collapsed(inner, condition)?),
+                    });
                 }
-            })
-            .collect();
+            }
+        }
         // `loop` restarts the innermost scope, which has a phase by definition.
-        let last = workflow.phases.iter().zip(&entries).rev();
-        let mut last = last.filter_map(|(entry, drawn)| match (entry, drawn) {
-            (PhaseEntry::Phase(_), GraphEntry::Node(step)) => Some(step.id),
-            (PhaseEntry::Phase(_) | PhaseEntry::Subworkflow(_), _) => None,
-        });
-        let first = entries.first().map(|entry| entry.first().id);
-        let loop_edge = last.next().zip(first).filter(|_| workflow.loopable);
-        GraphScope {
+        let to = entries.first()?.first().id;
+        if callers.len() > 1 {
+            callers.retain(|id| *id != to);
+        }
+        Some(GraphScope {
             id,
             key: label(&workflow.key),
             name: label(&workflow.name),
             marks: of_workflow(workflow),
-            loop_edge: loop_edge.map(|(from, to)| LoopEdge { from, to }),
+            loop_edge: (workflow.loopable && !callers.is_empty())
+                .then_some(LoopEdge { from: callers, to }),
             entries,
-        }
+        })
     }
 
-    fn phase(&mut self, workflow: &Workflow, phase: &Phase, outer: &ContinueRule) -> GraphNode {
+    fn phase(
+        &mut self,
+        workflow: &Workflow,
+        phase: &Phase,
+        outer: &ContinueRule,
+    ) -> Option<GraphNode> {
         let approval = phase.approve.as_ref();
         let approval = approval.map(|approval| {
             let asks = format!("asks you: {}", short(&approval.describe()));
             NodeMark::new(MarkKind::Approval, asks)
         });
         let waits = phase.auto_continue.within(outer).wait == Some(true);
-        GraphNode {
-            id: self.id(),
+        Some(GraphNode {
+            id: self.id()?,
             emoji: shown(phase.emoji.trim()),
             name: label(&phase.name),
             marks: read_only(workflow, phase)
@@ -205,18 +199,14 @@ impl GraphBuilder<'_> {
             key: label(&phase.id),
             exits: exits(phase),
             has_only_exits: has_only_exits(phase),
-        }
+        })
     }
 
-    fn collapsed(&mut self, workflow: &Workflow, condition: Option<String>) -> GraphNode {
+    fn collapsed(&mut self, workflow: &Workflow, condition: Option<String>) -> Option<GraphNode> {
         let condition = condition.map(|condition| NodeMark::new(MarkKind::Flow, short(&condition)));
-        let size = match workflow.phases.len() {
-            1 => "1 phase".to_owned(),
-            phases => format!("{phases} phases"),
-        };
-        let size = NodeMark::new(MarkKind::Collapsed, size);
-        GraphNode {
-            id: self.id(),
+        let size = NodeMark::new(MarkKind::Collapsed, count(workflow.phases.len(), "phase"));
+        Some(GraphNode {
+            id: self.id()?,
             emoji: String::new(),
             name: label(&workflow.name),
             marks: [size]
@@ -227,6 +217,6 @@ impl GraphBuilder<'_> {
             key: label(&workflow.key),
             exits: Vec::new(),
             has_only_exits: false,
-        }
+        })
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::Direction;
-use super::model::{Graph, GraphEntry, GraphNode, GraphScope, InOrder, MarkKind, NodeMark, lines};
+use super::model::{Graph, GraphEntry, GraphNode, GraphScope, LoopEdge, MarkKind, NodeMark, lines};
 
 /// Returns the diagram's source.
 pub(crate) fn dot(graph: &Graph, direction: Direction) -> String {
@@ -37,7 +37,7 @@ fn draw(out: &mut String, graph: &Graph, direction: Direction) -> fmt::Result {
         let (from, to, label) = (jump.from, jump.to, quoted(&jump.label));
         writeln!(out, "  n{from} -> {to} [label={label}, constraint=false];")?;
     }
-    for (from, to) in graph.root.loops() {
+    for LoopEdge { from, to } in graph.root.loops() {
         for from in from {
             writeln!(
                 out,
@@ -55,13 +55,13 @@ fn draw_order(out: &mut String, graph: &Graph) -> fmt::Result {
     let mut names = names.chain(["done".to_owned()]);
     let mut labelled = String::new();
     write!(out, "  start -> {}", names.next().unwrap_or_default())?;
-    for ((step, leaves), to) in nodes.iter().zip(&graph.order).zip(names) {
-        match leaves {
-            InOrder::Plain => write!(out, " -> {to}")?,
-            InOrder::Named(_) | InOrder::Never => write!(out, ";\n  {to}")?,
+    for ((step, label), to) in nodes.iter().zip(&graph.order).zip(names) {
+        match label.as_deref() {
+            Some("") => write!(out, " -> {to}")?,
+            Some(_) | None => write!(out, ";\n  {to}")?,
         }
-        if let InOrder::Named(names) = leaves {
-            let label = quoted(names);
+        if let Some(label) = label.as_deref().filter(|label| !label.is_empty()) {
+            let label = quoted(label);
             writeln!(labelled, "  n{} -> {to} [label={label}];", step.id)?;
         }
     }

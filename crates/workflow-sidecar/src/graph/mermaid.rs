@@ -5,7 +5,7 @@
 use std::fmt::{self, Write};
 
 use super::Direction;
-use super::model::{Graph, GraphEntry, GraphNode, GraphScope, InOrder, MarkKind, NodeMark, lines};
+use super::model::{Graph, GraphEntry, GraphNode, GraphScope, LoopEdge, MarkKind, NodeMark, lines};
 
 /// Returns the diagram's source.
 pub(crate) fn mermaid(graph: &Graph, direction: Direction) -> String {
@@ -25,32 +25,24 @@ fn draw(out: &mut String, graph: &Graph, direction: Direction) -> fmt::Result {
     }
     let nodes = graph.root.nodes();
     write!(out, "  start")?;
-    let mut edge = Some(String::new());
-    for (step, leaves) in nodes.iter().zip(&graph.order) {
-        let id = format!("n{}", step.id);
-        draw_in_order(out, edge.as_deref(), &id)?;
-        edge = match leaves {
-            InOrder::Plain => Some(String::new()),
-            InOrder::Named(names) => Some(names.clone()),
-            InOrder::Never => None,
-        };
+    let mut edge = Some("");
+    for (step, label) in nodes.iter().zip(&graph.order) {
+        draw_in_order(out, edge, &format!("n{}", step.id))?;
+        edge = label.as_deref();
     }
-    draw_in_order(out, edge.as_deref(), "done")?;
+    draw_in_order(out, edge, "done")?;
     writeln!(out)?;
     for jump in &graph.jumps {
         let (from, to, label) = (jump.from, jump.to, escaped(&jump.label));
         writeln!(out, "  n{from} -->|\"{label}\"| {to}")?;
     }
-    for (from, to) in graph.root.loops() {
+    for LoopEdge { from, to } in graph.root.loops() {
         let from: Vec<String> = from.iter().map(|id| format!("n{id}")).collect();
         writeln!(out, "  {} -. loop .-> n{to}", from.join(" & "))?;
     }
     for step in nodes.iter().filter(|step| step.has(MarkKind::Waits)) {
-        writeln!(
-            out,
-            "  style n{} stroke-dasharray:6 4,stroke-width:2px",
-            step.id
-        )?;
+        let id = step.id;
+        writeln!(out, "  style n{id} stroke-dasharray:6 4,stroke-width:2px")?;
     }
     Ok(())
 }

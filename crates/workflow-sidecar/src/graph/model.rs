@@ -18,21 +18,11 @@ pub(crate) struct Graph {
     pub(crate) command: Option<String>,
     /// The scope of the workflow itself.
     pub(crate) root: GraphScope,
-    /// The order of the nodes: an item for each node that says how the run gets from it to the one behind it.
-    pub(crate) order: Vec<InOrder>,
+    /// The arrow from each node to the one behind it, or to the end: its label, which is empty for `next`; `None` if all outcomes
+    /// lead elsewhere.
+    pub(crate) order: Vec<Option<String>>,
     /// The jumps: outcomes, checks that do not pass, answers, limits of visits.
     pub(crate) jumps: Vec<Jump>,
-}
-
-/// The transition from a node to the one behind it, or to the end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum InOrder {
-    /// By `next`.
-    Plain,
-    /// By the outcomes or answers of these names.
-    Named(String),
-    /// Never: all outcomes lead elsewhere.
-    Never,
 }
 
 /// A labelled edge.
@@ -86,10 +76,10 @@ pub(crate) struct GraphScope {
 }
 
 /// The edge of `loop` in a scope.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LoopEdge {
-    /// The last phase of the scope itself.
-    pub(crate) from: usize,
+    /// The phases of the scope itself, apart from the first one if there are others: each may call it.
+    pub(crate) from: Vec<usize>,
     /// The first phase, which may be one of a subworkflow.
     pub(crate) to: usize,
 }
@@ -157,19 +147,6 @@ impl NodeMark {
         let text = text.into();
         Self { kind, text }
     }
-}
-
-/// The graph has more nodes than a readable diagram.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum TooLarge {
-    /// The workflow alone has too many entries: its key and their number.
-    #[error("`{0}` has {1} phases; a picture can have {MAX_NODES}")]
-    Flat(String, usize),
-    /// It has too many with its subworkflows expanded: its key and the depth that fits.
-    #[error(
-        "`{0}` has more than {MAX_NODES} phases and subworkflows, all in all: `--depth {1}` draws fewer"
-    )]
-    Deep(String, usize),
 }
 
 /// Breaks a text into lines of some length after words, or inside of a long one.
@@ -249,27 +226,10 @@ impl GraphScope {
             .collect()
     }
 
-    /// Returns the loops of this scope and all inside: the phases that may call it, and where it leads.
-    pub(crate) fn loops(&self) -> impl Iterator<Item = (Vec<usize>, usize)> {
-        self.scopes()
-            .into_iter()
-            .filter_map(|scope| Some((scope.loop_callers()?, scope.loop_edge?.to)))
-    }
-
-    /// Returns the phases of the scope itself that may call `loop`, apart from the first one if there are others.
-    pub(super) fn loop_callers(&self) -> Option<Vec<usize>> {
-        let LoopEdge { from, to } = self.loop_edge?;
-        let own = self.entries.iter().filter_map(|entry| match entry {
-            GraphEntry::Node(step) if !step.has(MarkKind::Collapsed) && step.id <= from => {
-                Some(step.id)
-            }
-            GraphEntry::Node(_) | GraphEntry::Scope(_) => None,
-        });
-        let mut callers: Vec<usize> = own.collect();
-        if callers.len() > 1 {
-            callers.retain(|id| *id != to);
-        }
-        Some(callers)
+    /// Returns the loops of this scope and all inside.
+    pub(crate) fn loops(&self) -> impl Iterator<Item = &LoopEdge> {
+        let scopes = self.scopes().into_iter();
+        scopes.filter_map(|scope| scope.loop_edge.as_ref())
     }
 
     /// Returns the node that a jump to an id of this scope enters first.

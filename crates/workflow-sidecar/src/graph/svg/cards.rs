@@ -5,8 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use super::super::model::{Graph, GraphEntry, GraphNode, GraphScope, MarkKind, NodeMark};
 use super::measure::{width, wrapped};
 use super::sizes::{
-    BOLD, EMOJI, ICON, INSET, LINE, LINES, MARK_LINES, NARROWEST, PAD, SMALL, SMALL_LINE, TO_LANE,
-    WIDEST,
+    BOLD, EMOJI, ICON, INSET, LINE, LINES, MARK_LINES, NARROWEST, PAD, SMALL, SMALL_LINE, WIDEST,
 };
 
 /// The text of a card or of a scope's head, in lines.
@@ -18,82 +17,33 @@ pub(super) struct BoxText<'g> {
     pub(super) marks: Vec<(MarkKind, Vec<String>)>,
 }
 
-/// The extent of a box on both sides of the axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct BoxExtent {
-    pub(super) left: u32,
-    pub(super) right: u32,
-}
-
-impl BoxExtent {
-    /// Widens the extent to a minimum on each side and in total.
-    pub(super) fn at_least(self, side: u32, whole: u32) -> Self {
-        let (left, right) = (self.left.max(side), self.right.max(side));
-        let missing = whole.saturating_sub(left + right);
-        Self {
-            left: left + missing / 2,
-            right: right + missing.div_ceil(2),
-        }
-    }
-}
-
 /// The common width of all cards.
-pub(super) struct CardMetrics {
-    pub(super) card: u32,
+pub(super) fn card_width(graph: &Graph) -> u32 {
+    let natural = graph.root.nodes().into_iter().map(|step| {
+        let (emoji, name) = label(step);
+        let indent = if emoji.is_some() { EMOJI } else { 0 };
+        let marks = step.marks.iter();
+        let marks = marks.map(|mark| ICON + width(&mark.text, SMALL));
+        indent + marks.max().unwrap_or(0).max(width(&name, BOLD))
+    });
+    let text = natural.max().unwrap_or(0).clamp(NARROWEST, WIDEST);
+    // Even, so that the centre is a whole pixel.
+    (text + 2 * INSET).next_multiple_of(2)
 }
 
-impl CardMetrics {
-    pub(super) fn of(graph: &Graph) -> Self {
-        let natural = graph.root.nodes().into_iter().map(|step| {
-            let (emoji, name) = label(step);
-            let indent = if emoji.is_some() { EMOJI } else { 0 };
-            let marks = step
-                .marks
-                .iter()
-                .map(|mark| ICON + width(&mark.text, SMALL));
-            indent + marks.max().unwrap_or(0).max(width(&name, BOLD))
-        });
-        let text = natural.max().unwrap_or(0).clamp(NARROWEST, WIDEST);
-        // Even, so that the centre is a whole pixel.
-        Self {
-            card: (text + 2 * INSET).next_multiple_of(2),
-        }
-    }
+/// The extent of a scope's content on one side of the axis. A `loop` inside takes a lane on that side.
+pub(super) fn inside(scope: &GraphScope, card: u32, lane: u32) -> u32 {
+    let extents = scope.entries.iter().map(|entry| match entry {
+        GraphEntry::Node(_) => card / 2,
+        GraphEntry::Scope(inner) => extent(inner, card, lane),
+    });
+    extents.max().unwrap_or(0)
+}
 
-    pub(super) fn extent(&self, scope: &GraphScope) -> BoxExtent {
-        let inside = self.inside(scope);
-        let lane = if scope.loop_edge.is_some() {
-            TO_LANE
-        } else {
-            0
-        };
-        BoxExtent {
-            left: inside.left + PAD,
-            right: inside.right + lane + PAD,
-        }
-    }
-
-    /// Returns the extent of a scope's content.
-    pub(super) fn inside(&self, scope: &GraphScope) -> BoxExtent {
-        let half = self.card / 2;
-        let extents = scope.entries.iter().map(|entry| match entry {
-            GraphEntry::Node(_) => BoxExtent {
-                left: half,
-                right: half,
-            },
-            GraphEntry::Scope(inner) => self.extent(inner),
-        });
-        let none = BoxExtent { left: 0, right: 0 };
-        extents.fold(none, |all, one| BoxExtent {
-            left: all.left.max(one.left),
-            right: all.right.max(one.right),
-        })
-    }
-
-    pub(super) fn text<'g>(&self, step: &'g GraphNode) -> BoxText<'g> {
-        let (emoji, name) = label(step);
-        BoxText::new(emoji, &name, &step.marks, self.card)
-    }
+/// The extent of a scope on one side of the axis.
+pub(super) fn extent(scope: &GraphScope, card: u32, lane: u32) -> u32 {
+    let own_lane = scope.loop_edge.as_ref().map_or(0, |_| lane);
+    inside(scope, card, lane) + own_lane + PAD
 }
 
 /// Splits a node's label into its emoji and its name. An `emoji` that is longer than one becomes part of the name.
@@ -111,6 +61,12 @@ fn label(step: &GraphNode) -> (Option<&str>, String) {
 }
 
 impl<'g> BoxText<'g> {
+    /// The text of a card.
+    pub(super) fn of(step: &'g GraphNode, card: u32) -> Self {
+        let (emoji, name) = label(step);
+        Self::new(emoji, &name, &step.marks, card)
+    }
+
     /// Wraps a name and marks to a box of a width.
     pub(super) fn new(emoji: Option<&'g str>, name: &str, marks: &[NodeMark], width: u32) -> Self {
         let room = width - 2 * INSET - if emoji.is_some() { EMOJI } else { 0 };

@@ -6,9 +6,9 @@
 use std::collections::HashMap;
 
 use super::super::model::{
-    Graph, GraphEntry, GraphNode, GraphScope, InOrder, Jump, JumpTarget, MarkKind,
+    Graph, GraphEntry, GraphNode, GraphScope, Jump, JumpTarget, LoopEdge, MarkKind,
 };
-use super::cards::{BoxText, CardMetrics};
+use super::cards::{BoxText, card_width, extent, inside};
 use super::draw::{
     Area, LOOP, STYLE, around, arrow, box_text, described, icon, path, pill, quiet, rect, titled,
 };
@@ -21,26 +21,25 @@ use crate::present::xml;
 
 /// Draws a graph.
 pub(crate) fn svg(graph: &Graph) -> String {
-    let metrics = CardMetrics::of(graph);
+    let card = card_width(graph);
     let start = graph.command.as_deref().unwrap_or("as a part of others");
     let start = wrapped(start, SMALL, WIDEST, 1).concat();
     let half_pill = (width(&start, SMALL) + 2 * INSET).div_ceil(2);
     let legend_entries = legend_entries(graph);
     let texts_of_legend = legend_entries.iter().map(|(_, text)| width(text, SMALL));
     let legend_width = LEGEND_ICON + texts_of_legend.max().unwrap_or(0);
-    let extent = metrics
-        .extent(&graph.root)
-        .at_least(half_pill, legend_width);
+    let [left, right] = [0, TO_LANE].map(|lane| extent(&graph.root, card, lane).max(half_pill));
+    let missing = legend_width.saturating_sub(left + right);
     // The jumps are left of all scopes: their lanes, then their labels.
     let lanes = u32::try_from(graph.jumps.len()).expect("a few jumps for each node");
     let labels = graph.jumps.iter().map(|jump| width(&jump.label, SMALL));
     let labels = labels.max();
     let labels = labels.map_or(0, |widest| widest.min(JUMP_LABEL) + INSET);
-    let axis = MARGIN + lanes * LANE + labels + extent.left;
+    let axis = MARGIN + lanes * LANE + labels + left + missing / 2;
     let mut picture = Picture {
         graph,
-        metrics,
-        edge: &InOrder::Plain,
+        card,
+        edge: Some(""),
         axis,
         y: MARGIN,
         frames: Vec::new(),
@@ -69,17 +68,10 @@ pub(crate) fn svg(graph: &Graph) -> String {
         y += LEGEND_LINE;
     }
     let height = if legend.is_empty() { y } else { y + MARGIN / 2 };
-    let width = axis + extent.right + MARGIN;
+    let width = axis + right + missing.div_ceil(2) + MARGIN;
     let (name, description) = (xml(&graph.root.name), xml(&description(graph)));
-    let Picture {
-        frames,
-        pills,
-        cards,
-        arrows,
-        loops,
-        ..
-    } = picture;
-    let frames = frames.concat();
+    let (frames, pills, cards) = (picture.frames.concat(), picture.pills, picture.cards);
+    let (arrows, loops) = (picture.arrows, picture.loops);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"wf\" role=\"img\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\">\n\
@@ -92,10 +84,9 @@ pub(crate) fn svg(graph: &Graph) -> String {
 /// The picture in words: the order of the phases, and the jumps.
 fn description(graph: &Graph) -> String {
     let nodes = graph.root.nodes();
-    let names: Vec<String> = nodes
-        .iter()
-        .map(|step| described(&step.name, &step.marks))
-        .collect();
+    let names = nodes.iter();
+    let names = names.map(|step| described(&step.name, &step.marks));
+    let names: Vec<String> = names.collect();
     let start = graph.command.as_deref().unwrap_or("As a part of others");
     let scopes = graph.root.scopes().into_iter();
     let scopes = scopes.filter(|scope| !scope.marks.is_empty());
@@ -139,9 +130,8 @@ fn legend_entries(graph: &Graph) -> Vec<(Option<MarkKind>, &'static str)> {
         (MarkKind::Collapsed, "a subworkflow, closed"),
     ];
     let lines = lines.into_iter().filter(|(kind, _)| has(*kind));
-    let mut scopes = graph.root.scopes().into_iter();
-    let loops = scopes.any(|scope| scope.loop_edge.is_some());
-    let loops = loops.then_some((None, "loop starts over, from any phase on the line"));
+    let loops = graph.root.loops().next();
+    let loops = loops.map(|_| (None, "loop starts over, from any phase on the line"));
     let tools = tools.map(|text| (Some(MarkKind::Tools), text));
     let lines = lines.map(|(kind, text)| (Some(kind), text));
     tools.into_iter().chain(lines).chain(loops).collect()
@@ -159,9 +149,10 @@ fn lines_at(graph: &Graph, id: usize) -> u32 {
 /// The second pass: what is drawn so far, and the current vertical position.
 struct Picture<'g> {
     graph: &'g Graph,
-    metrics: CardMetrics,
-    /// The transition from the last card to the next one.
-    edge: &'g InOrder,
+    /// The width of all cards.
+    card: u32,
+    /// The arrow from the last card to the next one.
+    edge: Option<&'g str>,
     axis: u32,
     y: u32,
     /// Outer ones first.
@@ -193,23 +184,21 @@ impl<'g> Picture<'g> {
     fn arrow(&mut self) {
         let (x, y) = (self.axis, self.y);
         self.y += GAP;
-        if *self.edge != InOrder::Never {
-            self.arrows += &arrow(x, y, self.y);
-        }
-        if let InOrder::Named(names) = self.edge {
-            let room = self.metrics.card / 2 - INSET;
-            let label = wrapped(names, SMALL, room, 1).concat();
+        let Some(label) = self.edge else { return };
+        self.arrows += &arrow(x, y, self.y);
+        if !label.is_empty() {
+            let label = wrapped(label, SMALL, self.card / 2 - INSET, 1).concat();
             self.arrows += &quiet(x + 8, self.y - 11, &label);
         }
     }
 
     /// Places a scope and its content.
     fn scope(&mut self, scope: &'g GraphScope, level: usize) -> Area {
-        let extent = self.metrics.extent(scope);
+        let [left, right] = [0, TO_LANE].map(|lane| extent(scope, self.card, lane));
         let mut area = Area {
-            x: self.axis - extent.left,
+            x: self.axis - left,
             y: self.y,
-            width: extent.left + extent.right,
+            width: left + right,
             height: 0,
         };
         let text = BoxText::new(None, &scope.name, &scope.marks, area.width);
@@ -242,16 +231,16 @@ impl<'g> Picture<'g> {
     }
 
     fn card(&mut self, step: &'g GraphNode) -> Area {
-        let text = self.metrics.text(step);
+        let text = BoxText::of(step, self.card);
         let lines = match lines_at(self.graph, step.id) {
             0 => 0,
             lines => (lines + 1) * JUMP_LINE,
         };
-        self.edge = &self.graph.order[self.areas.len()];
+        self.edge = self.graph.order[self.areas.len()].as_deref();
         let area = Area {
-            x: self.axis - self.metrics.card / 2,
+            x: self.axis - self.card / 2,
             y: self.y,
-            width: self.metrics.card,
+            width: self.card,
             height: text.height().max(lines),
         };
         self.y += area.height;
@@ -278,7 +267,7 @@ impl<'g> Picture<'g> {
 
     /// Draws the line of `loop`, from the phases that may call it to the first entry, which is at `first`.
     fn lane(&mut self, scope: &'g GraphScope, first: Option<Area>) {
-        let (Some(callers), Some(first)) = (scope.loop_callers(), first) else {
+        let (Some(LoopEdge { from, .. }), Some(first)) = (&scope.loop_edge, first) else {
             return;
         };
         let middle = |area: Area| (area.x + area.width, area.y + area.height / 2);
@@ -287,14 +276,14 @@ impl<'g> Picture<'g> {
             GraphEntry::Node(_) => middle(first),
             GraphEntry::Scope(_) => (first.x + first.width, first.y + 20),
         };
-        let areas = callers.into_iter().map(|id| middle(self.areas[&id]));
+        let areas = from.iter().map(|id| middle(self.areas[id]));
         let mut from: Vec<(u32, u32)> = areas.collect();
         // The arrow ends at the first phase, so a line starts there only if it is the only phase.
         if from.first() == Some(&to) {
             to.1 -= 9;
             from[0].1 += 9;
         }
-        let x = self.axis + self.metrics.inside(scope).right + TO_LANE;
+        let x = self.axis + inside(scope, self.card, TO_LANE) + TO_LANE;
         let mut lane = String::new();
         if let Some((last, others)) = from.split_last() {
             for (from, y) in others {
