@@ -2,10 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
-
-use crate::hook_hosts;
-use crate::install::{InstallRequest, opencode, pi};
+use crate::install::InstallRequest;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,7 +26,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    options: TargetOptions,
+    request: InstallRequest,
     /// The directory of the store, instead of ~/.local/state/workflow-sidecar
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
@@ -43,50 +40,14 @@ pub(super) struct Arguments {
 #[command(after_help = EXAMPLES_OF_REMOVAL)]
 pub(super) struct RemovalArguments {
     #[command(flatten)]
-    options: TargetOptions,
-}
-
-#[derive(Debug, clap::Args)]
-struct TargetOptions {
-    /// The host
-    #[arg(value_parser = names())]
-    host: String,
-    /// Only for the project of the current directory
-    #[arg(long)]
-    project: bool,
-    /// Show the changes and make none
-    #[arg(long)]
-    dry_run: bool,
-}
-
-/// The hosts, for the command line.
-fn names() -> PossibleValuesParser {
-    let others = [opencode::NAME, pi::NAME].map(|name| PossibleValue::new(name).help(name));
-    PossibleValuesParser::new(hook_hosts::names().chain(others))
+    request: InstallRequest,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let request = arguments.options.request();
-    let request = InstallRequest {
-        state: arguments.state.clone(),
-        trust: arguments.trust,
-        ..request
-    };
-    request.install()
+    let state = arguments.state.as_deref();
+    arguments.request.install(state, arguments.trust)
 }
 
 pub(super) fn remove(arguments: &RemovalArguments) -> anyhow::Result<()> {
-    arguments.options.request().uninstall()
-}
-
-impl TargetOptions {
-    fn request(&self) -> InstallRequest<'_> {
-        InstallRequest {
-            host: &self.host,
-            project: self.project,
-            dry_run: self.dry_run,
-            state: None,
-            trust: false,
-        }
-    }
+    arguments.request.uninstall()
 }

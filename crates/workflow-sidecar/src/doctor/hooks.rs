@@ -1,5 +1,6 @@
 //! Hosts that start hooks: a row for each that is on the path or has our hooks.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,11 +11,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use workflow_core::diagnostic::shown;
 
-use super::child::{VERSION_TIMEOUT, VersionAnswer, first_line_of_version};
+use super::child::ProgramVersion;
 use super::result::{CheckStatus, InstallationCheck};
 use crate::hook_hosts::{EventName, HOSTS, HookHost};
-use crate::install::codex_trust::{self, HooksOfCodex};
-use crate::install::{Directories, InstallTarget, Installed, installed, plan};
+use crate::install::{
+    Directories, FileChange, HooksOfCodex, InstallTarget, Installed, installed, plan,
+};
 use crate::platform::{ProgramLine, RunningProgram};
 
 /// The time for the answer of an installed command, which gives itself three seconds.
@@ -28,7 +30,11 @@ pub(super) fn hosts(project: &Path) -> Vec<InstallationCheck> {
     let mut targets: Vec<InstallTarget> = targets.into_iter().flatten().collect();
     // In the home directory both are the same files.
     targets.retain(|target| target.project.as_ref() != Some(&target.directories.home));
-    let versions = HOSTS.map(|host| (host, thread::spawn(move || version(host))));
+    let is_version = |line: &str| number(line).is_some();
+    let versions = HOSTS.map(|host| {
+        let version = move || ProgramVersion::of(host.programs, is_version);
+        (host, thread::spawn(version))
+    });
     let rows = versions.map(|(host, version)| {
         let row = Row {
             host,
@@ -39,16 +45,6 @@ pub(super) fn hosts(project: &Path) -> Vec<InstallationCheck> {
         row.check(&targets)
     });
     rows.into_iter().flatten().collect()
-}
-
-/// The version of a host, by the first of its programs that is on the path.
-fn version(host: &HookHost) -> VersionAnswer {
-    let answers = host
-        .programs
-        .iter()
-        .map(|name| first_line_of_version(name, VERSION_TIMEOUT, |line| number(line).is_some()));
-    let mut answers = answers.filter(|answer| *answer != VersionAnswer::Missing);
-    answers.next().unwrap_or(VersionAnswer::Missing)
 }
 
 /// The version in a line such as `codex-cli 0.169.0`.
@@ -65,7 +61,7 @@ fn number(line: &str) -> Option<&str> {
 /// What is found about a host.
 struct Row<'p> {
     host: &'static HookHost,
-    version: VersionAnswer,
+    version: Option<ProgramVersion>,
     project: &'p Path,
     facts: Vec<InstallationCheck>,
 }
@@ -85,13 +81,13 @@ impl Row<'_> {
         let name = self.host.name;
         let mut help = None;
         match (has_hooks, &self.version) {
-            (false, VersionAnswer::Missing) => return None,
-            (false, _) => {
+            (false, None) => return None,
+            (false, Some(_)) => {
                 self.ok("no hooks are installed");
                 help = Some(format!("workflow-sidecar install {name}"));
             }
-            (true, VersionAnswer::Missing) => self.ok(format!("`{name}` is not on the PATH")),
-            (true, _) => {}
+            (true, None) => self.ok(format!("`{name}` is not on the PATH")),
+            (true, Some(_)) => {}
         }
         let status = self.facts.iter().map(|fact| fact.status).max()?;
         let worst = self.facts.iter().rfind(|fact| fact.status == status)?;
@@ -116,22 +112,20 @@ impl Row<'_> {
     }
 
     fn version(&mut self) {
-        match &self.version {
-            // It is named behind what is installed.
-            VersionAnswer::Missing => {}
-            VersionAnswer::Slow { path } => {
-                let text = format!("{} does not print its version in time", path.display());
-                self.warn(text, "run it with --version");
-            }
-            VersionAnswer::Answered { line, .. } => {
-                let found = number(line).map_or_else(|| "no version".to_owned(), shown);
-                self.ok(match self.host.tested {
-                    Some(tested) if tested == found => found,
-                    Some(tested) => format!("{found}, tested with {tested}"),
-                    None => format!("{found}, untested"),
-                });
-            }
-        }
+        // One that is missing is named behind what is installed.
+        let Some(ProgramVersion { path, line }) = &self.version else {
+            return;
+        };
+        let Some(line) = line else {
+            let text = format!("{} does not print its version in time", path.display());
+            return self.warn(text, "run it with --version");
+        };
+        let found = number(line).map_or_else(|| "no version".to_owned(), shown);
+        self.ok(match self.host.tested {
+            Some(tested) if tested == found => found,
+            Some(tested) => format!("{found}, tested with {tested}"),
+            None => format!("{found}, untested"),
+        });
     }
 
     fn installation(&mut self, target: &InstallTarget, installed: &Installed) {
@@ -150,10 +144,8 @@ impl Row<'_> {
         // A store elsewhere is part of the installed commands, and not known here.
         let mut commands = installed.commands.iter();
         let is_current = commands.any(|(_, command)| command.contains("--state"))
-            || plan(Some(host), target).is_ok_and(|changes| {
-                let mut changes = changes.iter();
-                changes.all(|change| change.before == change.after)
-            });
+            || plan(Some(host), target)
+                .is_ok_and(|changes| changes.iter().all(FileChange::is_made));
         let missing = host.events.len().saturating_sub(installed.commands.len());
         let failure = if silent.is_none() && missing > 0 {
             Some(format!(
@@ -182,11 +174,16 @@ impl Row<'_> {
     /// Says whether the host runs the hooks, or that it cannot be known.
     fn trust(&mut self, target: &InstallTarget, installed: &Installed) {
         match (self.host.name, &self.version) {
-            ("codex", VersionAnswer::Answered { path, .. }) => {
+            ("codex", Some(ProgramVersion { path, line: Some(_) })) => {
                 let commands = installed.commands.iter();
                 let commands: Vec<String> = commands.map(|(_, command)| command.clone()).collect();
-                let hooks = codex_trust::status(path, self.project, &installed.hooks, &commands);
-                self.trust_of_codex(hooks, &installed.hooks);
+                let hooks = HooksOfCodex {
+                    program: path,
+                    directory: self.project,
+                    file: &installed.hooks,
+                    commands: &commands,
+                };
+                self.trust_of_codex(hooks.status(), &installed.hooks);
             }
             ("gemini", _) if is_trusted_by_gemini(&target.directories, self.project) => {
                 self.ok("this folder is trusted");
@@ -199,13 +196,13 @@ impl Row<'_> {
         }
     }
 
-    fn trust_of_codex(&mut self, hooks: anyhow::Result<HooksOfCodex>, file: &Path) {
+    fn trust_of_codex(&mut self, hooks: anyhow::Result<(usize, usize)>, file: &Path) {
         match hooks {
-            Ok(HooksOfCodex { listed: 0, .. }) => self.warn(
+            Ok((0, _)) => self.warn(
                 format!("Codex does not read {}", file.display()),
                 "start `codex` in the project and trust it, with the same CODEX_HOME if that is set",
             ),
-            Ok(HooksOfCodex { listed, trusted }) if trusted < listed => self.warn(
+            Ok((listed, trusted)) if trusted < listed => self.warn(
                 format!(
                     "Codex does not trust {} of {listed} hooks, and does not run them",
                     listed - trusted
@@ -223,27 +220,16 @@ impl Row<'_> {
 
 /// Returns true if Gemini CLI trusts a folder: the rule of the nearest folder counts.
 fn is_trusted_by_gemini(directories: &Directories, folder: &Path) -> bool {
-    let text = std::fs::read_to_string(directories.gemini_trusted_folders());
-    let rules: Value = text
-        .ok()
-        .and_then(|text| serde_json::from_str(&text).ok())
-        .unwrap_or_default();
-    let rules: Vec<(PathBuf, bool)> = rules
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter_map(|(path, rule)| {
-            let path = PathBuf::from(path);
-            match rule.as_str()? {
-                "TRUST_PARENT" => Some((path.parent()?.to_path_buf(), true)),
-                "TRUST_FOLDER" => Some((path, true)),
-                _ => Some((path, false)),
-            }
-        })
-        .collect();
+    let text = std::fs::read(&directories.gemini_trusted_folders).unwrap_or_default();
+    let rules: BTreeMap<PathBuf, Value> = serde_json::from_slice(&text).unwrap_or_default();
     let rule = |folder: &Path| {
-        let mut alike = rules.iter().filter(|(path, _)| path == folder);
-        alike.next().map(|(_, trusts)| *trusts)
+        let mut trusts = rules
+            .iter()
+            .filter_map(|(path, rule)| match rule.as_str()? {
+                "TRUST_PARENT" => (path.parent()? == folder).then_some(true),
+                rule => (path == folder).then_some(rule == "TRUST_FOLDER"),
+            });
+        trusts.next()
     };
     folder.ancestors().find_map(rule).unwrap_or(false)
 }

@@ -19,7 +19,7 @@ use workflow_core::definition::{
 use workflow_core::diagnostic::{Severity, shown};
 use workflow_protocol::PROTOCOL_VERSION;
 
-use self::child::{VERSION_TIMEOUT, VersionAnswer, first_line_of_version};
+use self::child::{ProgramVersion, VERSION_TIMEOUT};
 use crate::check::{merged, missing};
 use crate::platform::disk::Disk;
 use crate::present::count;
@@ -35,9 +35,9 @@ type Version = (u32, u32);
 /// Runs all checks.
 pub(crate) fn examine(agent_dir: &Path, project: &Path) -> Vec<InstallationCheck> {
     // They take up to a second, so they run while the files are read.
-    let versions = ["pi", "node"].map(|name| {
-        thread::spawn(move || first_line_of_version(name, VERSION_TIMEOUT, is_version))
-    });
+    let is_version = |line: &str| parsed(line).is_some();
+    let versions =
+        ["pi", "node"].map(|name| thread::spawn(move || ProgramVersion::of(&[name], is_version)));
     let disk = Disk::new(agent_dir.to_path_buf(), project.to_path_buf());
     let loaded = load_located(&disk);
     let mut checks = vec![
@@ -49,9 +49,9 @@ pub(crate) fn examine(agent_dir: &Path, project: &Path) -> Vec<InstallationCheck
     checks.extend(gates(&loaded, project));
     let [pi, node] =
         versions.map(|thread| thread.join().expect("asking for a version does not panic"));
-    let has_pi = !matches!(pi, VersionAnswer::Missing);
-    checks.push(host(&pi));
-    checks.push(runtime(&node, has_pi));
+    let has_pi = pi.is_some();
+    checks.push(host(pi));
+    checks.push(runtime(node, has_pi));
     checks.extend(pi::checks(agent_dir, project, has_pi));
     checks.extend(hooks::hosts(project));
     checks.extend(opencode::plugins(project));
@@ -113,15 +113,11 @@ fn definitions(loaded: &Loaded) -> InstallationCheck {
     const SUBJECT: &str = "definitions";
     let running = loaded.index.iter();
     let running = running.filter(|listing| listing.outcome == LoadOutcome::Loaded);
-    let number = |severity| {
+    let running = running.count();
+    let [errors, warnings] = [Severity::Error, Severity::Warning].map(|severity| {
         let found = loaded.diagnostics.iter();
         found.filter(|found| found.severity == severity).count()
-    };
-    let (running, errors, warnings) = (
-        running.count(),
-        number(Severity::Error),
-        number(Severity::Warning),
-    );
+    });
     let found = format!(
         "{} can run, {}, {}",
         count(running, "workflow"),
@@ -156,7 +152,7 @@ fn gates(loaded: &Loaded, project: &Path) -> Option<InstallationCheck> {
     ))
 }
 
-fn host(pi: &VersionAnswer) -> InstallationCheck {
+fn host(pi: Option<ProgramVersion>) -> InstallationCheck {
     const INSTALL: &str = "npm install -g @earendil-works/pi-coding-agent";
     let help = format!("{INSTALL}. For another host: `workflow-sidecar install --help`");
     let missing = InstallationCheck::warn("pi", "not on the PATH", help);
@@ -164,7 +160,7 @@ fn host(pi: &VersionAnswer) -> InstallationCheck {
 }
 
 /// Checks node, which only pi needs.
-fn runtime(node: &VersionAnswer, has_pi: bool) -> InstallationCheck {
+fn runtime(node: Option<ProgramVersion>, has_pi: bool) -> InstallationCheck {
     const INSTALL: &str = "install node 20 or later";
     let missing = if has_pi {
         InstallationCheck::fail("node", "not on the PATH, and pi needs it", INSTALL)
@@ -176,40 +172,33 @@ fn runtime(node: &VersionAnswer, has_pi: bool) -> InstallationCheck {
 
 /// Checks the version of a program. `missing` is the result if it is not installed.
 fn program(
-    answer: &VersionAnswer,
+    version: Option<ProgramVersion>,
     missing: InstallationCheck,
     oldest: Version,
     install: &str,
 ) -> InstallationCheck {
-    let subject = missing.subject;
+    let Some(ProgramVersion { path, line }) = version else {
+        return missing;
+    };
+    let (subject, path) = (missing.subject, path.display());
     let unknown = |text: String| {
         let help = format!("run `{subject} --version` and fix the problem that it reports");
-        InstallationCheck::fail(subject, text, help)
+        InstallationCheck::fail(subject, format!("did not report {text}: {path}"), help)
     };
-    match answer {
-        VersionAnswer::Missing => missing,
-        VersionAnswer::Slow { path } => unknown(format!(
-            "did not report its version within {} seconds: {}",
-            VERSION_TIMEOUT.as_secs(),
-            path.display()
-        )),
-        VersionAnswer::Answered { path, line } => {
-            let version = parsed(line);
-            let (path, line) = (path.display(), shown(line));
-            match version {
-                None => unknown(format!("did not report a version: {path}")),
-                Some(version) if version < oldest => {
-                    let text = format!("{line} is too old: {path}");
-                    InstallationCheck::fail(subject, text, install)
-                }
-                Some(_) => InstallationCheck::ok(subject, format!("{line}: {path}")),
-            }
+    let Some(line) = line else {
+        let seconds = VERSION_TIMEOUT.as_secs();
+        return unknown(format!("its version within {seconds} seconds"));
+    };
+    let version = parsed(&line);
+    let line = shown(&line);
+    match version {
+        None => unknown("a version".to_owned()),
+        Some(version) if version < oldest => {
+            let text = format!("{line} is too old: {path}");
+            InstallationCheck::fail(subject, text, install)
         }
+        Some(_) => InstallationCheck::ok(subject, format!("{line}: {path}")),
     }
-}
-
-fn is_version(line: &str) -> bool {
-    parsed(line).is_some()
 }
 
 /// Parses the major and minor version: `v20.1.3` is 20 and 1.
@@ -232,18 +221,18 @@ mod tests {
 
     #[test]
     fn a_host_that_is_too_old_or_silent_fails() {
-        let answered = |line: &str| VersionAnswer::Answered {
-            path: "/bin/pi".into(),
-            line: line.into(),
+        let status = |line: Option<&str>| {
+            let version = ProgramVersion {
+                path: "/bin/pi".into(),
+                line: line.map(str::to_owned),
+            };
+            host(Some(version)).status
         };
-        assert_eq!(host(&answered("0.73.1")).status, CheckStatus::Fail);
-        assert_eq!(host(&answered("0.74.0")).status, CheckStatus::Ok);
-        assert_eq!(host(&answered("1.5.2")).status, CheckStatus::Ok);
-        assert_eq!(host(&answered("")).status, CheckStatus::Fail);
-        let slow = VersionAnswer::Slow {
-            path: "/bin/pi".into(),
-        };
-        assert_eq!(host(&slow).status, CheckStatus::Fail);
-        assert_eq!(host(&VersionAnswer::Missing).status, CheckStatus::Warn);
+        assert_eq!(status(Some("0.73.1")), CheckStatus::Fail);
+        assert_eq!(status(Some("0.74.0")), CheckStatus::Ok);
+        assert_eq!(status(Some("1.5.2")), CheckStatus::Ok);
+        assert_eq!(status(Some("")), CheckStatus::Fail);
+        assert_eq!(status(None), CheckStatus::Fail);
+        assert_eq!(host(None).status, CheckStatus::Warn);
     }
 }

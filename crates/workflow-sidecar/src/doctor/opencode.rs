@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::child::on_path;
 use super::result::InstallationCheck;
-use crate::install::{InstallTarget, opencode, plan};
+use crate::install::{FileChange, InstallTarget, opencode, plan};
+use crate::platform::on_path;
 
 const INSTALL: &str = "workflow-sidecar install opencode";
 
@@ -37,7 +37,7 @@ fn check(target: &InstallTarget) -> Option<InstallationCheck> {
     // A store elsewhere is in the file that opencode loads, which is not compared therefore.
     let is_current = plan(None, &of_program).is_ok_and(|changes| {
         let mut sources = changes.iter().filter(|change| change.path != loader);
-        sources.all(|change| change.before == change.after)
+        sources.all(FileChange::is_made)
     });
     if !is_current {
         let text = format!(

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use workflow_core::diagnostic::shown;
 
-use super::child::on_path;
 use super::result::InstallationCheck;
 use crate::files::expanded_home;
 use crate::platform::disk::HOST_DIRECTORY;
+use crate::platform::on_path;
 
 /// The package of the extension.
 const PACKAGE: &str = "workflow-sidecar";
@@ -77,13 +77,11 @@ fn sidecar(extension: &Package) -> InstallationCheck {
     let file = format!("{PACKAGE}{}", env::consts::EXE_SUFFIX);
     let packaged = packaged_binary(&extension.directory, &file);
     let named = env::var_os(BINARY_VARIABLE).filter(|path| !path.is_empty());
-    let (from, path) = if let Some(path) = packaged {
-        ("the package for this platform", path)
-    } else if let Some(path) = named {
-        (BINARY_VARIABLE, PathBuf::from(path))
-    } else if let Some(path) = on_path(PACKAGE) {
-        ("the PATH", path)
-    } else {
+    let found = packaged
+        .map(|path| ("the package for this platform", path))
+        .or(named.map(|path| (BINARY_VARIABLE, path.into())))
+        .or_else(|| Some(("the PATH", on_path(PACKAGE)?)));
+    let Some((from, path)) = found else {
         let text = format!(
             "the extension finds no binary: not in a package for this platform, not in {BINARY_VARIABLE}, not on the PATH"
         );
@@ -120,19 +118,11 @@ fn packaged_binary(extension: &Path, file: &str) -> Option<PathBuf> {
         "aarch64" => "arm64",
         arch => arch,
     };
-    let name = format!("{PACKAGE}-{os}-{arch}");
+    let binary = format!("node_modules/{PACKAGE}-{os}-{arch}/bin/{file}");
     // The real path, as Node follows links.
     let extension = extension.canonicalize().ok()?;
-    extension
-        .ancestors()
-        .map(|directory| {
-            directory
-                .join("node_modules")
-                .join(&name)
-                .join("bin")
-                .join(file)
-        })
-        .find(|binary| binary.is_file())
+    let mut binaries = extension.ancestors().map(|above| above.join(&binary));
+    binaries.find(|binary| binary.is_file())
 }
 
 /// A package that pi loads.

@@ -15,10 +15,8 @@ pub(super) fn make(
     is_dry_run: bool,
 ) -> anyhow::Result<()> {
     let sources = &opencode::source_directory(target);
-    let changes: Vec<&FileChange> = changes
-        .iter()
-        .filter(|change| change.before != change.after)
-        .collect();
+    let changes = changes.iter().filter(|change| !change.is_made());
+    let changes: Vec<&FileChange> = changes.collect();
     let mut page = Page::default();
     if changes.is_empty() {
         page.line("Nothing to change.");

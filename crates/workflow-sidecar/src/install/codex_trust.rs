@@ -31,79 +31,81 @@ struct ListedHook {
     trust_status: String,
     #[serde(default)]
     is_managed: bool,
-    #[serde(default = "enabled")]
-    enabled: bool,
-}
-
-fn enabled() -> bool {
-    true
+    enabled: Option<bool>,
 }
 
 impl ListedHook {
     /// Returns true if Codex runs it.
     fn runs(&self) -> bool {
-        self.enabled && (self.is_managed || self.trust_status == "trusted")
+        self.enabled != Some(false) && (self.is_managed || self.trust_status == "trusted")
     }
 }
 
-/// Our hooks, as Codex sees them.
-#[derive(Debug)]
-pub(crate) struct HooksOfCodex {
-    pub(crate) listed: usize,
-    pub(crate) trusted: usize,
+/// The hooks in a file that have one of some commands, as Codex sees them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HooksOfCodex<'a> {
+    /// The program of Codex.
+    pub(crate) program: &'a Path,
+    /// The project.
+    pub(crate) directory: &'a Path,
+    pub(crate) file: &'a Path,
+    pub(crate) commands: &'a [String],
 }
 
-/// Asks Codex about the hooks in a file that have one of these commands.
-pub(crate) fn status(
-    program: &Path,
-    directory: &Path,
-    file: &Path,
-    commands: &[String],
-) -> Result<HooksOfCodex> {
-    let mut server = AppServer::start(program)?;
-    let hooks = server.hooks(directory, file, commands)?;
-    Ok(HooksOfCodex {
-        listed: hooks.len(),
-        trusted: hooks.iter().filter(|hook| hook.runs()).count(),
-    })
-}
+impl HooksOfCodex<'_> {
+    /// Asks Codex how many hooks it lists, and how many of them it runs.
+    pub(crate) fn status(self) -> Result<(usize, usize)> {
+        let hooks = self.list(&mut AppServer::start(self.program)?)?;
+        Ok((hooks.len(), hooks.iter().filter(|hook| hook.runs()).count()))
+    }
 
-/// Has Codex trust the hooks in a file that have one of these commands, and returns their number.
-pub(crate) fn trust(
-    program: &Path,
-    directory: &Path,
-    file: &Path,
-    commands: &[String],
-) -> Result<usize> {
-    let mut server = AppServer::start(program)?;
-    let hooks = server.hooks(directory, file, commands)?;
-    if hooks.is_empty() {
-        bail!(
-            "Codex does not list the hooks of {}. It reads those of a project once you trust the project: start \
-             `codex` there",
-            file.display()
-        );
+    /// Has Codex trust the hooks, and returns their number.
+    pub(crate) fn trust(self) -> Result<usize> {
+        let mut server = AppServer::start(self.program)?;
+        let hooks = self.list(&mut server)?;
+        if hooks.is_empty() {
+            bail!(
+                "Codex does not list the hooks of {}. It reads those of a project once you trust the project: start \
+                 `codex` there",
+                self.file.display()
+            );
+        }
+        let state = hooks.iter().filter(|hook| !hook.runs());
+        let state = state.map(|hook| {
+            let trusted = json!({ "trusted_hash": hook.current_hash });
+            (hook.key.clone(), trusted)
+        });
+        let state: Map<String, Value> = state.collect();
+        if !state.is_empty() {
+            let edit =
+                json!({ "keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert" });
+            server.request("config/batchWrite", &json!({ "edits": [edit] }))?;
+        }
+        let hooks = self.list(&mut server)?;
+        match hooks.iter().filter(|hook| !hook.runs()).count() {
+            0 => Ok(hooks.len()),
+            left => bail!(
+                "Codex still does not trust {left} of the hooks: start `codex` and choose to trust them"
+            ),
+        }
     }
-    let state: Map<String, Value> = hooks
-        .iter()
-        .filter(|hook| !hook.runs())
-        .map(|hook| {
-            (
-                hook.key.clone(),
-                json!({ "trusted_hash": hook.current_hash }),
-            )
-        })
-        .collect();
-    if !state.is_empty() {
-        let edit = json!({ "keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert" });
-        server.request("config/batchWrite", &json!({ "edits": [edit] }))?;
-    }
-    let hooks = server.hooks(directory, file, commands)?;
-    match hooks.iter().filter(|hook| !hook.runs()).count() {
-        0 => Ok(hooks.len()),
-        left => bail!(
-            "Codex still does not trust {left} of the hooks: start `codex` and choose to trust them"
-        ),
+
+    fn list(self, server: &mut AppServer) -> Result<Vec<ListedHook>> {
+        const METHOD: &str = "hooks/list";
+        let result = server.request(METHOD, &json!({ "cwds": [self.directory] }))?;
+        let directories = result["data"].as_array().into_iter().flatten();
+        let hooks = directories.flat_map(|data| data["hooks"].as_array().into_iter().flatten());
+        let hooks = hooks.map(ListedHook::deserialize);
+        let hooks = hooks.collect::<serde_json::Result<Vec<_>>>();
+        let hooks = hooks.map_err(|error| refused(METHOD, &error.to_string()))?;
+        // Codex may name the file without links.
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let file = real(self.file);
+        let is_ours = |hook: &ListedHook| {
+            let mut command = hook.command.iter();
+            real(&hook.source_path) == file && command.any(|one| self.commands.contains(one))
+        };
+        Ok(hooks.into_iter().filter(is_ours).collect())
     }
 }
 
@@ -116,16 +118,15 @@ struct AppServer {
 impl AppServer {
     fn start(program: &Path) -> Result<Self> {
         let started = RunningProgram::start(Command::new(program).arg("app-server"), TIME_TO_END);
-        let mut server = Self {
-            program: started.map_err(|error| {
-                anyhow!(
-                    "`{} app-server` cannot be started ({error}): put Codex on the PATH, or choose to trust the hooks \
-                     when it starts",
-                    program.display()
-                )
-            })?,
-            requests: 0,
-        };
+        let program = started.map_err(|error| {
+            anyhow!(
+                "`{} app-server` cannot be started ({error}): put Codex on the PATH, or choose to trust the hooks \
+                 when it starts",
+                program.display()
+            )
+        })?;
+        let requests = 0;
+        let mut server = Self { program, requests };
         let client = json!({
             "name": "workflow-sidecar",
             "title": "workflow-sidecar",
@@ -136,30 +137,6 @@ impl AppServer {
         Ok(server)
     }
 
-    /// The hooks in a file that have one of these commands.
-    fn hooks(
-        &mut self,
-        directory: &Path,
-        file: &Path,
-        commands: &[String],
-    ) -> Result<Vec<ListedHook>> {
-        const METHOD: &str = "hooks/list";
-        let result = self.request(METHOD, &json!({ "cwds": [directory] }))?;
-        let directories = result["data"].as_array().into_iter().flatten();
-        let hooks = directories.flat_map(|data| data["hooks"].as_array().into_iter().flatten());
-        let hooks = hooks.map(ListedHook::deserialize);
-        let hooks = hooks.collect::<serde_json::Result<Vec<_>>>();
-        let hooks = hooks.map_err(|error| refused(METHOD, &error.to_string()))?;
-        // Codex may name the file without links.
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        let file = real(file);
-        let is_ours = |hook: &ListedHook| {
-            let command = hook.command.as_ref();
-            real(&hook.source_path) == file && command.is_some_and(|one| commands.contains(one))
-        };
-        Ok(hooks.into_iter().filter(is_ours).collect())
-    }
-
     fn send(&mut self, method: &'static str, message: &Value) -> Result<()> {
         let written = self.program.write(&format!("{message}\n"));
         written.map_err(|_| ended(method))
@@ -168,10 +145,8 @@ impl AppServer {
     fn request(&mut self, method: &'static str, params: &Value) -> Result<Value> {
         self.requests += 1;
         let id = self.requests;
-        self.send(
-            method,
-            &json!({ "id": id, "method": method, "params": params }),
-        )?;
+        let message = json!({ "id": id, "method": method, "params": params });
+        self.send(method, &message)?;
         let until = Instant::now() + TIME_LIMIT;
         loop {
             let line = self.program.next_line(until);

@@ -1,40 +1,49 @@
 //! `install` and `uninstall`, from what the user asks for to what they read.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, bail};
+use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::changes::make;
+use super::codex_trust::HooksOfCodex;
 use super::hosts::{InstallTarget, commands};
 use super::plan::{installed, plan, plan_removal};
-use super::{codex_trust, opencode, pi};
+use super::{opencode, pi};
 use crate::hook_hosts::{self, HookHost};
 
 /// What the user asks for.
-#[derive(Debug)]
-pub(crate) struct InstallRequest<'a> {
-    /// The name of the host.
-    pub(crate) host: &'a str,
-    /// True for the project of the current directory only.
-    pub(crate) project: bool,
-    pub(crate) dry_run: bool,
-    /// The directory of the store, if it is not the user's.
-    pub(crate) state: Option<PathBuf>,
-    /// True if the hooks are to be trusted, too.
-    pub(crate) trust: bool,
+#[derive(Debug, clap::Args)]
+pub(crate) struct InstallRequest {
+    /// The host
+    #[arg(value_parser = names())]
+    host: String,
+    /// Only for the project of the current directory
+    #[arg(long)]
+    project: bool,
+    /// Show the changes and make none
+    #[arg(long)]
+    dry_run: bool,
 }
 
-impl InstallRequest<'_> {
-    /// Installs our part of the host's configuration, and says what is left to do.
-    pub(crate) fn install(self) -> anyhow::Result<()> {
-        let host = hook_hosts::host(self.host);
+/// The hosts, for the command line.
+fn names() -> PossibleValuesParser {
+    let others = [opencode::NAME, pi::NAME].map(|name| PossibleValue::new(name).help(name));
+    PossibleValuesParser::new(hook_hosts::names().chain(others))
+}
+
+impl InstallRequest {
+    /// Installs our part of the host's configuration, and says what is left to do. The store may be in another directory than
+    /// the user's, and the hooks may be trusted, too.
+    pub(crate) fn install(&self, state: Option<&Path>, trust: bool) -> anyhow::Result<()> {
+        let host = hook_hosts::host(&self.host);
         if self.host == pi::NAME {
-            if self.state.is_some() {
+            if state.is_some() {
                 bail!("pi keeps the sessions itself: install without --state");
             }
             pi::run("install", self.project, self.dry_run)?;
         } else {
-            let target = self.target()?;
+            let target = self.target(state)?;
             make(&plan(host, &target)?, &target, self.dry_run)?;
         }
         if self.dry_run {
@@ -44,12 +53,12 @@ impl InstallRequest<'_> {
             anstream::println!("Start {} again. Then type: /workflow NAME TASK", self.host);
             return Ok(());
         };
-        if self.trust && host.name == "codex" {
-            let trusted = trust_in_codex(host, &self.target()?)?;
+        if trust && host.name == "codex" {
+            let trusted = trust_in_codex(host, &self.target(state)?)?;
             anstream::println!("Codex trusts the {trusted} hooks. Type: workflow NAME TASK");
             return Ok(());
         }
-        if self.trust {
+        if trust {
             let name = match host.name {
                 "gemini" => "Gemini CLI",
                 "claude" => "Claude Code",
@@ -63,11 +72,11 @@ impl InstallRequest<'_> {
     }
 
     /// Removes our part.
-    pub(crate) fn uninstall(self) -> anyhow::Result<()> {
+    pub(crate) fn uninstall(&self) -> anyhow::Result<()> {
         if self.host == pi::NAME {
             return pi::run("remove", self.project, self.dry_run);
         }
-        let (host, target) = (hook_hosts::host(self.host), self.target()?);
+        let (host, target) = (hook_hosts::host(&self.host), self.target(None)?);
         make(&plan_removal(host, &target)?, &target, self.dry_run)?;
         if host.is_none() && !self.dry_run {
             opencode::remove_empty_directories(&target);
@@ -75,9 +84,9 @@ impl InstallRequest<'_> {
         Ok(())
     }
 
-    fn target(&self) -> anyhow::Result<InstallTarget> {
+    fn target(&self, state: Option<&Path>) -> anyhow::Result<InstallTarget> {
         let project = self.project.then(std::env::current_dir).transpose()?;
-        let state = self.state.as_deref().map(std::path::absolute);
+        let state = state.map(std::path::absolute);
         Ok(InstallTarget {
             state: state.transpose().context("--state is no directory")?,
             ..InstallTarget::of_process(project.as_deref())?
@@ -88,9 +97,14 @@ impl InstallRequest<'_> {
 /// Has Codex trust exactly the hooks that were installed, and returns their number.
 fn trust_in_codex(host: &'static HookHost, target: &InstallTarget) -> anyhow::Result<usize> {
     let installed = installed(host, target).context("no hooks are installed")?;
-    let here = std::env::current_dir()?;
-    let commands = commands(host, target);
-    codex_trust::trust(Path::new("codex"), &here, &installed.hooks, &commands)
+    let hooks = HooksOfCodex {
+        program: Path::new("codex"),
+        directory: &std::env::current_dir()?,
+        file: &installed.hooks,
+        commands: &commands(host, target),
+    };
+    hooks
+        .trust()
         .context("the hooks are installed, and not trusted")
 }
 

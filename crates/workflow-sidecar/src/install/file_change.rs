@@ -18,6 +18,13 @@ pub(crate) struct FileChange {
     pub(crate) after: Option<String>,
 }
 
+impl FileChange {
+    /// Returns true if there is nothing to do.
+    pub(crate) fn is_made(&self) -> bool {
+        self.before == self.after
+    }
+}
+
 /// Reads a file; `None` if it does not exist.
 pub(super) fn read(path: &Path) -> anyhow::Result<Option<String>> {
     match fs::read_to_string(path) {
@@ -37,7 +44,7 @@ pub(super) fn apply(change: &FileChange) -> anyhow::Result<()> {
     let path = &change.path;
     let failed = |error| anyhow!("{}: {error}", path.display());
     match &change.after {
-        _ if change.before == change.after => Ok(()),
+        _ if change.is_made() => Ok(()),
         Some(text) => {
             if let Some(parent) = path.parent() {
                 fs::create_dir_all(parent).map_err(failed)?;

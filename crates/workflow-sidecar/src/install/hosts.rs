@@ -6,8 +6,8 @@ use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
 use super::directories::Directories;
-use super::own;
-use super::target_file::{Edit, TargetFile, any_command_of};
+use super::json_text::Place;
+use super::target_file::{Edit, TargetFile};
 use crate::files::home_dir;
 use crate::hook_hosts::{EventName, HookHost};
 
@@ -36,9 +36,9 @@ impl InstallTarget {
     }
 
     /// A directory of the host in the project, or the user's.
-    pub(super) fn in_project_or(&self, name: &str, of_user: PathBuf) -> PathBuf {
+    pub(super) fn in_project_or(&self, name: &str, of_user: &Path) -> PathBuf {
         let project = self.project.as_ref();
-        project.map_or(of_user, |project| project.join(name))
+        project.map_or_else(|| of_user.to_path_buf(), |project| project.join(name))
     }
 }
 
@@ -85,18 +85,18 @@ pub(super) fn files(
     let mut hooks = hook_edits(host, target);
     Ok(match host.name {
         "codex" => {
-            let codex = target.in_project_or(".codex", directories.codex());
+            let codex = target.in_project_or(".codex", &directories.codex);
             vec![
                 file(codex.join("hooks.json"), hooks),
                 file(codex.join("config.toml"), vec![codex_server(target)]),
             ]
         }
         "claude" => {
-            let claude = target.in_project_or(".claude", directories.claude());
-            let servers = target.in_project_or(".mcp.json", directories.claude_servers());
+            let claude = target.in_project_or(".claude", &directories.claude);
+            let servers = target.in_project_or(".mcp.json", &directories.claude_servers);
             vec![
                 file(claude.join("settings.json"), hooks),
-                file(servers, vec![json_server(target, &json!({}))]),
+                file(servers, vec![json_server(target, json!({}))]),
                 own(claude.join("commands/workflow.md"), text(CLAUDE_COMMAND)),
             ]
         }
@@ -104,13 +104,9 @@ pub(super) fn files(
             "Copilot CLI reads MCP servers from the home directory only: install without --project"
         ),
         "copilot" => {
-            let version = Edit::Initial {
-                path: vec!["version"],
-                value: "1".to_owned(),
-            };
-            hooks.insert(0, version);
-            let server = json_server(target, &json!({ "type": "local", "tools": ["*"] }));
-            let copilot = directories.copilot();
+            hooks.splice(..0, text("{\"version\": 1}\n"));
+            let server = json_server(target, json!({ "type": "local", "tools": ["*"] }));
+            let copilot = &directories.copilot;
             vec![
                 own(copilot.join("hooks/workflow-sidecar.json"), hooks),
                 file(copilot.join("mcp-config.json"), vec![server]),
@@ -118,20 +114,15 @@ pub(super) fn files(
         }
         _ => {
             let timeout = TIMEOUT_OF_STEP * 1000;
-            let server = json_server(target, &json!({ "trust": true, "timeout": timeout }));
+            let server = json_server(target, json!({ "trust": true, "timeout": timeout }));
             hooks.push(server);
-            let gemini = target.in_project_or(".gemini", directories.gemini());
+            let gemini = target.in_project_or(".gemini", &directories.gemini);
             vec![
                 file(gemini.join("settings.json"), hooks),
                 own(gemini.join("commands/workflow.toml"), text(GEMINI_COMMAND)),
             ]
         }
     })
-}
-
-/// The command of one of our hooks; `None` if it is somebody else's.
-pub(super) fn command_of(element: &str, host: &HookHost) -> Option<String> {
-    any_command_of(element).filter(|command| own::is_hook_command(command, host.name))
 }
 
 /// The commands that are to be installed for a host, by the host's names of the events.
@@ -149,28 +140,20 @@ fn hook_edits(host: &HookHost, target: &InstallTarget) -> Vec<Edit> {
             EventName::Interrupt => TIMEOUT_OF_INTERRUPT,
             _ => TIMEOUT,
         };
-        let value = match host.name {
-            "copilot" => json!({ "type": "command", "bash": command, "timeoutSec": timeout }),
-            "gemini" => json!({ "hooks": [{
-                "name": "workflow-sidecar",
-                "type": "command",
-                "command": command,
-                "timeout": timeout * 1000,
-            }] }),
-            "claude" if *event == EventName::ToolCall => json!({ "hooks": [{
-                "type": "command",
-                "command": command,
-                "timeout": timeout,
-                "onFailure": "block",
-            }] }),
-            _ => {
-                json!({ "hooks": [{ "type": "command", "command": command, "timeout": timeout }] })
+        let mut hook = json!({ "type": "command", "command": command, "timeout": timeout });
+        match host.name {
+            "copilot" => {
+                let hook = json!({ "type": "command", "bash": command, "timeoutSec": timeout });
+                return json_edit(["hooks", name], true, &hook);
             }
-        };
-        Edit::Element {
-            path: vec!["hooks", name],
-            value: value.to_string(),
+            "gemini" => {
+                hook["name"] = json!("workflow-sidecar");
+                hook["timeout"] = json!(timeout * 1000);
+            }
+            "claude" if *event == EventName::ToolCall => hook["onFailure"] = json!("block"),
+            _ => {}
         }
+        json_edit(["hooks", name], true, &json!({ "hooks": [hook] }))
     };
     host.events.iter().map(edit).collect()
 }
@@ -210,17 +193,16 @@ fn codex_server(target: &InstallTarget) -> Edit {
     }
 }
 
-fn json_server(target: &InstallTarget, more: &Value) -> Edit {
-    let mut server = json!({
-        "command": target.program.to_string_lossy(),
-        "args": server_args(target),
-    });
-    for (name, value) in more.as_object().into_iter().flatten() {
-        server[name] = value.clone();
-    }
-    Edit::Member {
-        path: vec!["mcpServers", "workflow"],
-        value: server.to_string(),
+fn json_server(target: &InstallTarget, mut server: Value) -> Edit {
+    server["command"] = target.program.to_string_lossy().into();
+    server["args"] = server_args(target).into();
+    json_edit(["mcpServers", "workflow"], false, &server)
+}
+
+fn json_edit(path: [&'static str; 2], is_array: bool, value: &Value) -> Edit {
+    Edit::Json {
+        place: Place { path, is_array },
+        value: value.to_string(),
     }
 }
 

@@ -3,35 +3,83 @@
 //! An insertion into something empty that was there begins with a line feed, one into something that it creates does not.
 //! So a removal knows what to leave.
 
-use std::fmt;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The members of an object, in order.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
+/// The place of our values in a JSON text.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// The names of an object in the text, and of its member.
+    pub(super) path: [&'static str; 2],
+    /// True if our values are elements of the member, false if the member itself is ours.
+    pub(super) is_array: bool,
+}
 
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Members<'de>;
+impl Place {
+    /// The values that are there.
+    pub(super) fn values<'a>(&self, text: &'a str) -> Result<Vec<&'a str>, String> {
+        let ranges = match self.array(text)? {
+            Some(array) => array.values,
+            None => find(text, &self.path)?.into_iter().collect(),
+        };
+        Ok(ranges.into_iter().map(|range| &text[range]).collect())
+    }
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
+    /// Adds a value. What of the path does not exist is created.
+    pub(super) fn insert(&self, text: &str, value: &str) -> Result<String, String> {
+        let new = if self.is_array {
+            format!("[{value}]")
+        } else {
+            value.to_owned()
+        };
+        if text.trim().is_empty() {
+            return Ok(format!("{}\n", nested(&self.path, &new)));
         }
-        deserializer.deserialize_map(InOrder)
+        let mut range = 0..text.len();
+        for (depth, name) in self.path.iter().enumerate() {
+            let object = Container::object(text, &range)?;
+            let Some(index) = object.member(name) else {
+                let member = nested(&self.path[depth..], &new);
+                // Without the brackets of the object that is there.
+                return Ok(object.append(text, &member[1..member.len() - 1]));
+            };
+            range = object.values[index].clone();
+        }
+        match self.array(text)? {
+            Some(array) => Ok(array.append(text, value)),
+            None => Err(format!(
+                "it has `{}`, which is not ours: rename or remove it",
+                self.path.join(".")
+            )),
+        }
+    }
+
+    /// Removes the values that are ours, and what was created for them.
+    pub(super) fn remove(
+        &self,
+        text: &str,
+        is_ours: impl Fn(&str) -> bool,
+    ) -> Result<String, String> {
+        let mut text = text.to_owned();
+        while let Some(index) = self.values(&text)?.into_iter().position(&is_ours) {
+            text = match self.array(&text)? {
+                Some(array) if array.values.len() > 1 || !array.is_created(&text) => {
+                    array.cut(&text, index)
+                }
+                Some(_) | None => remove(&text, &self.path)?,
+            };
+        }
+        Ok(text)
+    }
+
+    /// The array at the place; `None` if it is no place in an array, or there is none.
+    fn array(&self, text: &str) -> Result<Option<Container>, String> {
+        let range = find(text, &self.path)?.filter(|_| self.is_array);
+        let array = range.map(|range| Container::array(text, &range));
+        array.transpose()
     }
 }
 
@@ -47,17 +95,16 @@ struct Container {
 impl Container {
     /// Reads the object in a range of the text.
     fn object(text: &str, range: &Range<usize>) -> Result<Self, String> {
-        let slice = &text[range.clone()];
-        let Members(members) = serde_json::from_str(slice).map_err(|error| not_json(&error))?;
-        let (names, values): (Vec<String>, Vec<&RawValue>) = members.into_iter().unzip();
+        let members: HashMap<String, &RawValue> = parse(text, range)?;
+        let mut members: Vec<_> = members.into_iter().collect();
+        members.sort_by_key(|(_, value)| value.get().as_ptr());
+        let (names, values): (_, Vec<&RawValue>) = members.into_iter().unzip();
         Ok(Self::of(text, range, names, &values))
     }
 
     /// Reads the array in a range of the text.
     fn array(text: &str, range: &Range<usize>) -> Result<Self, String> {
-        let slice = &text[range.clone()];
-        let values: Vec<&RawValue> =
-            serde_json::from_str(slice).map_err(|error| not_json(&error))?;
+        let values: Vec<&RawValue> = parse(text, range)?;
         Ok(Self::of(text, range, Vec::new(), &values))
     }
 
@@ -81,14 +128,12 @@ impl Container {
 
     /// Adds a value at the end.
     fn append(&self, text: &str, value: &str) -> String {
-        match self.values.last() {
-            Some(last) => splice(text, last.end..last.end, &format!(",\n{value}")),
-            None => splice(
-                text,
-                self.inside.start..self.inside.start,
-                &format!("\n{value}"),
-            ),
-        }
+        let begin = self.inside.start;
+        let (at, comma) = self
+            .values
+            .last()
+            .map_or((begin, ""), |last| (last.end, ","));
+        splice(text, at..at, &format!("{comma}\n{value}"))
     }
 
     /// Removes a value, with its name and the comma before or after it.
@@ -109,97 +154,6 @@ impl Container {
     fn is_created(&self, text: &str) -> bool {
         text[self.inside.clone()].starts_with(['{', '[', '"'])
     }
-}
-
-/// Adds an element to the array at a path of names. What of the path does not exist is created.
-pub(super) fn insert_element(text: &str, path: &[&str], element: &str) -> Result<String, String> {
-    insert(text, path, &format!("[{element}]"), |text, range| {
-        Ok(Container::array(text, range)?.append(text, element))
-    })
-}
-
-/// Adds a member: the last name of a path. What of the path before it does not exist is created.
-pub(super) fn insert_member(text: &str, path: &[&str], value: &str) -> Result<String, String> {
-    insert(text, path, value, |_, _| {
-        let name = path.join(".");
-        Err(format!(
-            "it has `{name}`, which is not ours: rename or remove it"
-        ))
-    })
-}
-
-/// The elements of the array at a path; none if there is no such array.
-pub(super) fn elements(text: &str, path: &[&str]) -> Result<Vec<String>, String> {
-    let Some(range) = find(text, path)? else {
-        return Ok(Vec::new());
-    };
-    let array = Container::array(text, &range)?;
-    let values = array.values.into_iter();
-    Ok(values.map(|value| text[value].to_owned()).collect())
-}
-
-/// The value at a path, as it is written.
-pub(super) fn value<'a>(text: &'a str, path: &[&str]) -> Result<Option<&'a str>, String> {
-    Ok(find(text, path)?.map(|range| &text[range]))
-}
-
-/// Removes elements of the array at a path, and what was created for them.
-pub(super) fn remove_elements(
-    text: &str,
-    path: &[&str],
-    is_ours: impl Fn(&str) -> bool,
-) -> Result<String, String> {
-    let mut text = text.to_owned();
-    loop {
-        let Some(range) = find(&text, path)? else {
-            return Ok(text);
-        };
-        let array = Container::array(&text, &range)?;
-        let ours = array
-            .values
-            .iter()
-            .position(|value| is_ours(&text[value.clone()]));
-        let Some(index) = ours else { return Ok(text) };
-        if array.values.len() == 1 && array.is_created(&text) {
-            return remove(&text, path);
-        }
-        text = array.cut(&text, index);
-    }
-}
-
-/// Removes the member at a path if it is ours, and what was created for it.
-pub(super) fn remove_member(
-    text: &str,
-    path: &[&str],
-    is_ours: impl Fn(&str) -> bool,
-) -> Result<String, String> {
-    match find(text, path)? {
-        Some(range) if is_ours(&text[range.clone()]) => remove(text, path),
-        _ => Ok(text.to_owned()),
-    }
-}
-
-/// Inserts a value at a path, or changes the one that is there.
-fn insert(
-    text: &str,
-    path: &[&str],
-    value: &str,
-    change: impl FnOnce(&str, &Range<usize>) -> Result<String, String>,
-) -> Result<String, String> {
-    if text.trim().is_empty() {
-        return Ok(format!("{}\n", nested(path, value)));
-    }
-    let mut range = 0..text.len();
-    for (depth, name) in path.iter().enumerate() {
-        let object = Container::object(text, &range)?;
-        let Some(index) = object.member(name) else {
-            let member = nested(&path[depth..], value);
-            // Without the brackets of the object that is there.
-            return Ok(object.append(text, &member[1..member.len() - 1]));
-        };
-        range = object.values[index].clone();
-    }
-    change(text, &range)
 }
 
 /// Removes the member at a path, and each object around it that was created for it alone.
@@ -248,6 +202,7 @@ fn splice(text: &str, range: Range<usize>, with: &str) -> String {
     format!("{}{with}{}", &text[..range.start], &text[range.end..])
 }
 
-fn not_json(error: &serde_json::Error) -> String {
-    format!("it is not the JSON that was expected: {error}")
+fn parse<'a, T: Deserialize<'a>>(text: &'a str, range: &Range<usize>) -> Result<T, String> {
+    serde_json::from_str(&text[range.clone()])
+        .map_err(|error| format!("it is not the JSON that was expected: {error}"))
 }

@@ -4,7 +4,7 @@
 //! text of before.
 
 mod changes;
-pub(crate) mod codex_trust;
+mod codex_trust;
 mod command;
 mod directories;
 mod file_change;
@@ -17,8 +17,10 @@ mod plan;
 mod target_file;
 mod toml_block;
 
+pub(crate) use self::codex_trust::HooksOfCodex;
 pub(crate) use self::command::InstallRequest;
 pub(crate) use self::directories::Directories;
+pub(crate) use self::file_change::FileChange;
 pub(crate) use self::hosts::InstallTarget;
 pub(crate) use self::plan::{Installed, installed, installed_hosts, plan};
 

@@ -112,7 +112,7 @@ pub(super) fn files(target: &InstallTarget) -> Vec<TargetFile> {
 }
 
 fn configuration(target: &InstallTarget) -> PathBuf {
-    target.in_project_or(".opencode", target.directories.opencode())
+    target.in_project_or(".opencode", &target.directories.opencode)
 }
 
 fn loader(configuration: &Path) -> PathBuf {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::file_change::{FileChange, read, unfit};
 use super::hosts::{self, InstallTarget};
 use super::target_file::{Edit, TargetFile};
-use super::{json_text, opencode, own};
+use super::{opencode, own};
 use crate::hook_hosts::{HOSTS, HookHost};
 
 /// The files of a host; those of opencode without one.
@@ -101,21 +101,18 @@ pub(crate) fn installed(host: &'static HookHost, target: &InstallTarget) -> Opti
         let text = read(&file.path).ok().flatten().unwrap_or_default();
         for edit in &file.edits {
             match edit {
-                Edit::Element { path, .. } => {
-                    let elements = json_text::elements(&text, path).unwrap_or_default();
-                    let mut commands = elements.iter();
-                    let command = commands.find_map(|element| hosts::command_of(element, host));
-                    let event = path.last().copied().unwrap_or_default();
-                    installed
-                        .commands
-                        .extend(command.map(|command| (event, command)));
+                Edit::Json { place, .. } if place.is_array => {
+                    let values = place.values(&text).unwrap_or_default();
+                    let command = values.iter().find_map(|value| file.command_of(value));
+                    let command = command.map(|command| (place.path[1], command));
+                    installed.commands.extend(command);
                     installed.hooks.clone_from(&file.path);
                 }
-                Edit::Member { .. } | Edit::Block { .. } => {
+                Edit::Json { .. } | Edit::Block { .. } => {
                     let without = file.remove_edit(&text, edit);
                     installed.has_server &= without.is_ok_and(|without| without != text);
                 }
-                Edit::Initial { .. } | Edit::Text(_) => {}
+                Edit::Text(_) => {}
             }
         }
     }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::{json_text, own, toml_block};
+use super::json_text::Place;
+use super::{own, toml_block};
 
 /// The host that loads a plugin, from a directory of ours.
 pub(super) const WITH_PLUGIN: &str = "opencode";
@@ -23,24 +24,11 @@ pub(super) struct TargetFile {
 /// An edit of a file.
 #[derive(Debug)]
 pub(super) enum Edit {
-    /// An element of an array in JSON: a hook.
-    Element {
-        path: Vec<&'static str>,
-        value: String,
-    },
-    /// A member of an object in JSON, which is the last name of the path: the server.
-    Member {
-        path: Vec<&'static str>,
-        value: String,
-    },
-    /// A member of an object in JSON that only a new file gets.
-    Initial {
-        path: Vec<&'static str>,
-        value: String,
-    },
+    /// A value in JSON: a hook in an array, or the server.
+    Json { place: Place, value: String },
     /// A table in TOML.
     Block { header: &'static str, body: String },
-    /// The whole text of a file of ours.
+    /// The whole text of a file of ours, or its beginning.
     Text(String),
 }
 
@@ -48,11 +36,6 @@ impl TargetFile {
     /// Returns true if a text of a file of ours may be replaced: no one else wrote it.
     pub(super) fn may_replace(&self, text: &str) -> bool {
         !self.is_own || self.host == WITH_PLUGIN || text.contains("workflow-sidecar")
-    }
-
-    /// Returns true if an element is a hook of ours.
-    fn is_our_hook(&self, element: &str) -> bool {
-        any_command_of(element).is_some_and(|command| own::is_hook_command(&command, self.host))
     }
 
     /// The text with our part as it is written now. What an earlier installation wrote is replaced.
@@ -66,12 +49,7 @@ impl TargetFile {
             self.remove(text)?
         };
         self.edits.iter().try_fold(others, |text, edit| match edit {
-            Edit::Element { path, value } => json_text::insert_element(&text, path, value),
-            Edit::Member { path, value } => json_text::insert_member(&text, path, value),
-            Edit::Initial { path, value } if text.trim().is_empty() => {
-                json_text::insert_member(&text, path, value)
-            }
-            Edit::Initial { .. } => Ok(text),
+            Edit::Json { place, value } => place.insert(&text, value),
             Edit::Block { header, body } => toml_block::insert(&text, header, body),
             Edit::Text(text) => Ok(text.clone()),
         })
@@ -80,16 +58,13 @@ impl TargetFile {
     /// Returns true if what an edit adds is there as it would be written.
     fn is_current(&self, text: &str, edit: &Edit) -> bool {
         match edit {
-            Edit::Element { path, value } => {
-                let elements = json_text::elements(text, path).unwrap_or_default();
-                let mut ours = elements.iter().filter(|element| self.is_our_hook(element));
-                ours.next() == Some(value) && ours.next().is_none()
-            }
-            Edit::Member { path, value } => {
-                json_text::value(text, path).is_ok_and(|found| found == Some(value))
+            Edit::Json { place, value } => {
+                let values = place.values(text).unwrap_or_default().into_iter();
+                values
+                    .filter(|value| self.is_ours(place, value))
+                    .eq([value])
             }
             Edit::Block { header, body } => toml_block::has(text, header, body),
-            Edit::Initial { .. } => true,
             Edit::Text(own) => text == own,
         }
     }
@@ -104,23 +79,30 @@ impl TargetFile {
     /// Removes what one of the edits adds.
     pub(super) fn remove_edit(&self, text: &str, edit: &Edit) -> Result<String, String> {
         match edit {
-            Edit::Element { path, .. } => {
-                json_text::remove_elements(text, path, |element| self.is_our_hook(element))
-            }
-            Edit::Member { path, .. } => json_text::remove_member(text, path, own::is_server),
+            Edit::Json { place, .. } => place.remove(text, |value| self.is_ours(place, value)),
             Edit::Block { header, .. } => Ok(toml_block::remove(text, header)),
-            Edit::Initial { .. } | Edit::Text(_) => Ok(text.to_owned()),
+            Edit::Text(_) => Ok(text.to_owned()),
         }
     }
-}
 
-/// The command of a hook.
-pub(super) fn any_command_of(element: &str) -> Option<String> {
-    let element: Value = serde_json::from_str(element).ok()?;
-    let hooks = element["hooks"].as_array().into_iter().flatten();
-    let mut commands = hooks.chain([&element]).filter_map(|hook| {
-        let command = hook.get("command").or_else(|| hook.get("bash"))?;
-        command.as_str()
-    });
-    commands.next().map(str::to_owned)
+    /// Returns true if a value at a place is a hook or server of ours.
+    fn is_ours(&self, place: &Place, value: &str) -> bool {
+        if place.is_array {
+            self.command_of(value).is_some()
+        } else {
+            own::is_server(value)
+        }
+    }
+
+    /// The command of a hook of ours; `None` if it is somebody else's.
+    pub(super) fn command_of(&self, element: &str) -> Option<String> {
+        let element: Value = serde_json::from_str(element).ok()?;
+        let hooks = element["hooks"].as_array().into_iter().flatten();
+        let mut commands = hooks.chain([&element]).filter_map(|hook| {
+            let command = hook.get("command").or_else(|| hook.get("bash"))?;
+            command.as_str()
+        });
+        let command = commands.next()?;
+        own::is_hook_command(command, self.host).then(|| command.to_owned())
+    }
 }

@@ -32,5 +32,7 @@ mod tests;
 pub(crate) mod triggers;
 
 pub(crate) use effects::{Platform, PlatformReport, Project, SessionContext};
-pub(crate) use process::{ProgramLine, RunningProgram, close_to_other_processes, missing_program};
+pub(crate) use process::{
+    ProgramLine, RunningProgram, close_to_other_processes, missing_program, on_path,
+};
 pub(crate) use real::RealPlatform;

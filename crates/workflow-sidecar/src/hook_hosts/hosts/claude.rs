@@ -34,7 +34,7 @@ pub(super) static HOST: HookHost = HookHost {
     hook_files: &[".claude/settings.json", ".claude/settings.local.json"],
     user_hook_files: |directories| {
         ["settings.json", "settings.local.json"]
-            .map(|file| directories.claude().join(file))
+            .map(|file| directories.claude.join(file))
             .to_vec()
     },
     answer: AnswerForm {

@@ -38,7 +38,7 @@ pub(super) static HOST: HookHost = HookHost {
     hook_files: &[".codex/hooks.json", ".codex/config.toml"],
     user_hook_files: |directories| {
         ["hooks.json", "config.toml"]
-            .map(|file| directories.codex().join(file))
+            .map(|file| directories.codex.join(file))
             .to_vec()
     },
     answer: CLAUDE_FORM,

@@ -26,7 +26,7 @@ pub(super) static HOST: HookHost = HookHost {
     shows_notices: false,
     shell_marks: &[],
     hook_files: &[".copilot/hooks", ".github/hooks"],
-    user_hook_files: |directories| vec![directories.copilot().join("hooks")],
+    user_hook_files: |directories| vec![directories.copilot.join("hooks")],
     // The flat form, which it prefers. It shows a user nothing but the reason of a blocked prompt.
     answer: AnswerForm {
         deny: &[

@@ -48,8 +48,8 @@ pub(super) static HOST: HookHost = HookHost {
     hook_files: &[".gemini/settings.json", ".gemini/trustedFolders.json"],
     user_hook_files: |directories| {
         vec![
-            directories.gemini().join("settings.json"),
-            directories.gemini_trusted_folders(),
+            directories.gemini.join("settings.json"),
+            directories.gemini_trusted_folders.clone(),
         ]
     },
     answer: AnswerForm {

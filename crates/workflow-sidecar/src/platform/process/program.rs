@@ -39,10 +39,21 @@ pub(crate) fn missing_program(program_name: &str, cwd: &Path) -> Option<String> 
     let is_there = if file.components().count() > 1 {
         file.is_file()
     } else {
-        let mut directories = directories().into_iter();
-        directories.any(|directory| directory.join(&file).is_file())
+        on_path(program_name).is_some()
     };
     (!is_there).then(|| missing(program_name, cwd))
+}
+
+/// Finds a program by name in the directories of `PATH`.
+pub(crate) fn on_path(program_name: &str) -> Option<PathBuf> {
+    #[cfg(windows)]
+    if let Some(found) = with_extension(program_name) {
+        return Some(found);
+    }
+    let mut files = directories()
+        .into_iter()
+        .map(|directory| directory.join(program_name));
+    files.find(|file| file.is_file())
 }
 
 fn is_path(program_name: &str) -> bool {
