@@ -63,21 +63,12 @@ pub(crate) fn begin(format: LogFormat) {
 }
 
 fn filter(wanted: &str) -> Result<Targets, tracing_subscriber::filter::ParseError> {
-    if wanted.is_empty() {
-        return Ok(Targets::new()
-            .with_default(LevelFilter::WARN)
-            .with_target(RMCP, LevelFilter::ERROR));
-    }
-    let mut filter: Targets = wanted.parse()?;
-    let names = |target: &str| filter.iter().any(|(named, _)| named == target);
-    let (names_lines, names_rmcp) = (names(LINES), names(RMCP));
-    if !names_lines {
-        filter = filter.with_target(LINES, LevelFilter::OFF);
-    }
-    if !names_rmcp {
-        filter = filter.with_target(RMCP, LevelFilter::ERROR);
-    }
-    Ok(filter)
+    let wanted = if wanted.is_empty() { "warn" } else { wanted };
+    let wanted: Targets = wanted.parse()?;
+    let names = |target: &str| wanted.iter().any(|(named, _)| named == target);
+    let quiet = [(LINES, LevelFilter::OFF), (RMCP, LevelFilter::ERROR)];
+    let quiet = quiet.into_iter().filter(|(target, _)| !names(target));
+    Ok(wanted.clone().with_targets(quiet))
 }
 
 /// Logs the location of a panic. Its text may quote the content of a line.

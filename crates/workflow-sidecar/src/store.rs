@@ -35,8 +35,7 @@ pub(crate) fn of_agent_dir(agent_dir: &Path) -> Result<Store, StoreError> {
 
 /// Returns the store with a directory, and with the settings of an agent directory.
 pub(crate) fn open(directory: PathBuf, agent_dir: &Path) -> Result<Store, StoreError> {
-    let settings = UserSettings::read(agent_dir);
-    let settings = settings.map_err(|error| StoreError::new(error.to_string()))?;
+    let settings = UserSettings::read(agent_dir)?;
     workflow_store::open(directory, settings.store.as_deref())
 }
 

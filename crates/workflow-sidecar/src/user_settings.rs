@@ -2,12 +2,13 @@
 //! matter here.
 
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 use workflow_core::definition::SETTINGS_FILE;
 
 use crate::files::regular_file;
+use workflow_store::StoreError;
 
 /// Maximum number of bytes read.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -33,32 +34,18 @@ fn read_text(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
-/// The settings of the user cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {reason}", path.display())]
-pub(crate) struct Unreadable {
-    pub(crate) path: PathBuf,
-    pub(crate) reason: String,
-}
-
 impl UserSettings {
     /// Reads those in an agent directory.
-    pub(crate) fn read(agent_dir: &Path) -> Result<Self, Unreadable> {
+    pub(crate) fn read(agent_dir: &Path) -> Result<Self, StoreError> {
         let path = agent_dir.join(SETTINGS_FILE);
-        let text = match read_text(&path) {
-            Ok(text) => text,
-            Err(error) => {
-                let reason = error.to_string();
-                return Err(Unreadable { path, reason });
+        let settings = read_text(&path).and_then(|text| {
+            // Almost no settings have them, and every hook reads them.
+            if !text.contains("store") && !text.contains("notify") {
+                return Ok(Self::default());
             }
-        };
-        // Almost no settings have them, and every hook reads them.
-        if !text.contains("store") && !text.contains("notify") {
-            return Ok(Self::default());
-        }
-        json5::from_str(&text).map_err(|error| Unreadable {
-            path,
-            reason: format!("the settings cannot be read: {error}"),
-        })
+            let failed = |error| io::Error::other(format!("the settings cannot be read: {error}"));
+            json5::from_str(&text).map_err(failed)
+        });
+        settings.map_err(|error| StoreError::of_file(&path, error))
     }
 }

@@ -3,11 +3,11 @@
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 /// A session of a host.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub struct SessionKey {
     /// The host.
     pub host: String,
@@ -53,7 +53,8 @@ pub struct SessionChange<'a> {
 }
 
 /// A run in the index.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all(serialize = "camelCase"))]
 pub struct Run {
     /// The id of the run.
     pub task_id: String,
@@ -68,6 +69,7 @@ pub struct Run {
     /// `active`, `waits`, `paused`, `stopped` at a limit, `stale`, `complete`, `cancelled`, or `ended` by another run.
     pub state: String,
     /// The state in words, for people; empty if the name says it.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub waiting: String,
     /// True until the run has ended.
     #[serde(rename = "active", deserialize_with = "flag")]

@@ -10,7 +10,7 @@ use crate::platform::answers::code::Code;
 use crate::platform::answers::requests::Requests;
 use crate::platform::file_excerpt;
 use crate::present::{
-    CommandOutcome, GOOD, ListedRequest, OutputFormat, Page, approval_page, approvals_page, paint,
+    CommandOutcome, GOOD, ListedRequest, OutputFormat, approval_page, approvals_page, paint, say,
 };
 use crate::store::AnswerRight;
 
@@ -84,18 +84,18 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         Some(choice) => Some(choice.clone()),
         None => terminal::ask(&format!("[{}]", choices(&request)))?,
     };
-    let mut page = Page::default();
     let Some(answer) = answer else {
-        page.line("Nothing was answered. The run still waits.");
-        return page.print().map(|()| CommandOutcome::Waits);
+        say("Nothing was answered. The run still waits.")?;
+        return Ok(CommandOutcome::Waits);
     };
     let Some(choice) = chosen(&request, &answer) else {
         let answer = shown(&answer);
         bail!("`{answer}` cannot be chosen: {}", choices(&request));
     };
     let comment = arguments.comment.as_deref().map(str::trim);
-    let comment = comment.filter(|comment| !comment.is_empty());
-    let comment = comment.map(str::to_owned);
+    let comment = comment
+        .filter(|comment| !comment.is_empty())
+        .map(str::to_owned);
     let decision = match code {
         Some(code) => {
             require_unchanged(&request)?;
@@ -113,12 +113,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         requests.decide(&request, &decision)?,
         "the run has moved on and no longer waits for this"
     );
-    page.line(format_args!(
+    say(format_args!(
         "{}: stored. In pi and opencode an open session continues within seconds; elsewhere, and in a session that is \
          closed, the run continues when its agent calls workflow_step again.",
         paint(GOOD, visible(choice))
-    ));
-    page.print().map(|()| CommandOutcome::Success)
+    ))?;
+    Ok(CommandOutcome::Success)
 }
 
 /// Finds the request of a code, which is asked for if it is not given.

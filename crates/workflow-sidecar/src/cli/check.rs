@@ -9,7 +9,7 @@ use super::project::UserDirectory;
 use crate::check::{CheckJson, Edits, annotation, check, correct, explanation, log};
 use crate::explain::ShellLine;
 use crate::hook_hosts;
-use crate::present::{CommandOutcome, OutputFormat, Page, json};
+use crate::present::{CommandOutcome, OutputFormat, json, say};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -72,9 +72,7 @@ enum CheckFormat {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     if let Some(code) = &arguments.explain {
-        let mut page = Page::default();
-        page.line(explanation(code)?);
-        page.print()?;
+        say(explanation(code)?)?;
         return Ok(CommandOutcome::Success);
     }
     if let Some(line) = &arguments.explain_command {

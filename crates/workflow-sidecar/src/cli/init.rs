@@ -59,11 +59,8 @@ impl Arguments {
 
     fn key(&self) -> &str {
         let template = self.template().name;
-        let default = if template == STARTER.name {
-            DEFAULT_KEY
-        } else {
-            template
-        };
+        let is_starter = template == STARTER.name;
+        let default = if is_starter { DEFAULT_KEY } else { template };
         self.name.as_deref().unwrap_or(default)
     }
 }

@@ -76,19 +76,19 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         anstream::println!("Removed {removed} sessions.");
         return Ok(CommandOutcome::Success);
     }
-    if !arguments.watch {
-        list(arguments, &found(arguments, &store)?)?;
-        return Ok(CommandOutcome::Success);
-    }
+    let clears = arguments.watch && std::io::stdout().is_terminal();
     let mut listed = None;
     loop {
         let runs = found(arguments, &store)?;
         if listed.as_ref() != Some(&runs) {
-            if arguments.format == OutputFormat::Human && std::io::stdout().is_terminal() {
+            if clears && arguments.format == OutputFormat::Human {
                 write!(anstream::stdout(), "{CLEAR}")?;
             }
             list(arguments, &runs)?;
             listed = Some(runs);
+        }
+        if !arguments.watch {
+            return Ok(CommandOutcome::Success);
         }
         thread::sleep(LOOK);
     }

@@ -10,7 +10,7 @@ use super::terminal;
 use crate::platform::answers::open_projects;
 use crate::platform::answers::trust_store::TrustStore;
 use crate::platform::git::config_commands;
-use crate::present::{CommandOutcome, Page, Requirements};
+use crate::present::{CommandOutcome, Requirements, say};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,15 +46,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let agent_dir = arguments.user.directory();
     let disk = arguments.user.disk(project)?;
     let store = TrustStore::in_agent_dir(&agent_dir)?;
-    let said = |line: &str, outcome| {
-        let mut page = Page::default();
-        page.line(line);
-        page.print().map(|()| outcome)
-    };
     if arguments.revoke {
         store.revoke(project)?;
-        let line = "Nothing of this project may run any more.";
-        return said(line, CommandOutcome::Success);
+        say("Nothing of this project may run any more.")?;
+        return Ok(CommandOutcome::Success);
     }
     let loaded = load(&disk);
     let git_commands = config_commands(project).unwrap_or_else(|reason| {
@@ -81,11 +76,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let answer = terminal::ask("Do you trust them? [y/N]")?;
     let agrees = answer.is_some_and(|answer| matches!(&*answer.to_lowercase(), "y" | "yes"));
     if !agrees {
-        return said("They may not run.", CommandOutcome::Waits);
+        say("They may not run.")?;
+        return Ok(CommandOutcome::Waits);
     }
     for hash in untrusted {
         store.trust(project, hash)?;
     }
-    let line = "They may run, as long as they stay as they are.";
-    said(line, CommandOutcome::Success)
+    say("They may run, as long as they stay as they are.")?;
+    Ok(CommandOutcome::Success)
 }

@@ -66,17 +66,16 @@ mod tests {
         first_wanted_line(command, timeout, |line| line.starts_with('1')).unwrap()
     }
 
-    fn answered(line: &str) -> Option<String> {
-        Some(line.to_owned())
-    }
-
     const LONG: Duration = Duration::from_secs(20);
 
     #[test]
     fn a_version_is_found_on_either_stream() {
-        assert_eq!(run_script("echo 1.2", LONG), answered("1.2"));
-        assert_eq!(run_script("echo note; echo 1.2 >&2", LONG), answered("1.2"));
-        assert_eq!(run_script("echo nothing", LONG), answered(""));
+        assert_eq!(run_script("echo 1.2", LONG).as_deref(), Some("1.2"));
+        assert_eq!(
+            run_script("echo note; echo 1.2 >&2", LONG).as_deref(),
+            Some("1.2")
+        );
+        assert_eq!(run_script("echo nothing", LONG).as_deref(), Some(""));
     }
 
     #[test]
@@ -85,7 +84,7 @@ mod tests {
         let slow = run_script("sleep 60", Duration::from_millis(200));
         assert_eq!(slow, None);
         let answers_and_hangs = run_script("echo 1.2; sleep 60", LONG);
-        assert_eq!(answers_and_hangs, answered("1.2"));
+        assert_eq!(answers_and_hangs.as_deref(), Some("1.2"));
         assert!(start.elapsed() < LONG);
     }
 }

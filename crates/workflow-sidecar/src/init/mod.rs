@@ -103,8 +103,7 @@ fn create_directories(
     created: &mut Vec<PathBuf>,
 ) -> Result<()> {
     let workflows = project.join(WORKFLOWS);
-    fs::create_dir_all(&workflows)
-        .map_err(|cause| write_error(project, Path::new(WORKFLOWS), &cause))?;
+    fs::create_dir_all(&workflows).map_err(|cause| write_error(&workflows, &cause))?;
     for directory in directories {
         let path = project.join(&directory);
         match fs::create_dir(&path) {
@@ -115,7 +114,7 @@ fn create_directories(
                     directory.display()
                 );
             }
-            Err(cause) => return Err(write_error(project, &directory, &cause)),
+            Err(cause) => return Err(write_error(&path, &cause)),
         }
     }
     Ok(())
@@ -126,8 +125,7 @@ fn write_files(project: &Path, files: Vec<(String, String)>) -> Result<Vec<PathB
     let mut written = Vec::new();
     for (path, text) in files {
         let path = Path::new(WORKFLOWS).join(path);
-        let text = with_schema_line(&path, &text);
-        create(&project.join(&path), &text).map_err(|cause| write_error(project, &path, &cause))?;
+        create(&project.join(&path), &with_schema_line(&path, &text))?;
         written.push(path);
     }
     Ok(written)
@@ -190,28 +188,22 @@ fn write_schema(project: &Path, schema: &str) -> Result<SchemaState> {
         Ok(existing) if existing == schema.as_bytes() => Ok(SchemaState::Same),
         Ok(_) => Ok(SchemaState::Other),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let written = create(&path, schema);
-            written.map_err(|cause| write_error(project, Path::new(SCHEMA), &cause))?;
-            Ok(SchemaState::Written)
+            create(&path, schema).map(|()| SchemaState::Written)
         }
-        Err(cause) => Err(write_error(project, Path::new(SCHEMA), &cause)),
+        Err(cause) => Err(write_error(&path, &cause)),
     }
 }
 
 /// Writes a new file, and its directories.
-fn create(path: &Path, text: &str) -> io::Result<()> {
-    if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory)?;
-    }
-    let mut file = fs::File::create_new(path)?;
-    io::Write::write_all(&mut file, text.as_bytes())
+fn create(path: &Path, text: &str) -> Result<()> {
+    let directory = path.parent().map_or(Ok(()), fs::create_dir_all);
+    let file = directory.and_then(|()| fs::File::create_new(path));
+    let written = file.and_then(|mut file| io::Write::write_all(&mut file, text.as_bytes()));
+    written.map_err(|cause| write_error(path, &cause))
 }
 
-fn write_error(project: &Path, path: &Path, cause: &io::Error) -> anyhow::Error {
-    anyhow!(
-        "{} cannot be written: {cause}",
-        project.join(path).display()
-    )
+fn write_error(path: &Path, cause: &io::Error) -> anyhow::Error {
+    anyhow!("{} cannot be written: {cause}", path.display())
 }
 
 #[cfg(test)]

@@ -29,22 +29,18 @@ impl WrittenTemplate {
                 "kept {schema} of another version: `workflow-sidecar schema workflow > {schema}` updates it"
             )),
         }
-        let command = self.tests.typed();
+        let command = &self.tests.line;
         let files = self.files_with_tests.iter();
         let files: Vec<String> = files.map(|file| project_path(project, file)).collect();
         if files.is_empty() {
             return;
         }
-        if self.tests.is_detected {
-            page.line(format_args!(
-                "Detected test command: `{command}` (change it under `gate` and `commands`)."
-            ));
+        page.line(if self.tests.is_detected {
+            format!("Detected test command: `{command}` (change it under `gate` and `commands`).")
         } else {
-            page.line(format_args!(
-                "Could not detect a test command; using `{command}`. Change it in:\n  {}",
-                files.join("\n  ")
-            ));
-        }
+            let files = files.join("\n  ");
+            format!("Could not detect a test command; using `{command}`. Change it in:\n  {files}")
+        });
     }
 
     /// Adds which workflows the new ones replace, and their diagnostics.
@@ -52,10 +48,8 @@ impl WrittenTemplate {
         let loaded = load(&Disk::new(user_agent_dir(None), project.to_path_buf()));
         for listing in &loaded.index {
             if listing.outcome == LoadOutcome::Shadowed && self.keys.contains(&listing.key) {
-                let replaced = visible(&listing.source);
-                page.line(format_args!(
-                    "In this project it replaces your own {replaced}"
-                ));
+                let own = visible(&listing.source);
+                page.line(format_args!("In this project it replaces your own {own}"));
             }
         }
         for found in &loaded.diagnostics {
@@ -99,30 +93,17 @@ pub(crate) fn print_next_steps(project: &Path, key: &str, template: &Template, p
     let inputs = template.inputs;
     // The description of a simulation has a default, but not after an input.
     let dry_run = if inputs.is_empty() { "" } else { " a dry run" };
-    let steps = [
-        (
-            format!("workflow-sidecar check{argument}"),
-            "find mistakes, after each change",
-        ),
-        (
-            format!("workflow-sidecar explain {key}{option}"),
-            "the rules of each phase",
-        ),
-        (
-            format!("workflow-sidecar simulate {key}{option}{inputs}{dry_run}"),
-            "walk through it without an agent",
-        ),
-        (
-            format!("/workflow {key}{inputs} <what to do>"),
-            "start it in the agent",
-        ),
-    ];
-    let width = steps.iter().map(|(command, _)| command.len()).max();
-    let width = width.unwrap_or(0);
+    let check = format!("workflow-sidecar check{argument}");
+    let explain = format!("workflow-sidecar explain {key}{option}");
+    let simulate = format!("workflow-sidecar simulate {key}{option}{inputs}{dry_run}");
+    let start = format!("/workflow {key}{inputs} <what to do>");
     page.line("\nNext:");
-    for (command, what) in steps {
-        page.line(format_args!("  {command:width$}  {what}"));
-    }
+    page.pairs(&[
+        (check, "find mistakes, after each change"),
+        (explain, "the rules of each phase"),
+        (simulate, "walk through it without an agent"),
+        (start, "start it in the agent"),
+    ]);
 }
 
 /// Returns a path of the project as the user would type it.

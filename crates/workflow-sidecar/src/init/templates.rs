@@ -86,20 +86,17 @@ fn with_display_name(key: &str, text: &str, language: Language) -> String {
         Some(first) => first.to_ascii_uppercase().to_string() + letters.as_str(),
         None => key.to_owned(),
     };
-    let mut is_named = false;
-    let mut line = |line: &str| {
-        let start = line.trim_start();
-        if is_named || !start.starts_with("name: ") {
-            return line.to_owned();
-        }
-        is_named = true;
-        let indent = &line[..line.len() - start.len()];
-        match language {
-            Language::Yaml => format!("{indent}name: {}\n", yaml_text(&name)),
-            Language::Json5 => format!("{indent}name: '{name}',\n"),
-        }
+    let mut lines = text.split_inclusive('\n');
+    let is_name = |line: &&str| line.trim_start().starts_with("name: ");
+    let Some(line) = lines.find(is_name) else {
+        return text.to_owned();
     };
-    text.split_inclusive('\n').map(&mut line).collect()
+    let indent = &line[..line.len() - line.trim_start().len()];
+    let named = match language {
+        Language::Yaml => format!("{indent}name: {}\n", yaml_text(&name)),
+        Language::Json5 => format!("{indent}name: '{name}',\n"),
+    };
+    text.replacen(line, &named, 1)
 }
 
 impl Template {
@@ -112,13 +109,12 @@ impl Template {
 
     /// Returns the keys of its workflows under a key: the main one first.
     pub(super) fn keys(&self, key: &str) -> Vec<String> {
-        let mut keys = vec![key.to_owned()];
-        for (path, _) in self.files {
-            let inner = path
-                .split_once('/')
-                .map(|(inner, _)| format!("{key}-{inner}"));
-            keys.extend(inner.filter(|inner| keys.last() != Some(inner)));
-        }
+        let inner = self
+            .files
+            .iter()
+            .filter_map(|(path, _)| path.split_once('/'));
+        let inner = inner.map(|(inner, _)| format!("{key}-{inner}"));
+        let mut keys: Vec<String> = std::iter::once(key.to_owned()).chain(inner).collect();
         keys.dedup();
         keys
     }
@@ -129,28 +125,20 @@ impl Template {
             Language::Yaml => ".json5",
             Language::Json5 => ".yaml",
         };
-        let wanted = self
-            .files
-            .iter()
-            .filter(|(path, _)| !path.ends_with(unwanted));
-        wanted
-            .map(|(path, text)| {
-                let target = match path.split_once('/') {
-                    Some((inner, file)) => format!("{key}-{inner}/{file}"),
-                    None => format!("{key}/{path}"),
-                };
-                let text = self.with_key(key, text);
-                let is_main = !path.contains('/') && path.starts_with("workflow.");
-                (
-                    target,
-                    if is_main && key != self.name {
-                        with_display_name(key, &text, language)
-                    } else {
-                        text
-                    },
-                )
-            })
-            .collect()
+        let files = self.files.iter();
+        let wanted = files.filter(|(path, _)| !path.ends_with(unwanted));
+        let renamed = wanted.map(|(path, text)| {
+            let text = self.with_key(key, text);
+            match path.split_once('/') {
+                Some((inner, file)) => (format!("{key}-{inner}/{file}"), text),
+                None if path.starts_with("workflow.") && key != self.name => {
+                    let text = with_display_name(key, &text, language);
+                    (format!("{key}/{path}"), text)
+                }
+                None => (format!("{key}/{path}"), text),
+            }
+        });
+        renamed.collect()
     }
 
     /// Replaces the template's name by a key.
@@ -164,21 +152,17 @@ impl Template {
             ("subworkflow: '", key),
             ("/workflow ", key),
         ];
-        contexts
-            .iter()
-            .fold(text.to_owned(), |text, (context, key)| {
-                text.replace(&format!("{context}{name}"), &format!("{context}{key}"))
-            })
+        let texts = contexts.iter();
+        texts.fold(text.to_owned(), |text, (context, key)| {
+            text.replace(&format!("{context}{name}"), &format!("{context}{key}"))
+        })
     }
 
     /// Loads it as a project's workflow.
     pub(crate) fn load(&self, language: Language) -> Loaded {
-        let files = self.files(self.name, language);
-        let files = files
-            .into_iter()
-            .fold(MemoryFiles::new(), |files, (path, text)| {
-                files.with(Tier::Project, &path, text)
-            });
-        load(&files)
+        let files = self.files(self.name, language).into_iter();
+        load(&files.fold(MemoryFiles::new(), |files, (path, text)| {
+            files.with(Tier::Project, &path, text)
+        }))
     }
 }

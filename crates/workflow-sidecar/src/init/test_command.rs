@@ -10,9 +10,8 @@ use super::ecosystem::DOTNET;
 /// The command that runs tests in the files of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TestCommand {
-    /// The program and its arguments, or a line for the shell.
-    line: String,
-    shell: bool,
+    /// The program and its arguments, or a line for the shell: as it is typed.
+    pub(crate) line: String,
     /// False for a guess: no file of the project names it.
     pub(crate) is_detected: bool,
 }
@@ -60,19 +59,18 @@ impl TestCommand {
         };
         Self {
             line: line.to_owned(),
-            shell: line == CMAKE,
             is_detected,
         }
     }
 
-    /// Returns the command as it is typed.
-    pub(crate) fn typed(&self) -> &str {
-        &self.line
+    /// Returns true for a line for the shell.
+    fn is_for_shell(&self) -> bool {
+        self.line == CMAKE
     }
 
     /// Returns the key of a gate that runs it.
     pub(super) fn gate(&self) -> String {
-        if self.shell {
+        if self.is_for_shell() {
             format!("run: {}\n    shell: true", self.line)
         } else {
             format!("run: [{}]", self.line.replace(' ', ", "))
@@ -90,7 +88,7 @@ impl TestCommand {
         Gate {
             check: Check::Run(RunCheck {
                 command: words.collect(),
-                shell: self.shell,
+                shell: self.is_for_shell(),
                 timeout,
                 exit: ExpectedExit::Code(0),
                 stdout: None,
@@ -136,17 +134,12 @@ impl ProjectFiles<'_> {
         let tests = self.python_tests();
         let is_unittest = tests.iter().any(|text| text.contains("unittest"));
         let is_configured = ["pytest.ini", "conftest.py", "tests/conftest.py"];
-        let uses_pytest = PYTHON_FILES
-            .iter()
-            .any(|file| self.mentions(file, &["pytest"]))
+        let mut files = PYTHON_FILES.iter();
+        let uses_pytest = files.any(|file| self.mentions(file, &["pytest"]))
             || is_configured.into_iter().any(|file| self.has(file))
             || (!tests.is_empty() && !is_unittest);
         let locked = self.first_of(LOCKED).filter(|_| uses_pytest);
-        let tox = || {
-            self.mentions("tox.ini", &["[tox]", "[testenv"])
-                .then_some("tox")
-        };
-        let pytest = || uses_pytest.then_some("python3 -m pytest");
+        let uses_tox = || self.mentions("tox.ini", &["[tox]", "[testenv"]);
         // A directory that is no package is not searched.
         let is_package = self.has("tests/__init__.py") || !self.0.join("tests").is_dir();
         let unittest = || {
@@ -156,7 +149,10 @@ impl ProjectFiles<'_> {
                 "python3 -m unittest discover -s tests"
             })
         };
-        locked.or_else(tox).or_else(pytest).or_else(unittest)
+        locked
+            .or_else(|| uses_tox().then_some("tox"))
+            .or_else(|| uses_pytest.then_some("python3 -m pytest"))
+            .or_else(unittest)
     }
 
     /// Returns the command of a tool that runs tasks, or a script.
@@ -205,10 +201,8 @@ impl ProjectFiles<'_> {
     }
 
     fn has_ctest(self) -> bool {
-        let lists = self
-            .text("CMakeLists.txt")
-            .unwrap_or_default()
-            .to_lowercase();
+        let lists = self.text("CMakeLists.txt").unwrap_or_default();
+        let lists = lists.to_lowercase();
         lists.contains("enable_testing") || lists.contains("include(ctest)")
     }
 
@@ -266,7 +260,7 @@ mod tests {
         }
         let command = TestCommand::of(ProjectFiles(project.path()), "make test");
         let mark = if command.is_detected { "" } else { "?" };
-        format!("{mark}{}", command.typed())
+        format!("{mark}{}", command.line)
     }
 
     const SCRIPT: (&str, &str) = ("package.json", r#"{"scripts":{"test":"vitest run"}}"#);
@@ -377,7 +371,6 @@ mod tests {
     fn a_line_for_the_shell_is_a_gate_and_several_patterns() {
         let command = TestCommand {
             line: CMAKE.to_owned(),
-            shell: true,
             is_detected: true,
         };
         assert_eq!(command.gate(), format!("run: {CMAKE}\n    shell: true"));

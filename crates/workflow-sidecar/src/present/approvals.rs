@@ -94,13 +94,12 @@ pub(crate) fn approval_page(request: &Request) -> Page {
         "\n{}",
         paint(TITLE, visible_lines(&request.ask))
     ));
-    let width = request.choices.iter().map(|choice| visible(choice).len());
-    let width = width.max().unwrap_or_default();
     let choices = request.choices.iter().zip(&request.consequences);
-    for (at, (choice, does)) in choices.enumerate() {
-        let (number, choice, does) = (at + 1, visible(choice), visible(does));
-        page.line(format_args!("  {number} {choice:width$}  {does}"));
-    }
+    let choices = choices.enumerate().map(|(at, (choice, does))| {
+        let choice = format!("{} {}", at + 1, visible(choice));
+        (choice, visible(does))
+    });
+    page.pairs(&choices.collect::<Vec<_>>());
     page
 }
 

@@ -16,7 +16,7 @@ mod xml;
 pub(crate) use approvals::{ListedRequest, approval_page, approvals_page};
 pub(crate) use outcome::{CommandOutcome, FAILED, TABLE, UNREAD};
 pub(crate) use page::{
-    BAD, DIMMED, GOOD, Moment, NOTABLE, OutputFormat, Page, TITLE, count, json, paint,
+    BAD, DIMMED, GOOD, Moment, NOTABLE, OutputFormat, Page, TITLE, count, json, paint, say,
 };
 pub(crate) use requirements::Requirements;
 pub(crate) use run::{ended_run, indexed_run, restored_session, stored_path};

@@ -61,6 +61,15 @@ impl Page {
         self.0 += text;
     }
 
+    /// Adds indented lines, each with a name and what it is, below each other.
+    pub(crate) fn pairs(&mut self, pairs: &[(String, impl Display)]) {
+        let width = pairs.iter().map(|(name, _)| name.len()).max();
+        let width = width.unwrap_or_default();
+        for (name, what) in pairs {
+            self.line(format_args!("  {name:width$}  {what}"));
+        }
+    }
+
     /// Adds a text with a bar before each line.
     pub(crate) fn block(&mut self, indent: &str, text: &str) {
         for line in text.split('\n') {
@@ -80,6 +89,13 @@ impl Page {
         out.write_all(std::mem::take(&mut self.0).as_bytes())?;
         Ok(out.flush()?)
     }
+}
+
+/// Prints one line.
+pub(crate) fn say(line: impl Display) -> anyhow::Result<()> {
+    let mut page = Page::default();
+    page.line(line);
+    page.print()
 }
 
 /// Formats a text in a style.

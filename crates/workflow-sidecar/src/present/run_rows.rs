@@ -6,7 +6,7 @@ use serde::Serialize;
 use workflow_core::diagnostic::visible;
 
 use super::page::{Moment, Page};
-use crate::store::IndexedRun;
+use crate::store::{IndexedRun, Run, SessionKey};
 
 /// The titles of the columns.
 const HEAD: [&str; 8] = [
@@ -21,20 +21,12 @@ pub(crate) fn run_table(rows: &[RunRow<'_>], page: &mut Page) {
 
 /// A run, as in the output of `--format json`.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct RunRow<'a> {
-    host: &'a str,
-    session: &'a str,
+    #[serde(flatten)]
+    key: &'a SessionKey,
     cwd: Cow<'a, str>,
-    task_id: &'a str,
-    workflow: &'a str,
-    phase: &'a str,
-    task: &'a str,
-    status: &'a str,
-    state: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    waiting: &'a str,
-    active: bool,
+    #[serde(flatten)]
+    run: &'a Run,
     since: Moment,
     updated: Moment,
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -45,19 +37,10 @@ pub(crate) struct RunRow<'a> {
 
 impl<'a> RunRow<'a> {
     pub(crate) fn of(indexed: &'a IndexedRun) -> Self {
-        let run = &indexed.run;
         Self {
-            host: &indexed.key.host,
-            session: &indexed.key.session,
+            key: &indexed.key,
             cwd: indexed.cwd.to_string_lossy(),
-            task_id: &run.task_id,
-            workflow: &run.workflow,
-            phase: &run.phase,
-            task: &run.task,
-            status: &run.status,
-            state: &run.state,
-            waiting: &run.waiting,
-            active: run.is_active,
+            run: &indexed.run,
             since: indexed.since.into(),
             updated: indexed.updated.into(),
             machine: &indexed.machine,
@@ -67,19 +50,15 @@ impl<'a> RunRow<'a> {
 
     /// Returns the cells of the table.
     fn cells(&self) -> [String; 8] {
-        let state = if self.waiting.is_empty() {
-            self.state
-        } else {
-            self.waiting
-        };
+        let run = self.run;
         [
-            self.task_id.to_owned(),
-            visible(self.host),
-            visible(self.workflow),
-            visible(self.phase),
-            visible(state),
+            run.task_id.clone(),
+            visible(&self.key.host),
+            visible(&run.workflow),
+            visible(&run.phase),
+            visible(run.words()),
             self.since.to_string(),
-            visible(self.task),
+            visible(&run.task),
             visible(&self.cwd),
         ]
     }

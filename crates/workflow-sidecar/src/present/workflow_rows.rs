@@ -59,19 +59,13 @@ pub(crate) enum ListedStatus {
 
 impl<'a> WorkflowRow<'a> {
     pub(crate) fn of(listing: &'a Listing, loaded: &'a Loaded) -> Self {
-        let other = |outcome: LoadOutcome| {
-            let same =
-                move |other: &&Listing| other.key == listing.key && other.tier != listing.tier;
-            let other = loaded.index.iter().find(same);
-            other
-                .filter(|_| listing.outcome == outcome)
-                .map(|other| &*other.source)
-        };
-        let started = loaded
-            .catalog
-            .startable()
-            .find(|workflow| workflow.command_name == listing.command_name)
-            .filter(|workflow| workflow.key != listing.key);
+        let is_loaded = listing.outcome == LoadOutcome::Loaded;
+        let mut index = loaded.index.iter();
+        let other = index.find(|other| other.key == listing.key && other.tier != listing.tier);
+        let other = other.map(|other| &*other.source);
+        let mut startable = loaded.catalog.startable();
+        let started = startable.find(|workflow| workflow.command_name == listing.command_name);
+        let started = started.filter(|workflow| workflow.key != listing.key);
         let (status, started_instead) = match (listing.outcome, listing.show, started) {
             (LoadOutcome::LeftOut, ..) => (ListedStatus::Broken, None),
             (LoadOutcome::Shadowed, ..) => (ListedStatus::Replaced, None),
@@ -81,13 +75,14 @@ impl<'a> WorkflowRow<'a> {
             }
             (LoadOutcome::Loaded, Show::User, None) => (ListedStatus::Ready, None),
         };
-        let part_of = loaded
-            .catalog
-            .iter()
-            .filter(|workflow| contains(workflow, &listing.key));
-        let loaded_here = loaded.catalog.get(&listing.key);
-        let workflow = loaded_here.filter(|_| listing.outcome == LoadOutcome::Loaded);
+        let around = loaded.catalog.iter();
+        let around = around.filter(|around| is_loaded && contains(around, &listing.key));
+        let workflow = loaded.catalog.get(&listing.key).filter(|_| is_loaded);
         let inputs = workflow.iter().flat_map(|workflow| &workflow.inputs);
+        let inputs = inputs.map(|input| InputRow {
+            name: &input.name,
+            required: input.required,
+        });
         let budget = workflow.map(|workflow| workflow.budget.describe());
         Self {
             key: &listing.key,
@@ -97,19 +92,11 @@ impl<'a> WorkflowRow<'a> {
             status,
             tier: listing.tier,
             source: &listing.source,
-            replaces: other(LoadOutcome::Loaded).filter(|_| listing.shadows),
-            replaced_by: other(LoadOutcome::Shadowed),
+            replaces: other.filter(|_| is_loaded && listing.shadows),
+            replaced_by: other.filter(|_| listing.outcome == LoadOutcome::Shadowed),
             started_instead,
-            part_of: match listing.outcome {
-                LoadOutcome::Loaded => part_of.map(|workflow| &*workflow.key).collect(),
-                LoadOutcome::Shadowed | LoadOutcome::LeftOut => Vec::new(),
-            },
-            inputs: inputs
-                .map(|input| InputRow {
-                    name: &input.name,
-                    required: input.required,
-                })
-                .collect(),
+            part_of: around.map(|workflow| &*workflow.key).collect(),
+            inputs: inputs.collect(),
             budget: budget.filter(|budget| !budget.is_empty()),
         }
     }
@@ -161,15 +148,11 @@ impl<'a> WorkflowRow<'a> {
 /// Joins names for one cell.
 fn several(names: &[&str]) -> String {
     const MAX_LISTED: usize = 3;
-    let shown: Vec<String> = names
-        .iter()
-        .take(MAX_LISTED)
-        .map(|name| visible(name))
-        .collect();
-    let more = names.len().saturating_sub(MAX_LISTED);
-    match more {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
+    let shown = names.iter().take(MAX_LISTED).map(|name| visible(name));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MAX_LISTED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
 }
 

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use serde::Deserialize;
 use serde_json::json;
-use serde_json::value::RawValue;
 use workflow_core::diagnostic::{shown, visible};
 use workflow_core::run::entry_type;
 
@@ -98,16 +97,13 @@ impl FoundSession {
 
     fn in_store(run: IndexedRun, store: &Store) -> anyhow::Result<Self> {
         let head = json!({"type": "session", "cwd": run.cwd}).to_string();
-        let (bytes, has_messages) = match run.file.as_ref().map(PathBuf::from) {
+        let (bytes, has_messages) = match run.file.as_deref().map(Path::new) {
             Some(file) if file.is_file() => {
-                let bytes = read_file(&file)?;
+                let bytes = read_file(file)?;
                 let is_session = is_session(&bytes);
                 // A host whose sessions cannot have entries keeps them in a file of their own.
-                let bytes = if is_session {
-                    bytes
-                } else {
-                    [format!("{head}\n").into_bytes(), bytes].concat()
-                };
+                let head = (!is_session).then(|| format!("{head}\n").into_bytes());
+                let bytes = [head.unwrap_or_default(), bytes].concat();
                 (Some(bytes), is_session)
             }
             Some(_) => (None, true),
@@ -194,10 +190,8 @@ fn one_run(store: &Store, id: &str) -> anyhow::Result<IndexedRun> {
             shown(id)
         );
     };
-    if found
-        .iter()
-        .any(|other| other.run.task_id != first.run.task_id)
-    {
+    let mut others = found.iter();
+    if others.any(|other| other.run.task_id != first.run.task_id) {
         bail!(
             "several runs begin with `{}`: name more of the id",
             shown(id)
@@ -232,7 +226,6 @@ fn run_of_entry(entry: &SessionEntry<'_>) -> Option<String> {
     struct OfRun {
         task_id: String,
     }
-    let data: &RawValue = entry.ours()?.data?;
-    let of: OfRun = serde_json::from_str(data.get()).ok()?;
+    let of: OfRun = serde_json::from_str(entry.ours()?.data?.get()).ok()?;
     Some(of.task_id)
 }

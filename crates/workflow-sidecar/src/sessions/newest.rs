@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 
 use super::file::{SessionFile, read_file};
 use crate::files::expanded_home;
@@ -24,15 +24,14 @@ pub(super) fn newest_session(project: &Path, agent_dir: &Path) -> anyhow::Result
     let directory = session_directory(&project, agent_dir);
     let mut sessions = files(&directory);
     sessions.sort_by(|a, b| b.cmp(a));
-    let newest = sessions.into_iter().map(|(_, path)| path);
-    match newest.into_iter().find(|path| is_of(path, &project)) {
-        Some(path) => Ok(path),
-        None => bail!(
+    let mut newest = sessions.into_iter().map(|(_, path)| path);
+    newest.find(|path| is_of(path, &project)).with_context(|| {
+        format!(
             "no run in {}: pi has no session of it in {}, and no other host has a run there. `workflow-sidecar runs` lists the runs of all projects",
             project.display(),
             directory.display()
-        ),
-    }
+        )
+    })
 }
 
 /// The session files of a directory, each with the time of its last change. One that cannot be read has none.

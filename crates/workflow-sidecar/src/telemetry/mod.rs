@@ -60,34 +60,32 @@ impl PhaseClock {
             return;
         }
         let mut current = Self::of(session, now);
-        let before = clock.take();
-        let same = current.as_mut().zip(before.as_ref());
-        let same = same.filter(|(current, before)| before.is_same_phase(current));
-        let is_same = same.is_some();
-        if let Some((current, before)) = same {
+        let Some(before) = clock.take() else {
+            *clock = current;
+            return;
+        };
+        let same = current.as_mut();
+        let same = same.filter(|current| before.is_same_phase(current));
+        let (is_same, mut still_waits) = (same.is_some(), false);
+        if let Some(current) = same {
             current.entered = before.entered;
             let reminders = current.reminders.saturating_sub(before.reminders);
             if reminders > 0 {
                 export::count("workflow.reminders", &current.labels, reminders.into(), &[]);
             }
-            if current.waits_since.is_some() {
+            still_waits = current.waits_since.is_some();
+            if still_waits {
                 current.waits_since = before.waits_since.or(current.waits_since);
             }
         }
-        if let Some(before) = before {
-            let still_waits = is_same
-                && current
-                    .as_ref()
-                    .is_some_and(|now| now.waits_since.is_some());
-            if let Some(since) = before.waits_since.filter(|_| !still_waits) {
-                export::count("workflow.approvals", &before.labels, 1, &[]);
-                let names = ["workflow.approval.wait", "workflow.approval"];
-                export::lasted(names, &before.labels, (since, now), &[]);
-            }
-            if !is_same {
-                let names = ["workflow.phase.duration", "workflow.phase"];
-                export::lasted(names, &before.labels, (before.entered, now), &[]);
-            }
+        if let Some(since) = before.waits_since.filter(|_| !still_waits) {
+            export::count("workflow.approvals", &before.labels, 1, &[]);
+            let names = ["workflow.approval.wait", "workflow.approval"];
+            export::lasted(names, &before.labels, (since, now), &[]);
+        }
+        if !is_same {
+            let names = ["workflow.phase.duration", "workflow.phase"];
+            export::lasted(names, &before.labels, (before.entered, now), &[]);
         }
         *clock = current;
     }
@@ -116,14 +114,12 @@ pub(crate) fn gate(session: &Session, reports: &[Report]) {
         return;
     }
     let labels = Labels::of(session).unwrap_or_default();
-    let verdict = |report: &Report| match report.verdict {
-        CheckVerdict::Passed => "passed",
-        CheckVerdict::Failed => "failed",
-        CheckVerdict::CouldNotRun(_) => "could_not_run",
-    };
-    let mut verdicts = reports.iter().map(verdict);
-    let verdict = verdicts.find(|verdict| *verdict != "passed");
-    let verdict = [("workflow.verdict", verdict.unwrap_or("passed"))];
+    let mut verdicts = reports.iter().filter_map(|report| match report.verdict {
+        CheckVerdict::Passed => None,
+        CheckVerdict::Failed => Some("failed"),
+        CheckVerdict::CouldNotRun(_) => Some("could_not_run"),
+    });
+    let verdict = [("workflow.verdict", verdicts.next().unwrap_or("passed"))];
     export::count("workflow.gates", &labels, 1, &verdict);
     let (end, took) = (wall_time(), reports.iter().map(|report| report.duration_ms));
     let start = end.saturating_sub(took.sum());
