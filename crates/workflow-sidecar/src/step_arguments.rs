@@ -1,11 +1,11 @@
 //! The arguments of `workflow_step`, as a model writes them.
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use workflow_core::session::StepCall;
 use workflow_protocol::Text;
 
-use crate::rpc::text;
+use crate::rpc::text_or_none;
 
 /// The arguments of a call. Those of a wrong type count as missing: the session answers a call without an action.
 #[derive(Debug, Default, Deserialize)]
@@ -19,12 +19,6 @@ pub(crate) struct StepArguments<'a> {
     outcome: Option<Text<'a>>,
     #[serde(borrow)]
     outputs: Option<&'a RawValue>,
-}
-
-fn text_or_none<'de: 'a, 'a, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Text<'a>>, D::Error> {
-    <&RawValue>::deserialize(deserializer).map(text)
 }
 
 impl<'a> StepArguments<'a> {

@@ -7,7 +7,7 @@ use workflow_core::diagnostic::{shown, visible};
 use super::project::UserDirectory;
 use super::terminal;
 use crate::platform::answers::code::Code;
-use crate::platform::answers::requests::Requests;
+use crate::platform::answers::requests::{AskedRequest, Requests};
 use crate::platform::file_excerpt;
 use crate::present::{
     CommandOutcome, GOOD, ListedRequest, OutputFormat, approval_page, approvals_page, paint, say,
@@ -122,10 +122,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
 }
 
 /// Finds the request of a code, which is asked for if it is not given.
-fn of_code(
-    pending: Vec<(Request, Option<Decision>)>,
-    typed: Option<&str>,
-) -> anyhow::Result<(Request, Code)> {
+fn of_code(pending: Vec<AskedRequest>, typed: Option<&str>) -> anyhow::Result<(Request, Code)> {
     let typed = match typed {
         Some(typed) => typed.to_owned(),
         None => terminal::ask("Code:")?.context("no code given: nothing was answered")?,
@@ -144,7 +141,7 @@ fn of_code(
 }
 
 /// Finds the request of a run by the beginning of its id.
-fn of_run(mut pending: Vec<(Request, Option<Decision>)>, task: &str) -> anyhow::Result<Request> {
+fn of_run(mut pending: Vec<AskedRequest>, task: &str) -> anyhow::Result<Request> {
     pending.retain(|(request, _)| request.task_id.starts_with(task));
     match pending.len() {
         0 => bail!("no run `{}` waits for your approval", shown(task)),
@@ -169,10 +166,7 @@ fn require_unchanged(request: &Request) -> anyhow::Result<()> {
 }
 
 /// Lists requests, and says whether one of them waits.
-fn list(
-    pending: Vec<(Request, Option<Decision>)>,
-    format: OutputFormat,
-) -> anyhow::Result<CommandOutcome> {
+fn list(pending: Vec<AskedRequest>, format: OutputFormat) -> anyhow::Result<CommandOutcome> {
     let listed: Vec<_> = pending.into_iter().map(ListedRequest::from).collect();
     format.print(&listed, |listed, page| approvals_page(listed, page))?;
     Ok(if listed.iter().any(ListedRequest::waits) {

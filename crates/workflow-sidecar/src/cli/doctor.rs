@@ -33,8 +33,8 @@ struct InstallationReport {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
-    let (agent_dir, project) = arguments.project.directories()?;
-    let checks = examine(&agent_dir, &project);
+    let project = &arguments.project;
+    let checks = examine(&project.disk()?, &project.agent_dir(), project.directory());
     let statuses = checks.iter().map(|check| check.status);
     let status = statuses.max().unwrap_or(CheckStatus::Ok);
     let report = InstallationReport { status, checks };

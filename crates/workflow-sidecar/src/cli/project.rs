@@ -31,13 +31,6 @@ impl Project {
         Ok(load(&self.disk()?))
     }
 
-    /// Returns the user's directory and the project's.
-    pub(super) fn directories(&self) -> anyhow::Result<(PathBuf, PathBuf)> {
-        let project = self.project.clone();
-        ensure!(project.is_dir(), "{} is not a directory", project.display());
-        Ok((self.user.directory(), project))
-    }
-
     /// Returns the project's directory.
     pub(super) fn directory(&self) -> &Path {
         &self.project

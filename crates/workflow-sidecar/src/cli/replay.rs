@@ -76,18 +76,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         ReplayFormat::Json => json(&rows)?,
         ReplayFormat::Junit => junit(&rows).print()?,
     }
-    match ReplayTotals::of(&rows) {
-        // The table names each; only where it is for programs they are named here.
-        ReplayTotals { failed: 1.., .. } if arguments.format == ReplayFormat::Human => {
-            Ok(CommandOutcome::Failed)
-        }
-        ReplayTotals {
-            failed: failed @ 1..,
-            ..
-        } => bail!("{} cannot be replayed", count(failed, "transcript")),
-        ReplayTotals { differ: 1.., .. } => Ok(CommandOutcome::Findings),
-        ReplayTotals { .. } => Ok(CommandOutcome::Success),
+    let ReplayTotals { failed, differ, .. } = ReplayTotals::of(&rows);
+    // The table names each; only where it is for programs they are named here.
+    if failed > 0 && arguments.format != ReplayFormat::Human {
+        bail!("{} cannot be replayed", count(failed, "transcript"));
     }
+    Ok(match (failed, differ) {
+        (1.., _) => CommandOutcome::Failed,
+        (0, 1..) => CommandOutcome::Findings,
+        (0, 0) => CommandOutcome::Success,
+    })
 }
 
 /// Reads the definitions to use instead. Their diagnostics are printed first, because they explain differences.

@@ -16,59 +16,38 @@ docs/EDITORS.md describes how editors use them.";
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Name of the schema
-    #[arg(value_name = "NAME", value_parser = SCHEMAS.map(|schema| schema.name))]
+    #[arg(value_name = "NAME", value_parser = SCHEMAS.map(|(name, ..)| name))]
     name: Option<String>,
-}
-
-/// An embedded schema.
-struct Schema {
-    name: &'static str,
-    about: &'static str,
-    text: &'static str,
 }
 
 /// The schema of a definition.
 pub(super) const WORKFLOW: &str = include_str!("../../../../schemas/workflow.schema.json");
+const PHASE: &str = include_str!("../../../../schemas/phase.schema.json");
+const SETTINGS: &str = include_str!("../../../../schemas/settings.schema.json");
+const PROTOCOL: &str = include_str!("../../../../schemas/protocol.schema.json");
+const TRANSCRIPT: &str = include_str!("../../../../schemas/transcript.schema.json");
+const STATE: &str = include_str!("../../../../schemas/state.schema.json");
 
-const SCHEMAS: [Schema; 6] = [
-    Schema {
-        name: "workflow",
-        about: "workflow.yaml and workflow.json5",
-        text: WORKFLOW,
-    },
-    Schema {
-        name: "phase",
-        about: "the frontmatter of a phase file",
-        text: include_str!("../../../../schemas/phase.schema.json"),
-    },
-    Schema {
-        name: "settings",
-        about: "workflow-sidecar.json5",
-        text: include_str!("../../../../schemas/settings.schema.json"),
-    },
-    Schema {
-        name: "protocol",
-        about: "what host and sidecar say to each other",
-        text: include_str!("../../../../schemas/protocol.schema.json"),
-    },
-    Schema {
-        name: "transcript",
-        about: "a line of a recording",
-        text: include_str!("../../../../schemas/transcript.schema.json"),
-    },
-    Schema {
-        name: "state",
-        about: "the state that a session stores",
-        text: include_str!("../../../../schemas/state.schema.json"),
-    },
+/// The name of each schema, what it is about, and its text.
+const SCHEMAS: [(&str, &str, &str); 6] = [
+    ("workflow", "workflow.yaml and workflow.json5", WORKFLOW),
+    ("phase", "the frontmatter of a phase file", PHASE),
+    ("settings", "workflow-sidecar.json5", SETTINGS),
+    (
+        "protocol",
+        "what host and sidecar say to each other",
+        PROTOCOL,
+    ),
+    ("transcript", "a line of a recording", TRANSCRIPT),
+    ("state", "the state that a session stores", STATE),
 ];
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let mut out = anstream::stdout().lock();
-    for schema in &SCHEMAS {
-        match &arguments.name {
-            None => writeln!(out, "{:10}  {}", schema.name, schema.about)?,
-            Some(name) if name == schema.name => write!(out, "{}", schema.text)?,
+    for (name, about, text) in SCHEMAS {
+        match arguments.name.as_deref() {
+            None => writeln!(out, "{name:10}  {about}")?,
+            Some(wanted) if wanted == name => write!(out, "{text}")?,
             Some(_) => {}
         }
     }
@@ -87,7 +66,7 @@ mod tests {
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         files.sort();
-        let mut here = SCHEMAS.map(|schema| format!("{}.schema.json", schema.name));
+        let mut here = SCHEMAS.map(|(name, ..)| format!("{name}.schema.json"));
         here.sort();
         assert_eq!(files, here);
     }

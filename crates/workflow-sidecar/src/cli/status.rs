@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use workflow_core::approval::{Decision, Request};
 use workflow_core::definition::{Loaded, load};
 use workflow_core::diagnostic::{Code, Diagnostic};
 use workflow_core::session::View;
 
 use super::project::UserDirectory;
-use crate::platform::answers::requests::Requests;
+use crate::platform::answers::requests::{AskedRequest, Requests};
 use crate::present::{
     CommandOutcome, OutputFormat, RunStatus, ShownCondition, Status, restored_session, since,
 };
@@ -85,17 +84,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
 }
 
 /// The request for approval of a run, as `approve --list` shows it.
-fn approval_of(
-    view: &View<'_>,
-    agent_dir: &Path,
-) -> anyhow::Result<Option<(Request, Option<Decision>)>> {
+fn approval_of(view: &View<'_>, agent_dir: &Path) -> anyhow::Result<Option<AskedRequest>> {
     if !view.state.active {
         return Ok(None);
     }
-    let all = Requests::in_agent_dir(agent_dir)?.all()?;
+    let mut all = Requests::in_agent_dir(agent_dir)?.all()?.into_iter();
     // A fork has the same run, and may be in another phase.
-    let of_run = |(request, _): &(Request, Option<Decision>)| {
+    Ok(all.find(|(request, _)| {
         request.task_id == view.state.task_id && request.step == view.state.global_step_count
-    };
-    Ok(all.into_iter().find(of_run))
+    }))
 }

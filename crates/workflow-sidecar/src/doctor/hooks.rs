@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use workflow_core::diagnostic::shown;
 
 use super::child::ProgramVersion;
-use super::result::{CheckStatus, InstallationCheck};
+use super::result::{CheckStatus, InstallationCheck, Subject};
 use crate::hook_hosts::{EventName, HOSTS, HookHost};
 use crate::install::{
     Directories, FileChange, HooksOfCodex, InstallTarget, Installed, installed, plan,
@@ -98,16 +98,16 @@ impl Row<'_> {
         let texts: Vec<&str> = self.facts.iter().map(|fact| &*fact.text).collect();
         Some(InstallationCheck {
             help,
-            ..InstallationCheck::new(name, status, texts.join("; "))
+            ..Subject(name).found(status, texts.join("; "))
         })
     }
 
     fn ok(&mut self, text: impl Into<String>) {
-        self.facts.push(InstallationCheck::ok(self.host.name, text));
+        self.facts.push(Subject(self.host.name).ok(text));
     }
 
     fn warn(&mut self, text: impl Into<String>, help: impl Into<String>) {
-        let fact = InstallationCheck::warn(self.host.name, text, help);
+        let fact = Subject(self.host.name).warn(text, help);
         self.facts.push(fact);
     }
 
@@ -159,7 +159,7 @@ impl Row<'_> {
             why.map(|why| format!("hooks are installed {of}, and {why}"))
         };
         if let Some(failure) = failure {
-            let fact = InstallationCheck::fail(host.name, failure, again);
+            let fact = Subject(host.name).fail(failure, again);
             self.facts.push(fact);
         } else if is_current {
             self.ok(format!(

@@ -20,6 +20,7 @@ use workflow_core::diagnostic::{Severity, shown};
 use workflow_protocol::PROTOCOL_VERSION;
 
 use self::child::{ProgramVersion, VERSION_TIMEOUT};
+use self::result::Subject;
 use crate::check::{merged, missing};
 use crate::platform::disk::Disk;
 use crate::present::count;
@@ -33,17 +34,16 @@ const OLDEST_NODE: Version = (20, 0);
 type Version = (u32, u32);
 
 /// Runs all checks.
-pub(crate) fn examine(agent_dir: &Path, project: &Path) -> Vec<InstallationCheck> {
+pub(crate) fn examine(disk: &Disk, agent_dir: &Path, project: &Path) -> Vec<InstallationCheck> {
     // They take up to a second, so they run while the files are read.
     let is_version = |line: &str| parsed(line).is_some();
     let versions =
         ["pi", "node"].map(|name| thread::spawn(move || ProgramVersion::of(&[name], is_version)));
-    let disk = Disk::new(agent_dir.to_path_buf(), project.to_path_buf());
-    let loaded = load_located(&disk);
+    let loaded = load_located(disk);
     let mut checks = vec![
         binary(),
         user_directory(agent_dir),
-        settings(&disk, &loaded),
+        settings(disk, &loaded),
         definitions(&loaded),
     ];
     checks.extend(gates(&loaded, project));
@@ -63,30 +63,23 @@ fn binary() -> InstallationCheck {
         |error| format!("its path cannot be read: {error}"),
         |path| path.display().to_string(),
     );
-    InstallationCheck::ok(
-        "binary",
-        format!(
-            "workflow-sidecar {}, protocol {PROTOCOL_VERSION}, {} {}: {location}",
-            env!("CARGO_PKG_VERSION"),
-            env::consts::OS,
-            env::consts::ARCH,
-        ),
-    )
+    Subject("binary").ok(format!(
+        "workflow-sidecar {}, protocol {PROTOCOL_VERSION}, {} {}: {location}",
+        env!("CARGO_PKG_VERSION"),
+        env::consts::OS,
+        env::consts::ARCH,
+    ))
 }
 
 fn user_directory(agent_dir: &Path) -> InstallationCheck {
-    const SUBJECT: &str = "user directory";
+    const SUBJECT: Subject = Subject("user directory");
     let shown = agent_dir.display();
     match agent_dir.read_dir() {
-        Ok(_) => InstallationCheck::ok(SUBJECT, shown.to_string()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => InstallationCheck::warn(
-            SUBJECT,
-            format!("{shown} does not exist, so you have no workflows for all projects"),
+        Ok(_) => SUBJECT.ok(shown.to_string()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => SUBJECT.warn(format!("{shown} does not exist, so you have no workflows for all projects"),
             "pi creates it when it starts. For another host, set --agent-dir or PI_CODING_AGENT_DIR to its directory",
         ),
-        Err(error) => InstallationCheck::fail(
-            SUBJECT,
-            format!("{shown} cannot be read: {error}"),
+        Err(error) => SUBJECT.fail(format!("{shown} cannot be read: {error}"),
             "make it a directory that you can read",
         ),
     }
@@ -106,11 +99,11 @@ fn settings(disk: &Disk, loaded: &Loaded) -> InstallationCheck {
     } else {
         files.join(", ")
     };
-    InstallationCheck::ok("settings", text)
+    Subject("settings").ok(text)
 }
 
 fn definitions(loaded: &Loaded) -> InstallationCheck {
-    const SUBJECT: &str = "definitions";
+    const SUBJECT: Subject = Subject("definitions");
     let running = loaded.index.iter();
     let running = running.filter(|listing| listing.outcome == LoadOutcome::Loaded);
     let running = running.count();
@@ -126,12 +119,10 @@ fn definitions(loaded: &Loaded) -> InstallationCheck {
     );
     let help = "workflow-sidecar check";
     match (running, errors, warnings) {
-        (_, 1.., _) => InstallationCheck::fail(SUBJECT, found, help),
-        (_, 0, 1..) => InstallationCheck::warn(SUBJECT, found, help),
-        (0, 0, 0) => {
-            InstallationCheck::warn(SUBJECT, "no workflows found", "workflow-sidecar init")
-        }
-        (1.., 0, 0) => InstallationCheck::ok(SUBJECT, found),
+        (_, 1.., _) => SUBJECT.fail(found, help),
+        (_, 0, 1..) => SUBJECT.warn(found, help),
+        (0, 0, 0) => SUBJECT.warn("no workflows found", "workflow-sidecar init"),
+        (1.., 0, 0) => SUBJECT.ok(found),
     }
 }
 
@@ -145,17 +136,13 @@ fn gates(loaded: &Loaded, project: &Path) -> Option<InstallationCheck> {
         number => format!(" ({} more)", number - 1),
     };
     let text = format!("{}{more}", first.message);
-    Some(InstallationCheck::fail(
-        "gates",
-        text,
-        "workflow-sidecar check",
-    ))
+    Some(Subject("gates").fail(text, "workflow-sidecar check"))
 }
 
 fn host(pi: Option<ProgramVersion>) -> InstallationCheck {
     const INSTALL: &str = "npm install -g @earendil-works/pi-coding-agent";
     let help = format!("{INSTALL}. For another host: `workflow-sidecar install --help`");
-    let missing = InstallationCheck::warn("pi", "not on the PATH", help);
+    let missing = Subject("pi").warn("not on the PATH", help);
     program(pi, missing, OLDEST_PI, INSTALL)
 }
 
@@ -163,9 +150,9 @@ fn host(pi: Option<ProgramVersion>) -> InstallationCheck {
 fn runtime(node: Option<ProgramVersion>, has_pi: bool) -> InstallationCheck {
     const INSTALL: &str = "install node 20 or later";
     let missing = if has_pi {
-        InstallationCheck::fail("node", "not on the PATH, and pi needs it", INSTALL)
+        Subject("node").fail("not on the PATH, and pi needs it", INSTALL)
     } else {
-        InstallationCheck::ok("node", "not on the PATH; only pi needs it")
+        Subject("node").ok("not on the PATH; only pi needs it")
     };
     program(node, missing, OLDEST_NODE, INSTALL)
 }
@@ -183,7 +170,7 @@ fn program(
     let (subject, path) = (missing.subject, path.display());
     let unknown = |text: String| {
         let help = format!("run `{subject} --version` and fix the problem that it reports");
-        InstallationCheck::fail(subject, format!("did not report {text}: {path}"), help)
+        Subject(subject).fail(format!("did not report {text}: {path}"), help)
     };
     let Some(line) = line else {
         let seconds = VERSION_TIMEOUT.as_secs();
@@ -195,9 +182,9 @@ fn program(
         None => unknown("a version".to_owned()),
         Some(version) if version < oldest => {
             let text = format!("{line} is too old: {path}");
-            InstallationCheck::fail(subject, text, install)
+            Subject(subject).fail(text, install)
         }
-        Some(_) => InstallationCheck::ok(subject, format!("{line}: {path}")),
+        Some(_) => Subject(subject).ok(format!("{line}: {path}")),
     }
 }
 

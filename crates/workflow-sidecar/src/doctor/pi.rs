@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use workflow_core::diagnostic::shown;
 
-use super::result::InstallationCheck;
+use super::result::{InstallationCheck, Subject};
 use crate::files::expanded_home;
 use crate::platform::disk::HOST_DIRECTORY;
 use crate::platform::on_path;
@@ -20,7 +20,7 @@ const REPLACED_PACKAGE: &str = "@harms-haus/pi-workflows";
 /// The environment variable that names a binary.
 const BINARY_VARIABLE: &str = "WORKFLOW_SIDECAR_BINARY";
 
-const SUBJECT: &str = "extension";
+const SUBJECT: Subject = Subject("extension");
 
 /// Checks the extension, its binary, and that pi does not have the package, too, that it replaces.
 pub(super) fn checks(agent_dir: &Path, project: &Path, has_pi: bool) -> Vec<InstallationCheck> {
@@ -28,20 +28,16 @@ pub(super) fn checks(agent_dir: &Path, project: &Path, has_pi: bool) -> Vec<Inst
     let named = |name: &str| packages.iter().find(|package| package.name == name);
     let Some(package) = named(PACKAGE) else {
         return vec![if has_pi {
-            InstallationCheck::warn(
-                SUBJECT,
-                "not installed in pi",
-                "workflow-sidecar install pi",
-            )
+            SUBJECT.warn("not installed in pi", "workflow-sidecar install pi")
         } else {
-            InstallationCheck::ok(SUBJECT, "not installed, because pi is not installed")
+            SUBJECT.ok("not installed, because pi is not installed")
         }];
     };
     let replaced = named(REPLACED_PACKAGE).map(|replaced| {
         let source = shown(&replaced.source);
         // Both would act.
         let text = format!("{source} is also installed, and both would start workflows");
-        InstallationCheck::fail(SUBJECT, text, format!("pi remove {source}"))
+        SUBJECT.fail(text, format!("pi remove {source}"))
     });
     let checks = [extension(package), sidecar(package)];
     checks.into_iter().chain(replaced).collect()
@@ -51,16 +47,12 @@ pub(super) fn checks(agent_dir: &Path, project: &Path, has_pi: bool) -> Vec<Inst
 fn extension(package: &Package) -> InstallationCheck {
     let (source, this) = (shown(&package.source), env!("CARGO_PKG_VERSION"));
     match package.version.as_deref() {
-        None => InstallationCheck::warn(
-            SUBJECT,
+        None => SUBJECT.warn(
             format!("{source} is configured and not downloaded yet, so its version is not known"),
             "start pi once: it downloads missing packages",
         ),
-        Some(version) if version == this => {
-            InstallationCheck::ok(SUBJECT, format!("{version}: {source}"))
-        }
-        Some(other) => InstallationCheck::fail(
-            SUBJECT,
+        Some(version) if version == this => SUBJECT.ok(format!("{version}: {source}")),
+        Some(other) => SUBJECT.fail(
             format!(
                 "version {}, but this binary is version {this}: {source}",
                 shown(other)
@@ -73,7 +65,7 @@ fn extension(package: &Package) -> InstallationCheck {
 /// Checks the binary that the extension starts: that of the package for this platform, the one that the environment
 /// names, or that of the PATH, in this order.
 fn sidecar(extension: &Package) -> InstallationCheck {
-    const SUBJECT: &str = "sidecar";
+    const SUBJECT: Subject = Subject("sidecar");
     let file = format!("{PACKAGE}{}", env::consts::EXE_SUFFIX);
     let packaged = packaged_binary(&extension.directory, &file);
     let named = env::var_os(BINARY_VARIABLE).filter(|path| !path.is_empty());
@@ -86,20 +78,17 @@ fn sidecar(extension: &Package) -> InstallationCheck {
             "the extension finds no binary: not in a package for this platform, not in {BINARY_VARIABLE}, not on the PATH"
         );
         let help = "cargo install --locked --path crates/workflow-sidecar, or npm install without --omit=optional";
-        return InstallationCheck::fail(SUBJECT, text, help);
+        return SUBJECT.fail(text, help);
     };
     let shown = path.display();
     if !path.is_file() {
         let text = format!("{from} is {shown}, which does not exist");
-        return InstallationCheck::fail(SUBJECT, text, "correct the path");
+        return SUBJECT.fail(text, "correct the path");
     }
     let same = |a: &Path, b: &Path| a.canonicalize().ok() == b.canonicalize().ok();
     match env::current_exe() {
-        Ok(this) if same(&this, &path) => {
-            InstallationCheck::ok(SUBJECT, format!("this binary, from {from}: {shown}"))
-        }
-        _ => InstallationCheck::warn(
-            SUBJECT,
+        Ok(this) if same(&this, &path) => SUBJECT.ok(format!("this binary, from {from}: {shown}")),
+        _ => SUBJECT.warn(
             format!("another binary, from {from}: {shown}"),
             format!("run `{shown} doctor` to check that one"),
         ),

@@ -26,38 +26,44 @@ pub(crate) struct InstallationCheck {
     pub(crate) help: Option<String>,
 }
 
-impl InstallationCheck {
-    pub(super) fn new(subject: &'static str, status: CheckStatus, text: String) -> Self {
-        Self {
-            subject,
+/// The subject of a check, which its results begin with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Subject(pub(super) &'static str);
+
+impl Subject {
+    pub(super) fn found(self, status: CheckStatus, text: String) -> InstallationCheck {
+        InstallationCheck {
+            subject: self.0,
             status,
             text,
             help: None,
         }
     }
 
-    pub(super) fn ok(subject: &'static str, text: impl Into<String>) -> Self {
-        Self::new(subject, CheckStatus::Ok, text.into())
+    pub(super) fn ok(self, text: impl Into<String>) -> InstallationCheck {
+        self.found(CheckStatus::Ok, text.into())
     }
 
     /// A warning, with what to do.
     pub(super) fn warn(
-        subject: &'static str,
+        self,
         text: impl Into<String>,
         help: impl Into<String>,
-    ) -> Self {
-        Self::new(subject, CheckStatus::Warn, text.into()).help(help)
+    ) -> InstallationCheck {
+        self.found(CheckStatus::Warn, text.into()).help(help)
     }
 
     /// An error, with what to do.
     pub(super) fn fail(
-        subject: &'static str,
+        self,
         text: impl Into<String>,
         help: impl Into<String>,
-    ) -> Self {
-        Self::new(subject, CheckStatus::Fail, text.into()).help(help)
+    ) -> InstallationCheck {
+        self.found(CheckStatus::Fail, text.into()).help(help)
     }
+}
 
+impl InstallationCheck {
     pub(super) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self

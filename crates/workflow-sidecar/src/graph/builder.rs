@@ -132,9 +132,9 @@ impl GraphBuilder<'_> {
         for entry in &workflow.phases {
             match entry {
                 PhaseEntry::Phase(phase) => {
-                    let node = self.phase(workflow, phase, &rule)?;
-                    callers.push(node.id);
-                    entries.push(GraphEntry::Node(node));
+                    let id = self.id()?;
+                    callers.push(id);
+                    entries.push(GraphEntry::Node(phase_node(id, workflow, phase, &rule)));
                 }
                 PhaseEntry::Subworkflow(reference) => {
                     let Some(inner) = self.catalog.get(reference) else {
@@ -149,7 +149,7 @@ impl GraphBuilder<'_> {
                             }
                             GraphEntry::Scope(scope)
                         }
-                        None => GraphEntry::Node(self.collapsed(inner, condition)?),
+                        None => GraphEntry::Node(collapsed(self.id()?, inner, condition)),
                     });
                 }
             }
@@ -169,54 +169,49 @@ impl GraphBuilder<'_> {
             entries,
         })
     }
+}
 
-    fn phase(
-        &mut self,
-        workflow: &Workflow,
-        phase: &Phase,
-        outer: &ContinueRule,
-    ) -> Option<GraphNode> {
-        let approval = phase.approve.as_ref();
-        let approval = approval.map(|approval| {
-            let asks = format!("asks you: {}", short(&approval.describe()));
-            NodeMark::new(MarkKind::Approval, asks)
-        });
-        let waits = phase.auto_continue.within(outer).wait == Some(true);
-        Some(GraphNode {
-            id: self.id()?,
-            emoji: shown(phase.emoji.trim()),
-            name: label(&phase.name),
-            marks: read_only(workflow, phase)
-                .into_iter()
-                .chain(tools(phase.tools.as_ref()))
-                .chain(rules(&phase.rules))
-                .chain(unknown(phase.unknown))
-                .chain(waits.then(|| NodeMark::new(MarkKind::Waits, "waits for you")))
-                .chain(gate(&phase.gate))
-                .chain(approval)
-                .chain(flow(phase))
-                .collect(),
-            key: label(&phase.id),
-            exits: exits(phase),
-            has_only_exits: has_only_exits(phase),
-        })
+fn phase_node(id: usize, workflow: &Workflow, phase: &Phase, outer: &ContinueRule) -> GraphNode {
+    let approval = phase.approve.as_ref();
+    let approval = approval.map(|approval| {
+        let asks = format!("asks you: {}", short(&approval.describe()));
+        NodeMark::new(MarkKind::Approval, asks)
+    });
+    let waits = phase.auto_continue.within(outer).wait == Some(true);
+    GraphNode {
+        id,
+        emoji: shown(phase.emoji.trim()),
+        name: label(&phase.name),
+        marks: read_only(workflow, phase)
+            .into_iter()
+            .chain(tools(phase.tools.as_ref()))
+            .chain(rules(&phase.rules))
+            .chain(unknown(phase.unknown))
+            .chain(waits.then(|| NodeMark::new(MarkKind::Waits, "waits for you")))
+            .chain(gate(&phase.gate))
+            .chain(approval)
+            .chain(flow(phase))
+            .collect(),
+        key: label(&phase.id),
+        exits: exits(phase),
+        has_only_exits: has_only_exits(phase),
     }
+}
 
-    fn collapsed(&mut self, workflow: &Workflow, condition: Option<String>) -> Option<GraphNode> {
-        let condition = condition.map(|condition| NodeMark::new(MarkKind::Flow, short(&condition)));
-        let size = NodeMark::new(MarkKind::Collapsed, count(workflow.phases.len(), "phase"));
-        Some(GraphNode {
-            id: self.id()?,
-            emoji: String::new(),
-            name: label(&workflow.name),
-            marks: [size]
-                .into_iter()
-                .chain(condition)
-                .chain(of_workflow(workflow))
-                .collect(),
-            key: label(&workflow.key),
-            exits: Vec::new(),
-            has_only_exits: false,
-        })
+fn collapsed(id: usize, workflow: &Workflow, condition: Option<String>) -> GraphNode {
+    let condition = condition.map(|condition| NodeMark::new(MarkKind::Flow, short(&condition)));
+    let size = NodeMark::new(MarkKind::Collapsed, count(workflow.phases.len(), "phase"));
+    GraphNode {
+        id,
+        emoji: String::new(),
+        name: label(&workflow.name),
+        marks: [size]
+            .into_iter()
+            .chain(condition)
+            .chain(of_workflow(workflow))
+            .collect(),
+        key: label(&workflow.key),
+        exits: Vec::new(),
+        has_only_exits: false,
     }
 }

@@ -96,14 +96,7 @@ fn listed<'i>(items: impl ExactSizeIterator<Item = &'i str>) -> String {
 
 /// Returns a mark for each rule; equal ones in a row appear once.
 pub(super) fn rules(rules: &[Rule]) -> Vec<NodeMark> {
-    let mark = |rule: &Rule| {
-        let kind = match rule.action {
-            RuleAction::Allow => MarkKind::Open,
-            RuleAction::Ask | RuleAction::Block => MarkKind::Rule,
-        };
-        NodeMark::new(kind, rule_text(rule))
-    };
-    let mut marks: Vec<NodeMark> = rules.iter().map(mark).collect();
+    let mut marks: Vec<NodeMark> = rules.iter().map(rule_mark).collect();
     marks.dedup();
     let more = marks.len().saturating_sub(MAX_MARKS);
     if more > 1 {
@@ -115,11 +108,11 @@ pub(super) fn rules(rules: &[Rule]) -> Vec<NodeMark> {
 }
 
 /// Describes a rule: its tools and its conditions.
-fn rule_text(rule: &Rule) -> String {
-    let action = match rule.action {
-        RuleAction::Allow => "allow",
-        RuleAction::Ask => "ask about",
-        RuleAction::Block => "block",
+fn rule_mark(rule: &Rule) -> NodeMark {
+    let (kind, action) = match rule.action {
+        RuleAction::Allow => (MarkKind::Open, "allow"),
+        RuleAction::Ask => (MarkKind::Rule, "ask about"),
+        RuleAction::Block => (MarkKind::Rule, "block"),
     };
     let mut text = format!("{action} {}", rule.tools.join(", "));
     match rule.writes {
@@ -137,7 +130,7 @@ fn rule_text(rule: &Rule) -> String {
     for (field, pattern) in &rule.input {
         text = format!("{text} with {field} {pattern}");
     }
-    short(&text)
+    NodeMark::new(kind, short(&text))
 }
 
 pub(super) fn gate(gates: &[Gate]) -> Vec<NodeMark> {
@@ -176,36 +169,32 @@ pub(super) fn flow(phase: &Phase) -> Vec<NodeMark> {
 
 /// Returns the labelled exits of a phase: outcomes, answers, checks that do not pass, and the limit of visits.
 pub(super) fn exits(phase: &Phase) -> Vec<LabelledExit> {
-    let outcomes = phase.outcomes.iter().map(|outcome| LabelledExit {
-        label: label(&outcome.name),
-        to: outcome.to.clone(),
-    });
-    let answers = phase.approve.iter().flat_map(|approval| {
-        let choices = approval.choices.iter().zip(&approval.targets);
-        choices.map(|(choice, to)| LabelledExit {
-            label: label(choice),
-            to: to.clone(),
-        })
-    });
-    // With outcomes, the answer that continues follows the outcome.
-    let has_outcomes = !phase.outcomes.is_empty();
-    let answers = answers.filter(move |exit| !(has_outcomes && exit.to == Target::Next));
-    let mut failed: Vec<&String> = phase
-        .gate
-        .iter()
-        .filter_map(|gate| gate.on_fail.as_ref())
-        .collect();
+    let mut exits = Vec::new();
+    let mut add = |name: &str, to: &Target| {
+        let (label, to) = (label(name), to.clone());
+        exits.push(LabelledExit { label, to });
+    };
+    for outcome in &phase.outcomes {
+        add(&outcome.name, &outcome.to);
+    }
+    if let Some(approval) = &phase.approve {
+        for (choice, to) in approval.choices.iter().zip(&approval.targets) {
+            // With outcomes, the answer that continues follows the outcome.
+            if phase.outcomes.is_empty() || *to != Target::Next {
+                add(choice, to);
+            }
+        }
+    }
+    let failed = phase.gate.iter().filter_map(|gate| gate.on_fail.as_ref());
+    let mut failed: Vec<&String> = failed.collect();
     failed.dedup();
-    let failed = failed.into_iter().map(|id| LabelledExit {
-        label: "gate not passed".to_owned(),
-        to: Target::Phase(id.clone()),
-    });
-    let limit = phase.max_visits.and_then(|most| {
-        let to = phase.on_limit.clone()?;
-        let label = format!("instead of visit {}", u64::from(most) + 1);
-        Some(LabelledExit { label, to })
-    });
-    outcomes.chain(answers).chain(failed).chain(limit).collect()
+    for id in failed {
+        add("gate not passed", &Target::Phase(id.clone()));
+    }
+    if let (Some(most), Some(to)) = (phase.max_visits, &phase.on_limit) {
+        add(&format!("instead of visit {}", u64::from(most) + 1), to);
+    }
+    exits
 }
 
 /// Returns true if a phase is left only by its outcomes or by the answers to its approval.

@@ -61,17 +61,11 @@ fn show(changes: &[&FileChange], sources: &Path, page: &mut Page) {
         page.line(format_args!("{}{note}", change.path.display()));
         let texts = [&change.before, &change.after];
         let [before, after] = texts.map(|text| text.as_deref().unwrap_or_default());
-        let lines = |text, other: &str, style, mark| {
+        for (text, other, style, mark) in [(before, after, BAD, '-'), (after, before, GOOD, '+')] {
             let other: Vec<&str> = other.lines().collect();
-            let lines = str::lines(text).filter(|line| !other.contains(line));
-            let lines = lines.map(|line| paint(style, format_args!("{mark} {line}")));
-            lines.collect::<Vec<_>>()
-        };
-        for line in lines(before, after, BAD, '-') {
-            page.line(line);
-        }
-        for line in lines(after, before, GOOD, '+') {
-            page.line(line);
+            for line in text.lines().filter(|line| !other.contains(line)) {
+                page.line(paint(style, format_args!("{mark} {line}")));
+            }
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Requests for approval, as people and programs read them.
 
 use serde::Serialize;
-use workflow_core::approval::{Decision, Request};
+use workflow_core::approval::Request;
 use workflow_core::diagnostic::{shown, visible, visible_lines};
 
 use super::page::{DIMMED, GOOD, NOTABLE, Page, TITLE, paint};
+use crate::platform::answers::requests::AskedRequest;
 use crate::platform::file_excerpt;
 
 /// A request in a list.
@@ -17,8 +18,8 @@ pub(crate) struct ListedRequest {
     choice: Option<String>,
 }
 
-impl From<(Request, Option<Decision>)> for ListedRequest {
-    fn from((request, decision): (Request, Option<Decision>)) -> Self {
+impl From<AskedRequest> for ListedRequest {
+    fn from((request, decision): AskedRequest) -> Self {
         Self {
             request: Request {
                 shown_file: None,

@@ -1,8 +1,9 @@
 //! The status of a run, in words and as JSON.
 
+use std::fmt::Display;
+
 use clap::builder::styling::Style;
 use serde::Serialize;
-use workflow_core::approval::{Decision, Request};
 use workflow_core::definition::Bound;
 use workflow_core::diagnostic::{shown, visible};
 use workflow_core::reminders::PauseReason;
@@ -11,6 +12,7 @@ use workflow_core::session::{Needed, RunCondition, View};
 
 use super::page::{BAD, DIMMED, GOOD, Moment, NOTABLE, Page, TITLE, paint};
 use super::run::stored_path;
+use crate::platform::answers::requests::AskedRequest;
 use crate::sessions::SessionFile;
 use crate::store::{IndexedRun, Run};
 
@@ -42,7 +44,7 @@ impl ShownCondition {
     /// The condition of a restored run. Its open dialogs are not stored with it, but the index has them.
     pub(crate) fn of(
         view: &View<'_>,
-        request: Option<&(Request, Option<Decision>)>,
+        request: Option<&AskedRequest>,
         indexed: Option<&IndexedRun>,
     ) -> Self {
         let has_answer = request.map(|(_, decision)| decision.is_some());
@@ -178,7 +180,7 @@ impl<'a> RunStatus<'a> {
     pub(crate) fn of(
         view: &'a View<'a>,
         since: Option<Moment>,
-        request: Option<(Request, Option<Decision>)>,
+        request: Option<AskedRequest>,
     ) -> Self {
         let state = view.state;
         let phase = view.phase;
@@ -234,48 +236,39 @@ impl<'a> RunStatus<'a> {
 
     fn print(&self, page: &mut Page) {
         let phase = self.phase.as_ref();
-        let place = match (phase, self.path) {
-            (Some(phase), _) if phase.status_line.is_empty() => Some(phase.phase_name.to_owned()),
-            (Some(phase), _) => Some(phase.status_line.to_owned()),
-            (None, Some(path)) => Some(stored_path(path)),
-            (None, None) => None,
+        let place = match phase {
+            Some(phase) if phase.status_line.is_empty() => Some(phase.phase_name.to_owned()),
+            Some(phase) => Some(phase.status_line.to_owned()),
+            None => self.path.map(stored_path),
         };
         let outcomes = phase.map(|phase| phase.outcomes);
         let most = phase.and_then(|phase| phase.max_reminders);
         let reminders = self.reminders.filter(|count| *count > 0);
+        let reminders = reminders.map(|count| match most {
+            Some(most) => format!("{count} of {most}"),
+            None => count.to_string(),
+        });
         let approval = self.approval.as_ref();
-        let text = |text: &str| Some(text.to_owned());
-        let rows = [
-            ("task", text(self.task)),
-            ("place", place),
-            ("steps", self.steps.map(|steps| steps.to_string())),
-            ("visit", self.visit.and_then(text)),
-            (
-                "outcomes",
-                outcomes.filter(|text| !text.is_empty()).and_then(text),
-            ),
-            ("budget", self.budget.and_then(text)),
-            ("started", self.started_at.map(|at| at.to_string())),
-            ("since", self.since.map(|at| at.to_string())),
-            ("asks", approval.map(|approval| approval.ask.clone())),
-            (
-                "answered",
-                approval.and_then(|approval| approval.choice.clone()),
-            ),
-            (
-                "reminders",
-                reminders.map(|count| match most {
-                    Some(most) => format!("{count} of {most}"),
-                    None => count.to_string(),
-                }),
-            ),
-            ("elsewhere", self.elsewhere.clone()),
-        ];
-        for (key, value) in rows {
-            if let Some(value) = value {
-                page.line(format_args!("  {key:9} {}", shown(&value)));
-            }
-        }
+        let answer = approval.and_then(|approval| approval.choice.as_ref());
+        add(page, "task", Some(self.task));
+        add(page, "place", place);
+        add(page, "steps", self.steps);
+        add(page, "visit", self.visit);
+        add(page, "outcomes", outcomes.filter(|text| !text.is_empty()));
+        add(page, "budget", self.budget);
+        add(page, "started", self.started_at);
+        add(page, "since", self.since);
+        add(page, "asks", approval.map(|approval| &approval.ask));
+        add(page, "answered", answer);
+        add(page, "reminders", reminders);
+        add(page, "elsewhere", self.elsewhere.as_ref());
+    }
+}
+
+/// Adds a fact of a run, if it is known.
+fn add(page: &mut Page, name: &str, value: Option<impl Display>) {
+    if let Some(value) = value {
+        page.line(format_args!("  {name:9} {}", shown(&value.to_string())));
     }
 }
 

@@ -3,20 +3,22 @@
 //! One JSON object per line, linked to a tree by `id` and `parentId`; the last entry is the current one. A line
 //! that cannot be read is skipped and counted. The meaning of our entries is not known here.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use workflow_core::event::Entry;
+use workflow_protocol::Text;
+
+use crate::rpc::text_or_none;
 
 /// A parsed session file.
 #[derive(Debug)]
 pub(crate) struct SessionFile<'a> {
     /// The session's working directory.
-    pub(crate) cwd: Option<Cow<'a, str>>,
+    pub(crate) cwd: Option<Text<'a>>,
     /// The entries from the root to the current one.
     pub(crate) entries: Vec<SessionEntry<'a>>,
     /// The number of entries on other branches.
@@ -31,18 +33,18 @@ pub(crate) struct SessionFile<'a> {
 pub(crate) struct SessionEntry<'a> {
     /// The kind of entry: `message`, `custom`, `custom_message`, …
     #[serde(borrow, rename = "type")]
-    pub(crate) kind: Cow<'a, str>,
-    #[serde(borrow, default, deserialize_with = "lenient")]
-    id: Option<Cow<'a, str>>,
-    #[serde(borrow, default, deserialize_with = "lenient")]
-    parent_id: Option<Cow<'a, str>>,
-    #[serde(borrow, default, deserialize_with = "lenient")]
-    timestamp: Option<Cow<'a, str>>,
-    #[serde(borrow, default, deserialize_with = "lenient")]
-    cwd: Option<Cow<'a, str>>,
+    pub(crate) kind: Text<'a>,
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    id: Option<Text<'a>>,
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    parent_id: Option<Text<'a>>,
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    timestamp: Option<Text<'a>>,
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    cwd: Option<Text<'a>>,
     /// The owner of a `custom` or `custom_message` entry.
-    #[serde(borrow, default, deserialize_with = "lenient")]
-    pub(crate) custom_type: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    pub(crate) custom_type: Option<Text<'a>>,
     /// The data of a `custom` entry.
     #[serde(borrow)]
     pub(crate) data: Option<&'a RawValue>,
@@ -54,21 +56,6 @@ pub(crate) struct SessionEntry<'a> {
     pub(crate) message: Option<&'a RawValue>,
 }
 
-/// Reads a text; another value counts as absent.
-fn lenient<'de: 'a, 'a, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Cow<'a, str>>, D::Error> {
-    let value = <&RawValue>::deserialize(deserializer)?;
-    // A value of another type is not an error here, see above.
-    Ok(serde_json::from_str::<JsonText<'_>>(value.get())
-        .ok()
-        .map(|text| text.0))
-}
-
-/// A JSON text, borrowed if it has no escapes.
-#[derive(Deserialize)]
-struct JsonText<'a>(#[serde(borrow)] Cow<'a, str>);
-
 /// Reads a file, with its path in the error.
 pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))
@@ -79,7 +66,7 @@ pub(crate) fn is_session(bytes: &[u8]) -> bool {
     let first = lines(bytes)
         .next()
         .and_then(|line| serde_json::from_slice::<SessionEntry<'_>>(line).ok());
-    first.is_some_and(|first| first.kind == "session")
+    first.is_some_and(|first| &*first.kind == "session")
 }
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -95,7 +82,7 @@ impl<'a> SessionFile<'a> {
         let (mut cwd, mut skipped) = (None, 0);
         for line in lines(bytes) {
             match serde_json::from_slice::<SessionEntry<'_>>(line) {
-                Ok(entry) if entry.kind == "session" => cwd = entry.cwd,
+                Ok(entry) if &*entry.kind == "session" => cwd = entry.cwd,
                 Ok(entry) => read.push(entry),
                 Err(_) => skipped += 1,
             }
@@ -143,10 +130,8 @@ fn branch(entries: Vec<SessionEntry<'_>>) -> Vec<SessionEntry<'_>> {
 impl SessionEntry<'_> {
     /// Returns the entry for the engine, if it is one of ours.
     pub(crate) fn ours(&self) -> Option<Entry<'_>> {
-        let custom_type = self
-            .custom_type
-            .as_deref()
-            .filter(|_| self.kind == "custom")?;
+        let custom_type = self.custom_type.as_deref();
+        let custom_type = custom_type.filter(|_| &*self.kind == "custom")?;
         custom_type.starts_with("workflow:").then_some(Entry {
             custom_type,
             data: self.data,

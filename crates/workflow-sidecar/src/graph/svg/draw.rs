@@ -72,14 +72,9 @@ pub(super) fn described(name: &str, marks: &[NodeMark]) -> String {
 }
 
 pub(super) fn rect(class: &str, area: Area, radius: u32) -> String {
-    let Area {
-        x,
-        y,
-        width,
-        height,
-    } = area;
     format!(
-        "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"{radius}\"/>\n"
+        "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{radius}\"/>\n",
+        area.x, area.y, area.width, area.height
     )
 }
 

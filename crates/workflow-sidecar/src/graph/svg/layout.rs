@@ -112,16 +112,16 @@ fn description(graph: &Graph) -> String {
     }
 }
 
+const TOOLS: &str = "tools that are blocked, or the only ones allowed";
+const RULES: &str = "tools that are blocked, or the only ones allowed, and rules on calls";
+
 /// Returns the legend: only the icons that occur.
 fn legend_entries(graph: &Graph) -> Vec<(Option<MarkKind>, &'static str)> {
     let marks = graph.root.all_marks();
     let has = |kind: MarkKind| marks.iter().any(|mark| mark.kind == kind);
-    let tools = match (has(MarkKind::Rule), has(MarkKind::Tools)) {
-        (true, _) => Some("tools that are blocked, or the only ones allowed, and rules on calls"),
-        (false, true) => Some("tools that are blocked, or the only ones allowed"),
-        (false, false) => None,
-    };
     let lines = [
+        (MarkKind::Rule, RULES),
+        (MarkKind::Tools, TOOLS),
         (MarkKind::Open, "calls that are allowed"),
         (MarkKind::Gate, "checked before the phase can be left"),
         (MarkKind::Approval, "you are asked before the phase is left"),
@@ -129,12 +129,14 @@ fn legend_entries(graph: &Graph) -> Vec<(Option<MarkKind>, &'static str)> {
         (MarkKind::Flow, "conditions, values and limits"),
         (MarkKind::Collapsed, "a subworkflow, closed"),
     ];
-    let lines = lines.into_iter().filter(|(kind, _)| has(*kind));
+    // Both have the same icon.
+    let is_above = |kind: MarkKind| kind == MarkKind::Tools && has(MarkKind::Rule);
+    let lines = lines.into_iter();
+    let lines = lines.filter(|(kind, _)| has(*kind) && !is_above(*kind));
+    let lines = lines.map(|(kind, text)| (Some(kind), text));
     let loops = graph.root.loops().next();
     let loops = loops.map(|_| (None, "loop starts over, from any phase on the line"));
-    let tools = tools.map(|text| (Some(MarkKind::Tools), text));
-    let lines = lines.map(|(kind, text)| (Some(kind), text));
-    tools.into_iter().chain(lines).chain(loops).collect()
+    lines.chain(loops).collect()
 }
 
 /// The number of ends of jumps at a node.

@@ -14,6 +14,9 @@ use crate::time::wall_time;
 /// Milliseconds after which a request counts as one of an abandoned session.
 const MAX_AGE: u64 = 30 * 24 * 60 * 60 * 1000;
 
+/// A request, and its decision that was not used yet.
+pub(crate) type AskedRequest = (Request, Option<Decision>);
+
 /// The approval requests of a user.
 #[derive(Debug)]
 pub(crate) struct Requests(Store);
@@ -25,7 +28,7 @@ impl Requests {
 
     /// All requests, with decisions that were not used yet, in the order of the runs' ids. Those of abandoned sessions are
     /// left out.
-    pub(crate) fn all(&self) -> Result<Vec<(Request, Option<Decision>)>, StoreError> {
+    pub(crate) fn all(&self) -> Result<Vec<AskedRequest>, StoreError> {
         let rows = self.0.requests(wall_time().saturating_sub(MAX_AGE))?;
         let requests = rows.into_iter().filter_map(|row| {
             let request: Request = read(&row.request)?;
