@@ -7,7 +7,7 @@ use super::questions::Topic;
 use super::run::ActiveRun;
 use super::step_tool::{self, NONE_APPLIES, NoMove};
 use crate::condition::RunCondition;
-use crate::effect::{Delivery, Effects, ToolAnswer};
+use crate::effect::{Delivery, Effects, Reply, ToolAnswer};
 use crate::policy::gate_report::{self, Report};
 use crate::reminders::PauseReason;
 use crate::run::{RunProgress, TransitionError};
@@ -35,36 +35,38 @@ impl Session {
         }
     }
 
-    /// Does what a call of `workflow_step` asks for. `None` if the answer comes later.
-    pub(super) fn on_step(
+    /// Handles a call of `workflow_step`.
+    pub fn handle_workflow_step(
         &mut self,
         request: RequestId,
         call: &StepCall<'_>,
         out: &mut Effects,
-    ) -> Option<ToolAnswer> {
+    ) {
+        self.auto_continue.on_tool_used(out);
         if call.action != Some("cancel") {
             self.forget_first_cancel();
         }
         self.spend(|_| {}, out);
-        let reply = Some(match (call.action, self.budget_used_up()) {
+        let run = self.run.as_ref().filter(|run| run.is_active());
+        let used_up = run.and_then(|run| run.budgets().used_up());
+        let answer = match (call.action, used_up) {
             (Some("status"), _) => {
                 self.mark_phase_read();
-                step_tool::status(self.run.as_ref())
+                Some(step_tool::status(self.run.as_ref()))
             }
-            (Some("next" | "loop"), Some(used_up)) => step_tool::budget_used_up(&used_up),
-            (Some("next"), None) => {
-                let reply = self.leave_phase(request, call, out);
-                self.refresh_status(out);
-                return reply;
-            }
-            (Some("loop"), None) => self.repeat_scope(out),
-            (Some("cancel"), _) => self.cancel_by_tool(out),
-            (other, _) => step_tool::unknown_action(other),
-        });
+            (Some("next" | "loop"), Some(used_up)) => Some(step_tool::budget_used_up(&used_up)),
+            (Some("next"), None) => self.leave_phase(request, call, out),
+            (Some("loop"), None) => Some(self.repeat_scope(out)),
+            (Some("cancel"), _) => Some(self.cancel_by_tool(out)),
+            (other, _) => Some(step_tool::unknown_action(other)),
+        };
         self.refresh_status(out);
-        reply
+        if let Some(answer) = answer {
+            out.reply(request, Reply::Step(answer));
+        }
     }
 
+    /// Leaves the phase. `None` if the answer comes later.
     fn leave_phase(
         &mut self,
         request: RequestId,

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Abilities;
 use super::context::SentContext;
-use super::phase::ResolvedPhase;
 use super::run::ActiveRun;
 use crate::definition::Bound;
 use crate::effect::{Effects, message_type};
@@ -106,7 +105,8 @@ impl AutoContinue {
     }
 
     /// Notes that the agent called a tool.
-    pub(crate) fn on_tool_used(&mut self) {
+    pub(crate) fn on_tool_used(&mut self, out: &mut Effects) {
+        self.cancel_countdown(out);
         if let Some(reminded) = &mut self.reminded {
             reminded.used_tools = true;
         }
@@ -170,7 +170,11 @@ impl AutoContinue {
             StopDecision::Pause(reason) => {
                 run.pause(reason, out);
                 if let Some(phase) = run.phase() {
-                    let text = paused(phase, counters.reminders, reason);
+                    let (workflow, phase) = (&phase.workflow_name, phase.label());
+                    let why = describe(counters.reminders, reason);
+                    let text = format!(
+                        "⏸ {workflow} is paused in {phase}: {why}.\nAny message resumes it. /cancel-workflow ends it."
+                    );
                     out.send_message(message_type::PAUSED, text);
                 }
             }
@@ -241,15 +245,6 @@ impl AutoContinue {
 
 fn countdown_line(seconds: u32) -> String {
     format!("⏳ Auto-continuing in {seconds}s... (type anything to interrupt)")
-}
-
-/// The message about a pause.
-fn paused(phase: &ResolvedPhase, reminders: u32, reason: PauseReason) -> String {
-    let (workflow, phase) = (&phase.workflow_name, phase.label());
-    let why = describe(reminders, reason);
-    format!(
-        "⏸ {workflow} is paused in {phase}: {why}.\nAny message resumes it. /cancel-workflow ends it."
-    )
 }
 
 /// The reason why no more reminders are sent, as text.

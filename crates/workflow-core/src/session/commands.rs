@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::inputs;
 use super::run::ActiveRun;
 use crate::definition::{Catalog, Loaded, Parameter, Phase, Show, Workflow, nearest};
+use crate::diagnostic::shown;
 use crate::effect::{Notice, Question};
 use crate::run::{MAX_TIME, Position, RunProgress, Values, first_phase, input_texts, start};
 use crate::types::{RequestId, Severity};
@@ -59,7 +60,10 @@ impl NewRun {
         }
         let (inputs, description) = inputs::read(workflow, description)?;
         if description.is_empty() {
-            return Err(inputs::missing_description(workflow, arguments).into());
+            let (written, usage) = (shown(arguments), inputs::usage(workflow));
+            return Err(Notice::warning(format!(
+                "The description is missing. Write: /workflow {written} {{description}}\n\n{usage}"
+            )));
         }
         Ok(Self {
             workflow_key: workflow.key.clone(),
@@ -194,14 +198,6 @@ pub(crate) fn confirmation(run: &ActiveRun, new: &NewRun) -> Question {
     }
     let message = format!("Phase: {phase}\nTask: {task}\n\n{list}Start a new one?");
     Question::new("Workflow already active", message)
-}
-
-/// The answer to a start in which every phase would be skipped.
-pub(crate) fn nothing_applies(workflow: &Workflow) -> String {
-    format!(
-        "Every phase of {} would be skipped, because its condition (`when`) is not met at the start. Nothing was started.",
-        workflow.name
-    )
 }
 
 /// The name a session gets when a run starts in it.

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use crate::definition::{Parameter, ParameterKind, Workflow, nearest};
-use crate::diagnostic::shown;
 use crate::effect::Question;
 use crate::run::{Values, problems};
 use crate::text;
@@ -20,10 +19,10 @@ pub(crate) fn read<'t>(workflow: &Workflow, text: &'t str) -> Result<(Values, &'
     while let Some((parameter, written)) = next_input(&workflow.inputs, rest)? {
         let name = &parameter.name;
         let refuse = |problem: String| format!("Input `{name}` {problem}.\n\n{}", usage(workflow));
-        let (word, after) = match written {
-            Written::Alone(after) => value_after(parameter, after)
-                .ok_or_else(|| refuse(format!("has no value: {}", parameter.kind.describe())))?,
-            Written::Value(after) => next_word(after),
+        let no_value = || refuse(format!("has no value: {}", parameter.kind.describe()));
+        let (word, after) = match written.strip_prefix('=') {
+            Some(value) => next_word(value),
+            None => value_after(parameter, written).ok_or_else(no_value)?,
         };
         let value = parameter.parse(&word).map_err(refuse)?;
         match (values.get_mut(name), value) {
@@ -49,11 +48,8 @@ fn value_after<'t>(parameter: &Parameter, text: &'t str) -> Option<(String, &'t 
         return (!word.is_empty() && !word.starts_with("--")).then_some((word, after));
     }
     let is_value = matches!(&*word, "true" | "false");
-    Some(if is_value {
-        (word, after)
-    } else {
-        ("true".to_owned(), text)
-    })
+    let alone = ("true".to_owned(), text);
+    Some(if is_value { (word, after) } else { alone })
 }
 
 /// Adds the defaults, and checks that nothing is missing. The error is shown to the person.
@@ -109,15 +105,6 @@ pub(crate) fn read_answer(input: &Parameter, answer: &str) -> Result<Value, Stri
         return Err("must not be empty".to_owned());
     }
     input.parse(answer)
-}
-
-/// The answer to a start with inputs and without a description.
-pub(crate) fn missing_description(workflow: &Workflow, arguments: &str) -> String {
-    format!(
-        "The description is missing. Write: /workflow {} {{description}}\n\n{}",
-        shown(arguments),
-        usage(workflow)
-    )
 }
 
 /// The line with which a workflow is started.
@@ -197,47 +184,38 @@ fn choices(kind: &ParameterKind) -> Vec<String> {
     }
 }
 
-/// The form in which an input is written.
-enum Written<'t> {
-    /// `--name`: its value follows, unless it is a flag.
-    Alone(&'t str),
-    /// `--name=` or `name=`.
-    Value(&'t str),
-}
-
+/// The input that a text begins with, and the text after its name: `=` and the value, or the value of `--name` unless it is
+/// a flag.
 fn next_input<'w, 't>(
     inputs: &'w [Parameter],
     text: &'t str,
-) -> Result<Option<(&'w Parameter, Written<'t>)>, String> {
-    let find = |name: &str| inputs.iter().find(|input| input.name == name);
+) -> Result<Option<(&'w Parameter, &'t str)>, String> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     let dashed = text.strip_prefix("--");
     let start = dashed.unwrap_or(text);
     let end = start.find(|c| !is_name(c)).unwrap_or(start.len());
     let (name, after) = start.split_at(end);
-    let names = || inputs.iter().map(|input| input.name.as_str());
-    if let Some(value) = after.strip_prefix('=') {
-        if let Some(input) = find(name) {
-            return Ok(Some((input, Written::Value(value))));
-        }
-        // Anything else with an equals sign is a part of the description.
-        return match nearest(name, names()) {
-            Some(meant) => Err(format!(
-                "There is no input `{name}`. Did you mean `{meant}`? Write `{END_OF_INPUTS}` before a description that begins so."
-            )),
-            None => Ok(None),
-        };
-    }
+    let has_value = after.starts_with('=');
     let ends = after.is_empty() || after.starts_with(char::is_whitespace);
-    if dashed.is_none() || name.is_empty() || !ends || inputs.is_empty() {
+    let is_alone = dashed.is_some() && !name.is_empty() && ends && !inputs.is_empty();
+    if !has_value && !is_alone {
         return Ok(None);
     }
-    if let Some(input) = find(name) {
-        return Ok(Some((input, Written::Alone(after))));
+    if let Some(input) = inputs.iter().find(|input| input.name == name) {
+        return Ok(Some((input, after)));
     }
-    let known = text::join(names().map(|name| format!("--{name}")), ", ");
+    let names = || inputs.iter().map(|input| &*input.name);
+    let problem = if is_alone {
+        let known = text::join(names().map(|name| format!("--{name}")), ", ");
+        format!("There is no input `--{name}`. Inputs: {known}.")
+    } else if let Some(meant) = nearest(name, names()) {
+        format!("There is no input `{name}`. Did you mean `{meant}`?")
+    } else {
+        // Anything else with an equals sign is a part of the description.
+        return Ok(None);
+    };
     Err(format!(
-        "There is no input `--{name}`. Inputs: {known}. Write `{END_OF_INPUTS}` before a description that begins so."
+        "{problem} Write `{END_OF_INPUTS}` before a description that begins so."
     ))
 }
 

@@ -32,8 +32,6 @@ const GATE_VALID_FOR: Millis = 10 * 60 * 1000;
 const UNANSWERED: &str = "no answer in time";
 const CHANGED: &str =
     "Your earlier answer does not count, because what it was about has changed. Please look again.";
-const NO_APPROVAL: &str = "the phase needs no approval any more";
-const NO_PHASE: &str = "the run is in no phase any more";
 const DISMISSED: &str = "the question was closed without an answer";
 
 /// The next step of an exit: what it waits for, or how it ends.
@@ -560,11 +558,11 @@ fn approval_message(
 }
 
 fn no_phase() -> ExitOutcome {
-    ExitOutcome::Stay(cancelled(NO_PHASE))
+    ExitOutcome::Stay(cancelled("the run is in no phase any more"))
 }
 
 fn no_approval() -> ExitOutcome {
-    ExitOutcome::Stay(cancelled(NO_APPROVAL))
+    ExitOutcome::Stay(cancelled("the phase needs no approval any more"))
 }
 
 /// The answer to a call of `next` that was cancelled.

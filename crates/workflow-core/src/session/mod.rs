@@ -99,23 +99,6 @@ pub struct Session {
     problems: ShownProblems,
 }
 
-/// The activity of the agent that an event shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Activity {
-    /// It begins to work.
-    Starts,
-    /// It calls a tool.
-    CallsTool,
-    /// It calls `workflow_step`.
-    CallsStep,
-    /// It finished a call or a response, and continues.
-    Continues,
-    /// It stopped.
-    Stops,
-    /// A message for it was submitted.
-    IsAddressed,
-}
-
 impl Session {
     /// A session without a run. The seed determines its ids.
     #[must_use]
@@ -224,7 +207,7 @@ impl Session {
         prompt: Option<&str>,
         out: &mut Effects,
     ) -> Option<ContextMessage> {
-        self.on_activity(Activity::Starts, out);
+        self.on_work_begun(out);
         self.forget_first_cancel();
         self.turn_moved = None;
         if let Some(run) = &mut self.run {
@@ -241,13 +224,13 @@ impl Session {
     /// Handles the start of the agent.
     pub fn handle_agent_start(&mut self, out: &mut Effects) {
         self.checkpoints.end_prompt();
-        self.on_activity(Activity::Starts, out);
+        self.on_work_begun(out);
         self.spend(|_| {}, out);
     }
 
     /// Handles the start of one response of the model; `index` is its number, as the host counts.
     pub fn handle_turn_start(&mut self, index: Option<u64>, out: &mut Effects) {
-        self.on_activity(Activity::Starts, out);
+        self.on_work_begun(out);
         let checkpoint = match self.phase() {
             Some(phase) => phase.checkpoint,
             None => self.settings.checkpoint,
@@ -266,7 +249,7 @@ impl Session {
     ///
     /// A first `cancel` survives this: the model can confirm only in its next response (A03).
     pub fn handle_turn_end(&mut self, usage: TurnUsage, out: &mut Effects) {
-        self.on_activity(Activity::Continues, out);
+        self.triggers.set_busy();
         let count = |budgets: &mut Budgets| budgets.count_turn(usage);
         self.spend(count, out);
         if let Some(run) = &mut self.run {
@@ -283,7 +266,8 @@ impl Session {
         last: Option<LastAssistant<'_>>,
         out: &mut Effects,
     ) -> Mutation {
-        self.on_activity(Activity::Stops, out);
+        self.triggers.set_idle(out.now());
+        self.auto_continue.cancel_countdown(out);
         self.checkpoints.end_prompt();
         self.forget_first_cancel();
         // A person's command continues without the agent.
@@ -321,7 +305,8 @@ impl Session {
 
     /// Handles a tool call.
     pub fn handle_tool_call(&mut self, request: RequestId, call: &Call<'_>, out: &mut Effects) {
-        self.on_activity(Activity::CallsTool, out);
+        self.triggers.set_busy();
+        self.auto_continue.on_tool_used(out);
         if call.tool() != STEP_TOOL
             && !call.is_part()
             && let Some(used_up) = self.spend(Budgets::count_call, out)
@@ -350,9 +335,8 @@ impl Session {
         tool: &str,
         content: Option<&RawValue>,
         is_error: bool,
-        out: &mut Effects,
     ) -> Option<Box<RawValue>> {
-        self.on_activity(Activity::Continues, out);
+        self.triggers.set_busy();
         let phase = self.phase();
         let content = self.calls.rewrite_result(tool, content, is_error, phase)?;
         if tool == STEP_TOOL {
@@ -375,20 +359,7 @@ impl Session {
                 self.refresh_status(out);
             }
             // It may be a reminder, which must not reset the counters; the start of the agent on it decides.
-            None => self.on_activity(Activity::IsAddressed, out),
-        }
-    }
-
-    /// Handles a call of `workflow_step`.
-    pub fn handle_workflow_step(
-        &mut self,
-        request: RequestId,
-        call: &StepCall<'_>,
-        out: &mut Effects,
-    ) {
-        self.on_activity(Activity::CallsStep, out);
-        if let Some(answer) = self.on_step(request, call, out) {
-            out.reply(request, Reply::Step(answer));
+            None => self.auto_continue.cancel_countdown(out),
         }
     }
 
@@ -477,31 +448,17 @@ impl Session {
         None
     }
 
-    /// Does what follows from every event of a kind, whatever else it means.
-    fn on_activity(&mut self, activity: Activity, out: &mut Effects) {
-        match activity {
-            Activity::Starts | Activity::CallsTool | Activity::Continues => {
-                self.triggers.set_busy();
-            }
-            Activity::Stops => self.triggers.set_idle(out.now()),
-            Activity::CallsStep | Activity::IsAddressed => {}
-        }
-        if activity == Activity::Starts {
-            let why = "the agent continued before you answered";
-            self.withdraw_restore_question(why, out);
-        }
-        if activity != Activity::Continues {
-            self.auto_continue.cancel_countdown(out);
-        }
-        if matches!(activity, Activity::CallsTool | Activity::CallsStep) {
-            self.auto_continue.on_tool_used();
-        }
+    /// Notes that the agent begins to work.
+    fn on_work_begun(&mut self, out: &mut Effects) {
+        self.triggers.set_busy();
+        self.withdraw_restore_question("the agent continued before you answered", out);
+        self.auto_continue.cancel_countdown(out);
     }
 
     /// A message of the user cancels the countdown, resets the counters, and resumes a paused run, except one that waits
     /// for an approval. It answers the agent that asks to cancel, so that question is withdrawn.
     fn on_user_message(&mut self, out: &mut Effects) {
-        self.on_activity(Activity::IsAddressed, out);
+        self.auto_continue.cancel_countdown(out);
         self.withdraw_cancel_question(out);
         self.auto_continue.forget_reminder();
         if let Some(run) = &mut self.run {

@@ -76,12 +76,6 @@ impl Session {
         self.run.as_ref()?.phase()
     }
 
-    /// The limit of a budget of the active run that is used up.
-    pub(super) fn budget_used_up(&self) -> Option<String> {
-        let run = self.run.as_ref().filter(|run| run.is_active())?;
-        run.budgets().used_up()
-    }
-
     /// The status line (hook-lifecycle: "updateStatus").
     pub(super) fn status(&self) -> Option<String> {
         let run = self.run.as_ref()?;

@@ -190,10 +190,11 @@ impl QuestionTable {
     }
 
     /// Closes a question, and has the host close its dialog. A late answer to it is recognized.
-    pub(crate) fn close(&mut self, id: QuestionId, out: &mut Effects) -> Option<Topic> {
-        let topic = self.asked.get_mut(&id)?.topic.take()?;
-        out.withdraw(id);
-        Some(topic)
+    pub(crate) fn close(&mut self, id: QuestionId, out: &mut Effects) {
+        let asked = self.asked.get_mut(&id);
+        if asked.is_some_and(|asked| asked.topic.take().is_some()) {
+            out.withdraw(id);
+        }
     }
 
     /// Closes the open questions whose topics fit, oldest first.
@@ -202,25 +203,11 @@ impl QuestionTable {
         fits: impl Fn(&Topic) -> bool,
         out: &mut Effects,
     ) -> Vec<Topic> {
-        let fits = |asked: &AskedQuestion| asked.topic.as_ref().is_some_and(&fits);
-        let closed = self.close_where(fits, out).into_iter();
-        closed.map(|(topic, _)| topic).collect()
-    }
-
-    fn close_where(
-        &mut self,
-        fits: impl Fn(&AskedQuestion) -> bool,
-        out: &mut Effects,
-    ) -> Vec<(Topic, String)> {
         let mut closed = Vec::new();
-        for (id, asked) in self.asked.iter_mut().filter(|(_, asked)| fits(asked)) {
-            if let Some(topic) = asked.topic.take() {
+        for (id, asked) in &mut self.asked {
+            if let Some(topic) = asked.topic.take_if(|topic| fits(topic)) {
                 out.withdraw(*id);
-                let notice = format!(
-                    "[workflow] \"{}\": {TIMED_OUT}. {}",
-                    asked.title, asked.without_answer
-                );
-                closed.push((topic, notice));
+                closed.push(topic);
             }
         }
         closed
@@ -228,8 +215,17 @@ impl QuestionTable {
 
     /// Closes the questions that timed out. Returns the topic of each, with a notification about it and its outcome.
     pub(crate) fn close_overdue(&mut self, out: &mut Effects) -> Vec<(Topic, String)> {
-        let now = out.now();
-        self.close_where(|asked| asked.due.is_some_and(|due| due <= now), out)
+        let mut closed = Vec::new();
+        for (id, asked) in &mut self.asked {
+            let is_due = asked.due.is_some_and(|due| due <= out.now());
+            if let Some(topic) = asked.topic.take_if(|_| is_due) {
+                out.withdraw(*id);
+                let (title, without_answer) = (&asked.title, asked.without_answer);
+                let notice = format!("[workflow] \"{title}\": {TIMED_OUT}. {without_answer}");
+                closed.push((topic, notice));
+            }
+        }
+        closed
     }
 
     /// Takes a question that was answered out of the table: its topic, or what is said of an answer that came too late.

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use super::commands::{
-    NewRun, PendingStart, StartAwaits, confirmation, nothing_applies, session_name,
-};
+use super::commands::{NewRun, PendingStart, StartAwaits, confirmation, session_name};
 use super::context::SentContext;
 use super::controls::Answered;
 use super::questions::Topic;
@@ -132,7 +130,10 @@ impl Session {
         };
         let progress = new.progress(workflow, self.ids.task(out.now()), out.now());
         if !progress.state.active {
-            return out.warn(nothing_applies(workflow));
+            return out.warn(format!(
+                "Every phase of {} would be skipped, because its condition (`when`) is not met at the start. Nothing was started.",
+                workflow.name
+            ));
         }
         let first_message = new.initial_message(workflow, &progress);
         let triggers = std::mem::take(&mut self.settings.triggers);

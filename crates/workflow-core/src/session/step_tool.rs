@@ -81,16 +81,12 @@ pub(crate) fn plan_leave(run: Option<&ActiveRun>, jumps: u32) -> Result<Move, No
     let planned = run.plan_leave(Actor::Agent { jumps });
     planned.map_err(|error| match error {
         TransitionError::Limit(limit) => NoMove::Limit(limit),
-        TransitionError::NoneApplies => NoMove::Refused(leads_nowhere(&phase.phase.name)),
+        TransitionError::NoneApplies => NoMove::Refused(not_advanced(format!(
+            "Not moved: {NONE_APPLIES}. You are still in {}. Tell the user, who can move the workflow with /workflow-goto.",
+            phase.phase.name
+        ))),
         TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable => gone(),
     })
-}
-
-/// The answer to a way back on which no phase applies.
-fn leads_nowhere(phase: &str) -> ToolAnswer {
-    not_advanced(format!(
-        "Not moved: {NONE_APPLIES}. You are still in {phase}. Tell the user, who can move the workflow with /workflow-goto."
-    ))
 }
 
 /// The answer to a move when a budget is used up.

@@ -20,10 +20,12 @@ const WAKE_TIMEOUT: Millis = 10_000;
 const MAX_SHOWN: usize = 200;
 
 /// The messages for the agent.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct TriggerQueue {
-    /// Since when the agent is idle; `None` while it works. After a message to it this lies ahead.
-    idle_since: Option<Millis>,
+    /// True while the agent works.
+    is_busy: bool,
+    /// Since when it is idle if it does not work. After a message to it this lies ahead.
+    idle_since: Millis,
     queue: VecDeque<String>,
     /// True while triggers are watched.
     watching: bool,
@@ -31,43 +33,30 @@ pub(crate) struct TriggerQueue {
     declined: bool,
 }
 
-impl Default for TriggerQueue {
-    fn default() -> Self {
-        Self {
-            idle_since: Some(0),
-            queue: VecDeque::new(),
-            watching: false,
-            declined: false,
-        }
-    }
-}
-
 impl TriggerQueue {
     /// When the next message can be sent.
     pub(crate) fn deadline(&self) -> Option<Millis> {
-        self.idle_since.filter(|_| !self.queue.is_empty())
+        (!self.is_busy && !self.queue.is_empty()).then_some(self.idle_since)
     }
 
     /// Returns true if the agent does not work, judged by the events.
     pub(crate) fn is_idle(&self, now: Millis) -> bool {
-        self.idle_since.is_some_and(|since| since <= now)
+        !self.is_busy && self.idle_since <= now
     }
 
     /// Notes that the agent works.
     pub(crate) fn set_busy(&mut self) {
-        self.idle_since = None;
+        self.is_busy = true;
     }
 
     /// Notes that the agent has stopped, or that another conversation is open.
     pub(crate) fn set_idle(&mut self, now: Millis) {
-        self.idle_since = Some(now);
+        (self.is_busy, self.idle_since) = (false, now);
     }
 
     /// Notes that a message was sent to the agent.
     pub(crate) fn set_waking(&mut self, now: Millis) {
-        if let Some(since) = &mut self.idle_since {
-            *since = now.saturating_add(WAKE_TIMEOUT);
-        }
+        self.idle_since = now.saturating_add(WAKE_TIMEOUT);
     }
 
     /// Watches these triggers and no others.

@@ -148,7 +148,7 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
             content,
             is_error,
         } => {
-            let content = session.handle_tool_result(tool, content, is_error, out);
+            let content = session.handle_tool_result(tool, content, is_error);
             return Replied::Now(content.map(|content| format!("content {content}")));
         }
         Event::UserInput { author } => session.handle_user_input(author, out),

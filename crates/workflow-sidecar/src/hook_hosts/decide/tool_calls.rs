@@ -66,7 +66,7 @@ pub(super) fn rewritten(
 ) -> Option<String> {
     let tool = host.engine_tool(tool);
     tool_result::rewritten(result, &mut |content| {
-        session.handle(|session, out| session.handle_tool_result(tool, Some(content), false, out))
+        session.handle(|session, _| session.handle_tool_result(tool, Some(content), false))
     })
 }
 

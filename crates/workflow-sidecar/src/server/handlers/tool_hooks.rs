@@ -27,8 +27,8 @@ impl Handler<HookToolResult> for Server {
     fn handle(&mut self, params: ToolResultParams<'_>) -> HandlerResult<ToolResultResult> {
         let event = &params.event;
         let is_error = event.is_error.unwrap_or(false);
-        let (content, out) = self.handle_call(&params, |session, out| {
-            session.handle_tool_result(&event.tool_name, event.content, is_error, out)
+        let (content, out) = self.handle_call(&params, |session, _| {
+            session.handle_tool_result(&event.tool_name, event.content, is_error)
         })?;
         let content = content.map(|content| ToolResultMutation {
             content: Some(content),
