@@ -9,7 +9,7 @@ use clap::builder::{FalseyValueParser, RangedU64ValueParser};
 
 use super::telemetry::{self, TIME_TO_EXPORT};
 use crate::log::{FORMAT_VARIABLE, LogFormat};
-use crate::record::{DEFAULT_LIMIT, Payload, RECORD_VARIABLE, Recorder, RecordingOptions};
+use crate::record::{DEFAULT_LIMIT, RECORD_VARIABLE, Recorder, RecordingOptions};
 use crate::server::{DEFAULT_MAX_LINE, MAX_LINE_LIMIT, serve};
 
 /// Set for `--record-redact`.
@@ -68,11 +68,7 @@ impl Arguments {
     fn recorder(&self) -> Option<Recorder> {
         let path = self.record.as_deref().filter(|path| !path.is_empty())?;
         let options = RecordingOptions {
-            payload: if self.record_redact {
-                Payload::Redacted
-            } else {
-                Payload::Kept
-            },
+            is_redacted: self.record_redact,
             limit: self.record_limit,
         };
         Recorder::begin(Path::new(path), options)

@@ -25,10 +25,10 @@ mod steps;
 mod suite;
 mod transcript_loader;
 
-pub(crate) use format::{ProtocolLine, Transcript, TranscriptEntry};
+pub(crate) use format::{Transcript, TranscriptEntry};
 pub(crate) use player::ReplayOptions;
 pub(crate) use recorder::{DEFAULT_LIMIT, RECORD_VARIABLE, Recorder, RecordingOptions};
-pub(crate) use redaction::{Payload, lenient_json};
+pub(crate) use redaction::lenient_json;
 pub(crate) use report::{ReplayTotals, junit, replay_text};
 pub use scripted_session::{Exchange, bless_text, differences_of_text, run_script};
 pub(crate) use suite::replay_all;

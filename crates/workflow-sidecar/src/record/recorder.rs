@@ -18,12 +18,10 @@ use workflow_core::types::Millis;
 use workflow_protocol::PROTOCOL_VERSION;
 
 use super::definitions::{DefinitionsLine, RecordedDirectory};
-use super::format::{
-    ANY, Header, RecordedBy, RecordingClock, UNKNOWN, VERSION, line_value, written_line,
-};
+use super::format::{Header, RecordedBy, RecordingClock, VERSION, line_value, written_line};
 use super::recording_loader::{ReadDirectory, RecordingLoader};
 use super::recording_platform::RecordingPlatform;
-use super::redaction::{Answers, Payload, Redaction, hide_tokens};
+use super::redaction::{Redaction, hide_tokens};
 use super::results::{PlatformResult, ReportedEvent};
 use crate::files::home_dir;
 use crate::platform::Platform;
@@ -43,7 +41,8 @@ const LAST_NOTE: u64 = 128;
 /// The options of a recording.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RecordingOptions {
-    pub(crate) payload: Payload,
+    /// True if no string of what tools are given and give back is recorded. Otherwise long ones lose their middle.
+    pub(crate) is_redacted: bool,
     /// The number of bytes at most.
     pub(crate) limit: u64,
 }
@@ -100,7 +99,7 @@ impl ConnectionRecorder for Recorder {
         self.redaction.begin();
         let followed = String::from_utf8_lossy(followed);
         let followed: Vec<&str> = followed.lines().collect();
-        let mut answers = Answers::Compared;
+        let mut answers = None;
         match cause {
             Cause::Host {
                 line,
@@ -117,9 +116,8 @@ impl ConnectionRecorder for Recorder {
         }
         for line in followed {
             let line = match answers {
-                Answers::Compared => self.redaction.sidecar_line(line),
-                Answers::AnyRefusal => ANY.into(),
-                Answers::Unknown => UNKNOWN.into(),
+                Some(any) => any.into(),
+                None => self.redaction.sidecar_line(line),
             };
             lines.push_json("out", &line);
         }
@@ -144,7 +142,8 @@ impl Recorder {
         path: &Path,
         options: RecordingOptions,
     ) -> anyhow::Result<Self> {
-        if names_directory(path) {
+        // A path that ends so must be a directory, even if it does not exist.
+        if path.to_string_lossy().ends_with(std::path::is_separator) {
             fs::create_dir_all(path).map_err(|error| anyhow!("{}: {error}", path.display()))?;
         }
         let path = if path.is_dir() {
@@ -162,7 +161,7 @@ impl Recorder {
             seed,
             read: Arc::default(),
             results: Arc::default(),
-            redaction: Redaction::new(options.payload),
+            redaction: Redaction::new(options.is_redacted),
             written: HashMap::new(),
         };
         let header = Header {
@@ -181,14 +180,14 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// Writes a line of the host, and decides how its answers are recorded.
+    /// Writes a line of the host; gives the line that is recorded in place of its answers, if they depend on what is left out.
     fn push_host_line(
         &mut self,
         line: HostLine<'_>,
         followed: &[&str],
         depends_on_payload: bool,
         lines: &mut Lines,
-    ) -> Answers {
+    ) -> Option<&'static str> {
         match line {
             HostLine::End => lines.push("end", &true),
             HostLine::TooLong(limit) => lines.push("tooLong", &limit),
@@ -203,7 +202,7 @@ impl Recorder {
                 return answers;
             }
         }
-        Answers::Compared
+        None
     }
 
     /// The directories that differ from those that were written last, if there are any.
@@ -212,7 +211,7 @@ impl Recorder {
         for (name, mut directory) in read {
             let written = self.written.insert(name.clone(), directory.clone());
             if written.unwrap_or_default() != directory {
-                if self.redaction.is_on() {
+                if self.redaction.is_on {
                     hide_tokens(&mut directory);
                 }
                 changed.insert(name, directory);
@@ -259,12 +258,6 @@ impl Lines {
         self.1 += &written_line(Some(self.0), name, json);
         self.1.push('\n');
     }
-}
-
-/// True if a path must be a directory, even if it does not exist.
-fn names_directory(path: &Path) -> bool {
-    let last = path.as_os_str().as_encoded_bytes().last();
-    last.is_some_and(|byte| std::path::is_separator(char::from(*byte)))
 }
 
 /// A file name with the time and the process: `workflow-20261120T153000Z-4711.jsonl`.
@@ -334,7 +327,7 @@ mod tests {
 
     fn options(limit: u64) -> RecordingOptions {
         RecordingOptions {
-            payload: Payload::Kept,
+            is_redacted: false,
             limit,
         }
     }

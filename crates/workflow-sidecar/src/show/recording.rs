@@ -12,7 +12,7 @@ use workflow_core::policy::STEP_TOOL;
 
 use super::Timeline;
 use super::timeline::TimelineEvent;
-use crate::record::{ProtocolLine, Transcript, TranscriptEntry};
+use crate::record::{Transcript, TranscriptEntry};
 use crate::sessions::SessionFile;
 
 /// Builds the timelines of a recording's sessions, by id.
@@ -36,8 +36,10 @@ pub(crate) fn of_recording(
                     timeline.open_questions.clear();
                 }
             }
-            TranscriptEntry::In(line) => reader.host_line(line),
-            TranscriptEntry::Out(line) => reader.sidecar_line(line),
+            TranscriptEntry::In(line) => reader.host_message(line.message().unwrap_or_default()),
+            TranscriptEntry::Out(line) => {
+                reader.sidecar_message(&line.message().unwrap_or_default());
+            }
             TranscriptEntry::Event(reported) => {
                 let event = &reported.event;
                 reader.restored = matches!(event, PlatformEvent::CodeRestored { .. });
@@ -79,11 +81,8 @@ impl RecordingReader {
         timeline.at(self.now)
     }
 
-    /// Handles a line of the host.
-    fn host_line(&mut self, line: &ProtocolLine) {
-        let Some(message) = line.message() else {
-            return;
-        };
+    /// Handles a message of the host.
+    fn host_message(&mut self, message: Value) {
         let params = &message["params"];
         let Some(method) = message["method"].as_str() else {
             let (id, now) = (message["id"].to_string(), self.now);
@@ -128,16 +127,13 @@ impl RecordingReader {
         }
     }
 
-    /// Handles a line of the sidecar.
-    fn sidecar_line(&mut self, line: &ProtocolLine) {
-        let Some(message) = line.message() else {
-            return;
-        };
+    /// Handles a message of the sidecar.
+    fn sidecar_message(&mut self, message: &Value) {
         let params = &message["params"];
         match message["method"].as_str() {
             Some("host/apply") => {
                 let restored = std::mem::take(&mut self.restored);
-                self.actions(session_of(&message), &params["actions"], restored);
+                self.actions(session_of(message), &params["actions"], restored);
             }
             Some("ui/confirm" | "ui/select" | "ui/input") => {
                 // The title of a choice also contains the text below it.
@@ -147,7 +143,7 @@ impl RecordingReader {
                 };
                 let question = [first("title"), first("message")].join(" ");
                 let id = message["id"].to_string();
-                let timeline = self.timeline(session_of(&message));
+                let timeline = self.timeline(session_of(message));
                 timeline.question_opened(&id, question.trim());
             }
             _ => {

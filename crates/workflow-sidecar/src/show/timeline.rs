@@ -25,10 +25,6 @@ pub(crate) struct Timeline {
     action: Option<String>,
     /// The action of the last call of `workflow_step`, after it has moved the run.
     moved_by: Option<String>,
-    /// The current phase: the index of its event, and when it was entered.
-    open: Option<(usize, Option<i64>)>,
-    /// Indexes of the events that need names from the definition: start and phase.
-    unnamed: Vec<usize>,
     /// The open questions: the index of the event by id.
     pub(super) open_questions: HashMap<String, usize>,
     /// Texts of triggers that were not sent to the agent yet.
@@ -178,9 +174,6 @@ impl Timeline {
         {
             flow.comment = None;
             std::mem::swap(moved, answered);
-            if let Some((open, _)) = &mut self.open {
-                *open += 1;
-            }
         }
     }
 
@@ -229,16 +222,13 @@ impl Timeline {
 
     /// Adds an event. The current phase ends where another begins, or a run.
     pub(super) fn push(&mut self, what: TimelineEvent) {
-        match what {
-            TimelineEvent::Entered { .. } => {
-                self.leave_phase();
-                self.open = Some((self.events.len(), self.now));
-            }
-            TimelineEvent::Started { .. }
-            | TimelineEvent::Resumed { .. }
-            | TimelineEvent::Completed { .. }
-            | TimelineEvent::Cancelled { .. } => self.leave_phase(),
-            _ => {}
+        if let TimelineEvent::Entered { .. }
+        | TimelineEvent::Started { .. }
+        | TimelineEvent::Resumed { .. }
+        | TimelineEvent::Completed { .. }
+        | TimelineEvent::Cancelled { .. } = what
+        {
+            self.leave_phase();
         }
         self.events.push(TimedEvent { at: self.now, what });
     }
@@ -372,7 +362,6 @@ impl Timeline {
     fn started(&mut self, state: RunState) {
         let run = TimelineRun::new(state, self.known.clone());
         if run.state.active {
-            self.unnamed = vec![self.events.len(), self.events.len() + 1];
             self.begin(run, false);
         } else {
             // The start of the run is not in the file.
@@ -399,19 +388,16 @@ impl Timeline {
         self.run = Some(run);
     }
 
-    /// Names the events that had only keys, because the definition is stored after the state.
+    /// Names the start, because the definition is stored after the state.
     fn defined(&mut self, entry: Entry<'_>) {
-        let Some(run) = self.run.as_mut() else { return };
-        if !run.define(entry) {
-            return;
-        }
-        let (name, now_in) = (run.workflow().to_owned(), run.phase());
-        for at in std::mem::take(&mut self.unnamed) {
-            match self.events.get_mut(at).map(|event| &mut event.what) {
-                Some(TimelineEvent::Started { workflow, .. }) => workflow.clone_from(&name),
-                Some(TimelineEvent::Entered { phase, .. }) => phase.clone_from(&now_in),
-                _ => {}
-            }
+        if let Some(run) = &mut self.run
+            && run.define(entry)
+            && let [.., started, entered] = &mut *self.events
+            && let TimelineEvent::Started { workflow, .. } = &mut started.what
+            && let TimelineEvent::Entered { phase, .. } = &mut entered.what
+        {
+            run.workflow().clone_into(workflow);
+            *phase = run.phase();
         }
     }
 
@@ -452,11 +438,12 @@ impl Timeline {
 
     /// Sets the duration of the phase that is left.
     fn leave_phase(&mut self) {
-        let Some((at, since)) = self.open.take() else {
-            return;
-        };
-        let event = self.events.get_mut(at).map(|event| &mut event.what);
-        if let Some(TimelineEvent::Entered { lasted, .. }) = event {
+        let mut events = self.events.iter_mut().rev();
+        let phase = events.find_map(|event| match &mut event.what {
+            TimelineEvent::Entered { lasted, .. } => Some((event.at, lasted)),
+            _ => None,
+        });
+        if let Some((since, lasted @ None)) = phase {
             let times = self.now.zip(since);
             *lasted = times.map(|(now, since)| now.saturating_sub(since));
         }

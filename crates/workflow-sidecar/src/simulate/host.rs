@@ -21,7 +21,7 @@ use super::guards::GuardLookup;
 use super::reaction::{PossibleAnswers, Reaction, first_line, guard, text};
 use crate::platform::PlatformReport;
 use crate::present::{BAD, DIMMED, NOTABLE, count, paint};
-use crate::record::{DEFAULT_LIMIT, Payload, Recorder, RecordingOptions};
+use crate::record::{DEFAULT_LIMIT, Recorder, RecordingOptions};
 use crate::server::{InMemoryServer, ServerConfig};
 
 /// The time of every simulation.
@@ -388,7 +388,7 @@ pub(crate) fn begin_recording(path: &Path) -> Result<Recorder> {
     );
     File::create(path).with_context(cannot)?;
     let options = RecordingOptions {
-        payload: Payload::Kept,
+        is_redacted: false,
         limit: DEFAULT_LIMIT,
     };
     Recorder::begin_at(NOW, SEED, path, options).with_context(cannot)

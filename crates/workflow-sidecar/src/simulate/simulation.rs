@@ -77,13 +77,11 @@ impl<'a> Simulation<'a> {
     }
 
     fn happen(&mut self, command: &ScriptCommand) -> Result<()> {
-        let is_the_agents = matches!(
+        let is_act = matches!(
             command,
-            ScriptCommand::Tool { .. }
-                | ScriptCommand::Stop { .. }
-                | ScriptCommand::Start
-                | ScriptCommand::Result { .. }
+            ScriptCommand::Tool { .. } | ScriptCommand::Stop { .. } | ScriptCommand::Result { .. }
         );
+        let is_the_agents = is_act || *command == ScriptCommand::Start;
         if is_the_agents && self.waiting.is_some() {
             let why = "the agent waits: answer the question, or give the result of the gate";
             return self.host.nothing(why);
@@ -95,6 +93,9 @@ impl<'a> Simulation<'a> {
         {
             let why = question.answers.only();
             return self.host.nothing(&why);
+        }
+        if is_act && !self.is_running {
+            self.agent_starts()?;
         }
         match command {
             ScriptCommand::Tool { name, input } => self.tool(name, input),
@@ -128,9 +129,8 @@ impl<'a> Simulation<'a> {
     }
 
     fn hook(&mut self, name: &str, event: &Value) -> Result<Value> {
-        let result = self
-            .host
-            .call(&format!("hook/{name}"), &json!({ "event": event }))?;
+        let params = json!({ "event": event });
+        let result = self.host.call(&format!("hook/{name}"), &params)?;
         Ok(result.unwrap_or_default())
     }
 
@@ -176,9 +176,6 @@ impl<'a> Simulation<'a> {
 
     /// One response of the model with one call in it.
     fn tool(&mut self, name: &str, input: &Value) -> Result<()> {
-        if !self.is_running {
-            self.agent_starts()?;
-        }
         self.calls += 1;
         self.hook("turn_start", &json!({ "turnIndex": self.calls - 1 }))?;
         let id = format!("call-{}", self.calls);
@@ -186,7 +183,7 @@ impl<'a> Simulation<'a> {
         let answer = self.host.ask("hook/tool_call", &json!({ "event": call }))?;
         let call = Some(call);
         self.waiting = Some(UnansweredCall { answer, call });
-        self.continue_call()
+        Ok(())
     }
 
     /// Continues a call that waited, if it is answered now.
@@ -232,9 +229,6 @@ impl<'a> Simulation<'a> {
 
     /// Plays a tool's result, and gives it as the model would read it.
     fn result(&mut self, tool: &str, said: &str, is_error: bool) -> Result<()> {
-        if !self.is_running {
-            self.agent_starts()?;
-        }
         let content = json!([{ "type": "text", "text": said }]);
         let event =
             json!({ "toolName": tool, "input": {}, "content": content, "isError": is_error });
@@ -300,9 +294,6 @@ impl<'a> Simulation<'a> {
     }
 
     fn stop(&mut self, reason: &str, says: &str) -> Result<()> {
-        if !self.is_running {
-            self.agent_starts()?;
-        }
         self.is_running = false;
         let message = json!({
             "role": "assistant",

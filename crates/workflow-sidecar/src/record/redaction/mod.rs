@@ -37,27 +37,6 @@ const MAX_STRING: usize = 16 << 10;
 /// The number of texts that are looked for in later lines.
 const MAX_SEARCHED_TEXTS: usize = 64;
 
-/// The part of what tools are given and give back that is recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Payload {
-    /// All of it; long strings lose their middle.
-    #[default]
-    Kept,
-    /// No strings.
-    Redacted,
-}
-
-/// The form of the recorded answers to a line of the host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Answers {
-    /// As they are.
-    Compared,
-    /// A refusal quotes what is left out: it is recorded as any line.
-    AnyRefusal,
-    /// They are not compared.
-    Unknown,
-}
-
 /// The reason why the sidecar refused a line, if it could not be read.
 fn refusal(answers: &[&str]) -> Option<Kind> {
     let mut codes = answers.iter().filter_map(|line| {
@@ -73,7 +52,8 @@ fn refusal(answers: &[&str]) -> Option<Kind> {
 /// The redaction of one recording, with the texts that are looked for in the lines that follow.
 #[derive(Debug, Default)]
 pub(super) struct Redaction {
-    payload: Payload,
+    /// False if strings are only cut.
+    pub(super) is_on: bool,
     tails: VecDeque<String>,
     excerpts: VecDeque<String>,
     /// The messages of triggers to the agent.
@@ -89,15 +69,11 @@ pub(super) struct Redaction {
 }
 
 impl Redaction {
-    pub(super) fn new(payload: Payload) -> Self {
+    pub(super) fn new(is_on: bool) -> Self {
         Self {
-            payload,
+            is_on,
             ..Self::default()
         }
-    }
-
-    pub(super) fn is_on(&self) -> bool {
-        self.payload == Payload::Redacted
     }
 
     /// Something happens that is not a line of the host.
@@ -107,30 +83,29 @@ impl Redaction {
 
     /// A report of the platform as it is recorded.
     pub(super) fn event(&mut self, event: &PlatformEvent) -> PlatformEvent {
+        let is_on = self.is_on;
         let mut event = event.clone();
-        if let PlatformEvent::ApprovalRequested { code, .. } = &mut event {
-            keep(&mut self.codes, code);
-            CODE.clone_into(code);
-        }
-        if !self.is_on() {
-            return event;
-        }
         match &mut event {
-            PlatformEvent::GateFinished { reports, .. } => {
+            PlatformEvent::ApprovalRequested { code, .. } => {
+                keep(&mut self.codes, code);
+                CODE.clone_into(code);
+            }
+            PlatformEvent::GateFinished { reports, .. } if is_on => {
                 for report in reports.iter_mut().filter(|report| !report.tail.is_empty()) {
                     keep(&mut self.tails, &report.tail);
                     report.tail = hidden(&report.tail).to_owned();
                 }
             }
-            PlatformEvent::Triggered { text } => {
+            PlatformEvent::Triggered { text } if is_on => {
                 keep(&mut self.messages, text);
                 REDACTED.clone_into(text);
             }
-            PlatformEvent::BaselineTaken { .. }
+            PlatformEvent::GateFinished { .. }
+            | PlatformEvent::Triggered { .. }
+            | PlatformEvent::BaselineTaken { .. }
             | PlatformEvent::CommandsNotTrusted
             | PlatformEvent::GateNotTrusted { .. }
             | PlatformEvent::GateProgress { .. }
-            | PlatformEvent::ApprovalRequested { .. }
             | PlatformEvent::ApprovalNotStored { .. }
             | PlatformEvent::ApprovalRead { .. }
             | PlatformEvent::ApprovalAnswered { .. }
@@ -145,7 +120,7 @@ impl Redaction {
 
     /// A result of the platform as it is recorded; `None` if it is not recorded.
     pub(super) fn result(&mut self, result: PlatformResult) -> Option<PlatformResult> {
-        let is_on = self.is_on();
+        let is_on = self.is_on;
         Some(match result {
             PlatformResult::Effect(event) => PlatformResult::Effect(self.event(&event)),
             PlatformResult::Query(QueryResult::Excerpt(text))
@@ -164,16 +139,17 @@ impl Redaction {
         })
     }
 
-    /// A line of the host as it is recorded, and how its answers are. `depends` says that decisions depend on the payload.
+    /// A line of the host as it is recorded, and the line in place of each of its answers: `"*"` if a refusal quotes what is left out,
+    /// `"?"` if they are not compared. `depends` says that decisions depend on what tools are given and give back.
     pub(super) fn host_line<'a>(
         &mut self,
         line: &'a [u8],
         answers: &[&str],
         depends: bool,
-    ) -> (Cow<'a, [u8]>, Answers) {
+    ) -> (Cow<'a, [u8]>, Option<&'static str>) {
         self.is_call = false;
-        let is_on = self.is_on();
-        let whole = (Cow::Borrowed(line), Answers::Compared);
+        let is_on = self.is_on;
+        let whole = (Cow::Borrowed(line), None);
         if !is_on && (depends || line.len() <= MAX_STRING) {
             return whole;
         }
@@ -185,11 +161,11 @@ impl Redaction {
             } else {
                 left_out(line.len())
             };
-            return replaced(text, Answers::AnyRefusal);
+            return replaced(text, Some(ANY));
         }
         let Some((mut message, is_exact)) = lenient_json(line) else {
             return if is_on {
-                replaced(envelope(line), Answers::Unknown)
+                replaced(envelope(line), Some(UNKNOWN))
             } else {
                 whole
             };
@@ -205,9 +181,9 @@ impl Redaction {
         }
         match refusal {
             _ if message == before && (is_exact || !is_on) => whole,
-            None => replaced(message.to_string(), Answers::Compared),
-            Some(_) if is_on => replaced(envelope(line), Answers::AnyRefusal),
-            Some(_) => replaced(message.to_string(), Answers::AnyRefusal),
+            None => replaced(message.to_string(), None),
+            Some(_) if is_on => replaced(envelope(line), Some(ANY)),
+            Some(_) => replaced(message.to_string(), Some(ANY)),
         }
     }
 
@@ -246,7 +222,7 @@ impl Redaction {
                 line = Cow::Owned(line.replace(&**code, CODE));
             }
         }
-        if !self.is_on() {
+        if !self.is_on {
             return line;
         }
         let Some((mut message, _)) = lenient_json(line.as_bytes()) else {
