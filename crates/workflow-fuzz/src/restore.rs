@@ -64,13 +64,13 @@ fn what_is_stored_comes_back(branch: &[Stored]) {
     let definition = restored
         .definition
         .map(|stored| StoredDefinition::of(&state.workflow_key, &stored.catalog));
-    if let Some(definition) = definition
-        .as_ref()
-        .filter(|stored| !stored.workflows.is_empty())
-    {
-        let definition = run::Stored::of(&state.task_id, None, definition);
-        again.push(stored(entry_type::DEFINITION, &definition));
-    }
+    let some = definition
+        .iter()
+        .filter(|stored| !stored.workflows.is_empty());
+    again.extend(some.map(|definition| {
+        let definition = run::Stored::of(task, None, definition);
+        stored(entry_type::DEFINITION, &definition)
+    }));
     let back = restore(&entries(&again));
     assert_eq!(back.state.as_ref(), Some(&state));
     assert_eq!(back.run.counters, restored.run.counters);
@@ -95,8 +95,6 @@ impl Host {
     /// A session that is begun over a branch.
     fn over(branch: Vec<Stored>) -> Self {
         let abilities = Abilities {
-            dialogs: false,
-            confirmations: false,
             dismissal: true,
             widgets: Some(true),
             ..Abilities::default()

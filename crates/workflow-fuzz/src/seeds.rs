@@ -34,10 +34,8 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
 fn texts(directory: &str) -> Vec<String> {
     let mut files = entries(&tests().join(directory));
     files.retain(|path| path.extension().is_some_and(|found| found == "jsonl"));
-    let texts = files.iter().map(fs::read_to_string);
-    texts
-        .map(|text| text.expect("a file of the tests is text"))
-        .collect()
+    let text = |path| fs::read_to_string(path).expect("a file of the tests is text");
+    files.into_iter().map(text).collect()
 }
 
 /// Returns the lines that are JSON; the files also contain other text.
@@ -78,15 +76,14 @@ pub fn definitions() -> Vec<Vec<u8>> {
     ];
     let cases = kinds.iter().flat_map(|kind| entries(&tests().join(kind)));
     let as_input = |case: PathBuf| {
-        let mut input = Vec::new();
-        for (path, content) in tree(&case) {
-            input.extend_from_slice(format!("{FILE}{path}\n").as_bytes());
-            input.extend_from_slice(&content);
-            if !input.ends_with(b"\n") {
-                input.push(b'\n');
+        let files = tree(&case).into_iter().map(|(path, content)| {
+            let mut file = [format!("{FILE}{path}\n").as_bytes(), &content].concat();
+            if !file.ends_with(b"\n") {
+                file.push(b'\n');
             }
-        }
-        input
+            file
+        });
+        files.collect::<Vec<_>>().concat()
     };
     let written = [FLOW_DEFINITION.as_bytes().to_vec()];
     short(cases.map(as_input).chain(written).collect())
@@ -119,12 +116,8 @@ pub fn transcripts() -> Vec<Vec<u8>> {
         });
         lines.collect::<Vec<_>>().join("\n").into_bytes()
     };
-    short(
-        texts("transcripts")
-            .into_iter()
-            .map(with_definitions)
-            .collect(),
-    )
+    let texts = texts("transcripts").into_iter();
+    short(texts.map(with_definitions).collect())
 }
 
 /// Returns the host's side of the transcripts: its lines and the results of effects.
@@ -169,9 +162,8 @@ pub fn lines() -> Vec<Vec<u8>> {
 pub fn shell_lines() -> Vec<Vec<u8>> {
     let texts = texts("../crates/workflow-shell/tests/corpus");
     let values = texts.iter().flat_map(|text| json_lines(text));
-    values
-        .filter_map(|value| Some(value["line"].as_str()?.as_bytes().to_vec()))
-        .collect()
+    let lines = values.filter_map(|value| Some(value["line"].as_str()?.to_owned()));
+    lines.map(String::into_bytes).collect()
 }
 
 /// Returns the texts of the definitions, each with values.

@@ -135,20 +135,16 @@ fn asks(line: &[u8]) -> Asks {
         id: id.to_owned(),
         may_wait,
     };
-    let Ok(text) = std::str::from_utf8(line) else {
-        return answer(NO_ID, false);
-    };
-    if text.trim_ascii().is_empty() {
+    if line.trim_ascii().is_empty() {
         return Asks::Nothing;
     }
-    let Ok(Members(members)) = serde_json::from_str(text) else {
+    let Ok(Members(members)) = serde_json::from_slice(line) else {
         return answer(NO_ID, false);
     };
     let known = ["jsonrpc", "id", "method", "params", "result", "error"];
-    for name in known {
-        if members.iter().filter(|(member, _)| member == name).count() > 1 {
-            return answer(NO_ID, false);
-        }
+    let times = |name: &str| members.iter().filter(|(member, _)| member == name).count();
+    if known.into_iter().any(|name| times(name) > 1) {
+        return answer(NO_ID, false);
     }
     let member = |name: &str| {
         let found = members.iter().find(|(member, _)| member == name);

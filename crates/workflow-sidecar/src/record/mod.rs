@@ -2,8 +2,8 @@
 //!
 //! [`format`] reads the file, [`recorder`] writes one during a session, and [`replay`] plays the host's part of one
 //! again and compares. [`redaction`] decides which texts are left out. `recording_loader` and `recording_platform` note
-//! what is read during a session, in the form of [`results`]; `transcript_loader` and `replay_platform` answer with it. `player`
-//! sends the lines of a transcript, and [`suite`] replays many.
+//! what is read during a session, in the form of [`results`]; `transcript_loader` and `replay_platform` answer with it; `recorded_paths`
+//! does both. `player` sends the lines of a transcript, and [`suite`] replays many.
 
 mod definitions;
 mod difference;
