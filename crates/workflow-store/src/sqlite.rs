@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::database::{Access, Database, Operation, Row, Rows, integer};
 use crate::private_directory::create_private_dir;
-use crate::types::{AnswerRight, StoreError};
+use crate::types::StoreError;
 
 /// The name of the database in the directory of the store.
 const FILE: &str = "store.sqlite3";
@@ -76,14 +76,6 @@ impl Database for Sqlite {
         self.file().try_exists().map_err(|error| self.io(error))
     }
 
-    fn machine(&self) -> Result<String, StoreError> {
-        Ok(String::new())
-    }
-
-    fn answer_right(&self) -> Result<AnswerRight, StoreError> {
-        Ok(AnswerRight::NeedsProof)
-    }
-
     fn with(&self, access: Access, operation: Operation<'_>) -> Result<(), StoreError> {
         let file = self.file();
         let failed = |error| StoreError::of_file(&file, error);
@@ -104,10 +96,8 @@ impl Database for Sqlite {
             Access::Read | Access::Change | Access::Create => "full",
         };
         let set = connection.pragma_update(None, "synchronous", synchronous);
-        set.map_err(failed)?;
         // A connection that is closed before the end takes the change back.
-        connection
-            .execute_batch("BEGIN IMMEDIATE")
+        set.and_then(|()| connection.execute_batch("BEGIN IMMEDIATE"))
             .map_err(failed)?;
         operation(&mut rows)?;
         connection.execute_batch("COMMIT").map_err(failed)

@@ -49,7 +49,7 @@ impl<'l> ShellLine<'l> {
         let mut phases = Vec::new();
         let loaded = load_located(disk);
         let input = to_raw_value(&serde_json::json!({ "command": line }))?;
-        let paths = LocalPaths::new(project, agent_dir);
+        let paths = LocalPaths::new(project, agent_dir, None);
         for workflow in loaded.catalog.startable() {
             for node in phase_tree(workflow, &loaded.catalog).phases() {
                 let Some(state) = node.state() else {

@@ -37,8 +37,11 @@ pub(crate) trait Platform: fmt::Debug + Send + Sync {
 
     /// Resolves the paths of a tool call.
     fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
-        let paths = LocalPaths::new(project.cwd, project.agent_dir);
-        Box::new(paths.with_session_file(project.session_file))
+        Box::new(LocalPaths::new(
+            project.cwd,
+            project.agent_dir,
+            project.session_file,
+        ))
     }
 
     /// Reads a file that is shown with a question.

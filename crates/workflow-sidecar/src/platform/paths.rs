@@ -37,24 +37,16 @@ const MAX_ENTRIES: usize = 16;
 type Root = [PathBuf; 2];
 
 impl<'a> LocalPaths<'a> {
-    /// Paths relative to a working directory. The disk is read with the first path.
-    pub(crate) fn new(cwd: &'a Path, agent_dir: &'a Path) -> Self {
+    /// Paths relative to a working directory, of a session that is stored in a file. The disk is read with the first path.
+    pub(crate) fn new(cwd: &'a Path, agent_dir: &'a Path, session_file: Option<&'a Path>) -> Self {
         Self {
             cwd,
             agent_dir,
-            session_file: None,
+            session_file,
             project: OnceCell::default(),
             home: OnceCell::default(),
             answers: OnceCell::default(),
             ignores_case: OnceCell::default(),
-        }
-    }
-
-    /// The same, with the file that the session is stored in.
-    pub(crate) fn with_session_file(self, session_file: Option<&'a Path>) -> Self {
-        Self {
-            session_file,
-            ..self
         }
     }
 
@@ -249,7 +241,7 @@ mod tests {
     use super::*;
 
     fn in_project(project: &Path, path: &str) -> Vec<Option<String>> {
-        let forms = LocalPaths::new(project, Path::new("/agent")).forms(path);
+        let forms = LocalPaths::new(project, Path::new("/agent"), None).forms(path);
         forms.into_iter().map(|form| form.in_project).collect()
     }
 
@@ -268,7 +260,7 @@ mod tests {
         assert_eq!(in_project(project, "../x"), [None]);
         let absolute = project.join("x/y").display().to_string();
         assert_eq!(in_project(project, &absolute), [below("x/y")]);
-        let home = LocalPaths::new(project, Path::new("/agent")).forms("~/.ssh/id");
+        let home = LocalPaths::new(project, Path::new("/agent"), None).forms("~/.ssh/id");
         assert_eq!(home[0].in_home, below(".ssh/id"));
     }
 
@@ -316,7 +308,7 @@ mod tests {
             }]);
             let input = serde_json::json!({ "path": path });
             let input = serde_json::value::to_raw_value(&input).unwrap();
-            let paths = LocalPaths::new(&project, Path::new("/agent"));
+            let paths = LocalPaths::new(&project, Path::new("/agent"), None);
             let decision = rules.decide(&Call::new("read", Some(&input), &paths));
             matches!(decision, Decision::Block(_))
         };
@@ -337,7 +329,7 @@ mod tests {
         let agent = root.path().join("agent");
         fs::create_dir_all(agent.join("workflow-sidecar")).unwrap();
         symlink("agent", root.path().join("link")).unwrap();
-        let paths = LocalPaths::new(root.path(), &agent);
+        let paths = LocalPaths::new(root.path(), &agent, None);
         let holds = |path: &str| {
             let forms = paths.forms(path);
             forms.iter().any(|form| paths.holds_answers(form))
@@ -364,7 +356,7 @@ mod tests {
         let project = tempfile::tempdir().unwrap();
         let project = project.path();
         let expected = ignores_case_of_names(project);
-        let ignores_case = || LocalPaths::new(project, Path::new("/agent")).ignores_case();
+        let ignores_case = || LocalPaths::new(project, Path::new("/agent"), None).ignores_case();
         assert_eq!(
             ignores_case(),
             USUALLY_IGNORES_CASE,

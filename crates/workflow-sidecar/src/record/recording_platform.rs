@@ -110,7 +110,7 @@ mod tests {
             cwd: &project,
             session_file: None,
         };
-        let disk = crate::platform::paths::LocalPaths::new(&project, &agent_dir);
+        let disk = crate::platform::paths::LocalPaths::new(&project, &agent_dir, None);
         let disk: Box<dyn Paths> = Box::new(disk);
         let recording = RecordedPaths::of(&here, &home.to_string_lossy(), Some(disk), &results);
         let replay = ReplayPlatform::default();

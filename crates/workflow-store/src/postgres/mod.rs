@@ -94,10 +94,6 @@ impl Postgres {
 }
 
 impl Database for Postgres {
-    fn exists(&self) -> Result<bool, StoreError> {
-        Ok(true)
-    }
-
     fn machine(&self) -> Result<String, StoreError> {
         let machine = machine(&self.directory);
         machine.map_err(|error| StoreError::of_file(&self.directory, error))

@@ -327,12 +327,9 @@ impl Configuration {
     /// Returns a hash of the user's own ignored files; empty if there are none.
     pub(super) fn user_ignores_hash(&self) -> String {
         let patterns = self.user_ignores().map(|path| patterns(&path));
-        match patterns {
-            Some(patterns) if !patterns.is_empty() => {
-                format!("{:x}", Sha256::digest(patterns.join("\n")))
-            }
-            Some(_) | None => String::new(),
-        }
+        let patterns = patterns.filter(|patterns| !patterns.is_empty());
+        let hash = patterns.map(|patterns| Sha256::digest(patterns.join("\n")));
+        hash.map(|hash| format!("{hash:x}")).unwrap_or_default()
     }
 
     /// Returns `true` if only a part of the files is checked out.

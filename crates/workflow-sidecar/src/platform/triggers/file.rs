@@ -47,22 +47,15 @@ impl FileLocation {
     }
 }
 
-/// Polls a file until it is dropped.
-#[derive(Debug)]
-pub(crate) struct FileWatcher {
-    _stop: Sender<()>,
-}
-
-impl FileWatcher {
-    pub(super) fn start(location: FileLocation, deliver: Deliver) -> Result<Self, String> {
-        let (stop, stopped) = channel();
-        let shown = location.path.display().to_string();
-        let thread = thread::Builder::new().name("trigger".to_owned());
-        let mut poller = FilePoller::new(location, deliver, stopped);
-        let spawned = thread.spawn(move || poller.run());
-        spawned.map_err(|error| format!("{shown:?} cannot be watched: {error}"))?;
-        Ok(Self { _stop: stop })
-    }
+/// Polls a file until the returned value is dropped.
+pub(super) fn watch(location: FileLocation, deliver: Deliver) -> Result<Sender<()>, String> {
+    let (stop, stopped) = channel();
+    let shown = location.path.display().to_string();
+    let thread = thread::Builder::new().name("trigger".to_owned());
+    let mut poller = FilePoller::new(location, deliver, stopped);
+    let spawned = thread.spawn(move || poller.run());
+    spawned.map_err(|error| format!("{shown:?} cannot be watched: {error}"))?;
+    Ok(stop)
 }
 
 /// The polling thread's state.

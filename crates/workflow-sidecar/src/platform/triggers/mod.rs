@@ -15,7 +15,7 @@ use workflow_core::definition::{Tier, Token, Trigger, TriggerOn};
 use workflow_core::event::{PlatformEvent, WatchReport};
 
 use self::event::{Deliver, TriggerEvent};
-use self::file::{FileLocation, FileWatcher};
+use self::file::FileLocation;
 use self::webhook::Webhook;
 use crate::files::expanded_home;
 
@@ -47,7 +47,7 @@ pub(crate) fn start(
     Ok(match &trigger.on {
         TriggerOn::File(path) => {
             let location = file_location(path, trigger.tier, cwd)?;
-            Box::new(FileWatcher::start(location, deliver)?)
+            Box::new(file::watch(location, deliver)?)
         }
         TriggerOn::Http { port, token } => {
             let token = token_text(token, *port)?;
