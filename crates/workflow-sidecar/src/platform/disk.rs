@@ -159,7 +159,7 @@ impl Files for Disk {
         let located = self.locate(path).map_err(|problem| match problem {
             // A missing file would make its workflow, or the settings, disappear silently.
             FileProblem::Missing if self.unresolved(path).is_symlink() => {
-                FileProblem::Unreadable("it is a link to what is not there".to_owned())
+                FileProblem::Unreadable("it is a link that leads nowhere".to_owned())
             }
             problem => problem,
         })?;

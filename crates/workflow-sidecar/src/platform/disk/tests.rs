@@ -243,7 +243,7 @@ mod links {
         assert_eq!(
             project.read("dangling.md"),
             Err(FileProblem::Unreadable(
-                "it is a link to what is not there".to_owned()
+                "it is a link that leads nowhere".to_owned()
             ))
         );
         assert_eq!(project.read("root"), Err(FileProblem::Escapes));
