@@ -25,7 +25,10 @@ impl FileWrite {
     pub(crate) fn to_word(operation: String, word: &Word) -> Self {
         Self {
             operation,
-            path: word.path(),
+            path: word
+                .text()
+                .filter(|path| !path.is_empty())
+                .map(str::to_owned),
             location: FileAccess::of(word, AccessKind::Write),
         }
     }

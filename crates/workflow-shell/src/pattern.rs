@@ -46,10 +46,12 @@ pub fn matches(pattern: &str, command: &SimpleCommand) -> bool {
             }
         })
         .collect();
-    let shapes: Vec<&str> = shapes.iter().map(|shape| &**shape).collect();
     let hides_option = given.iter().any(Word::has_option_in_braces);
-    let given = sort(first.program().unwrap_or(name), &shapes);
-    let wanted = sort(first.program().unwrap_or(name), wanted);
+    let given = sort(
+        first.program().unwrap_or(name),
+        shapes.iter().map(|shape| &**shape),
+    );
+    let wanted = sort(first.program().unwrap_or(name), wanted.iter().copied());
     let words =
         wanted
             .words
@@ -134,7 +136,7 @@ struct Sorted<'a> {
     options: Vec<String>,
 }
 
-fn sort<'a>(program: &str, arguments: &[&'a str]) -> Sorted<'a> {
+fn sort<'a>(program: &str, mut arguments: impl Iterator<Item = &'a str>) -> Sorted<'a> {
     let before = BEFORE
         .iter()
         .find(|(name, _)| *name == program)
@@ -143,13 +145,12 @@ fn sort<'a>(program: &str, arguments: &[&'a str]) -> Sorted<'a> {
         words: Vec::new(),
         options: Vec::new(),
     };
-    let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
-        if *argument == "--" {
+        if argument == "--" {
             sorted.words.extend(arguments.by_ref());
         } else if argument.len() < 2 || !argument.starts_with('-') {
             sorted.words.push(argument);
-        } else if sorted.words.is_empty() && before.contains(argument) {
+        } else if sorted.words.is_empty() && before.contains(&argument) {
             arguments.next();
         } else {
             add_option(program, argument, &mut sorted.options);

@@ -61,13 +61,6 @@ impl Word {
         (!self.is_glob && !name.is_empty() && !name.contains(UNKNOWN)).then_some(name)
     }
 
-    /// Returns the path that it names, unless only the running shell knows it.
-    pub(crate) fn path(&self) -> Option<String> {
-        self.text()
-            .filter(|text| !text.is_empty())
-            .map(str::to_owned)
-    }
-
     /// Returns whether it may be an option, or add one, although its text does not start with a dash.
     #[must_use]
     pub fn may_hide_option(&self) -> bool {
@@ -152,12 +145,7 @@ impl Word {
 
     /// Returns whether it names the standard input or another descriptor.
     pub(crate) fn is_standard_input(&self) -> bool {
-        self.shape == "-" || self.is_descriptor()
-    }
-
-    /// Returns whether it names a descriptor: a file that is open already.
-    pub(crate) fn is_descriptor(&self) -> bool {
-        is_descriptor(&self.shape)
+        self.shape == "-" || is_descriptor(&self.shape)
     }
 
     /// Returns whether it is a number, or a text that is harmless in an arithmetic expression.

@@ -89,7 +89,8 @@ impl Evaluator<'_> {
             self.variables.disable();
         }
         let is_one_number = value.has_numbers_only && value.shape() == "\0" && !scope.after_and;
-        let known = match value.text().filter(|_| assignment.is_complete) {
+        let text = value.text().filter(|_| assignment.is_complete);
+        let known = match text {
             Some(text) => Some(Value::Text(text.to_owned())),
             None if assignment.is_complete && is_one_number => Some(Value::Number),
             None => output.has_no_option().then_some(Value::Names),
@@ -97,7 +98,6 @@ impl Evaluator<'_> {
         if let Some(known) = known.filter(|_| is_permanent && scope.is_certain) {
             self.variables.keep(name, known, scope.after_and);
         }
-        let text = value.text().filter(|_| assignment.is_complete);
         let is_known = if name == "IFS" || name == "CDPATH" && value.shape().is_empty() {
             true
         } else if is_permanent {

@@ -118,13 +118,9 @@ impl<'a> Evaluator<'a> {
         if !self.may_read(text.len()) {
             return None;
         }
-        let (list, parser) = match parse(text, scope.depth) {
-            Ok(parsed) => parsed,
-            Err(error) => {
-                self.give_up(Unreadable::Syntax(error.to_string()));
-                return None;
-            }
-        };
+        let parsed = parse(text, scope.depth)
+            .map_err(|error| self.give_up(Unreadable::Syntax(error.to_string())));
+        let (list, parser) = parsed.ok()?;
         if parser.defines_functions {
             self.redefine();
         }

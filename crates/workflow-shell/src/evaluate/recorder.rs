@@ -1,6 +1,6 @@
 //! Records of commands, writes and file accesses.
 
-use super::scope::{Scope, is_device};
+use super::scope::{MAX_PATH_BYTES, Scope, is_device};
 use crate::braces::expand_braces;
 use crate::command::SimpleCommand;
 use crate::display::displayed;
@@ -11,9 +11,6 @@ use crate::word::is_descriptor;
 
 /// The number of file accesses after which a line counts as accessing any path.
 const MAX_FILE_ACCESSES: usize = 4000;
-
-/// The longest path, in bytes; no system opens longer ones.
-const MAX_PATH_BYTES: usize = 4096;
 
 /// The commands, writes and file accesses found so far.
 #[derive(Default)]
@@ -49,11 +46,9 @@ impl Recorder {
         if writes.is_empty() {
             return Effect::Reads;
         }
-        let descriptor = writes
-            .iter()
-            .find(|write| is_descriptor(&write.location.path));
-        if let Some(write) = descriptor {
-            return Effect::unknown(&write.location.path, UnknownReason::Descriptor);
+        let mut paths = writes.iter().map(|write| &write.location.path);
+        if let Some(path) = paths.find(|path| is_descriptor(path)) {
+            return Effect::unknown(path, UnknownReason::Descriptor);
         }
         let writes = writes.into_iter().map(|write| self.resolved(write, scope));
         Effect::Writes(writes.collect())
@@ -63,7 +58,7 @@ impl Recorder {
         self.access(write.location.clone(), scope);
         FileWrite {
             operation: displayed(&write.operation),
-            path: write.path.and_then(|path| scope.path(&path)),
+            path: write.path.and_then(|path| scope.path(path)),
             location: write.location,
         }
     }

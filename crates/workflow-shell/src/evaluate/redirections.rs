@@ -8,7 +8,7 @@ use crate::command::StandardInput;
 use crate::effect::{Unknown, UnknownReason};
 use crate::file_write::FileWrite;
 use crate::parse::tree::{Descriptor, RawWord, Redirection, RedirectionKind, WordPart};
-use crate::word::Word;
+use crate::word::{Word, is_descriptor};
 
 impl Evaluator<'_> {
     /// Evaluates a redirection. Returns why its effect is not known.
@@ -98,7 +98,8 @@ impl Evaluator<'_> {
             [word] => FileWrite::to_word(operation, word),
             _ => FileWrite::anywhere(operation),
         };
-        let is_reopened = |word: &Word| word.is_descriptor() && !scope::is_device(word.shape());
+        let is_reopened =
+            |word: &Word| is_descriptor(word.shape()) && !scope::is_device(word.shape());
         let reopened = words.iter().find(|word| is_reopened(word));
         let reopened = reopened.map(|word| Unknown::new(word.shape(), UnknownReason::Descriptor));
         self.recorder.redirection(write, scope);

@@ -4,8 +4,8 @@ use crate::command::StandardInput;
 use crate::parse::tree::RawWord;
 use crate::word::Word;
 
-/// The longest path of a directory, in bytes; no system has longer ones.
-const MAX_PATH_BYTES: usize = 4096;
+/// The longest path, in bytes; no system opens longer ones.
+pub(super) const MAX_PATH_BYTES: usize = 4096;
 
 /// The context in which a command runs.
 #[derive(Clone, Default)]
@@ -45,19 +45,8 @@ impl Scope<'_> {
     }
 
     /// Returns a path relative to the directory in which the line starts, if it is known.
-    pub(super) fn path(&self, path: &str) -> Option<String> {
-        if path.starts_with('/') || path == "~" || path.starts_with("~/") {
-            return Some(path.to_owned());
-        }
-        if path.starts_with('~') {
-            // Another user's home directory, or a previous directory of the shell.
-            return None;
-        }
-        match self.directory.as_deref()? {
-            "" => Some(path.to_owned()),
-            directory if path == "." => Some(directory.to_owned()),
-            directory => Some(format!("{}/{path}", directory.trim_end_matches('/'))),
-        }
+    pub(super) fn path(&self, path: String) -> Option<String> {
+        Some(self.location(path)).filter(|location| !location.contains('\0'))
     }
 
     /// Returns a location relative to the directory in which the line starts, with NUL for unknown parts.
@@ -72,6 +61,7 @@ impl Scope<'_> {
         match self.directory.as_deref() {
             None => format!("\0/{shape}"),
             Some("") => shape,
+            Some(directory) if shape == "." => directory.to_owned(),
             Some(directory) => format!("{}/{shape}", directory.trim_end_matches('/')),
         }
     }
@@ -84,7 +74,7 @@ impl Scope<'_> {
         let is_popd = words[0].shape() == "popd";
         self.directory = match target.and_then(Word::text) {
             Some(path) if !is_popd && !path.starts_with(['-', '+']) && !path.is_empty() => self
-                .path(path)
+                .path(path.to_owned())
                 .filter(|directory| directory.len() <= MAX_PATH_BYTES),
             _ => None,
         };

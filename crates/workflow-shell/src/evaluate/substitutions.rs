@@ -89,15 +89,12 @@ impl Evaluator<'_> {
                 WordPart::Expansion(expansion) => match (expansion.kind, &expansion.variable) {
                     (ExpansionKind::Number, _) => {}
                     (kind, Some(name)) => {
-                        match self.variables.get(name) {
+                        match self.variables.get(name).cloned() {
                             // It may be the first half of a substitution.
                             Some(Value::Text(value)) if value.contains(['$', '`']) => {
                                 self.give_up_part("$((…))", UnknownReason::Expansion);
                             }
-                            Some(Value::Text(value)) => {
-                                let value = value.clone();
-                                self.arithmetic_text(&value);
-                            }
+                            Some(Value::Text(value)) => self.arithmetic_text(&value),
                             _ => self.variables.evaluate(name),
                         }
                         if kind != ExpansionKind::Value {

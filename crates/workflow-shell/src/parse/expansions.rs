@@ -7,28 +7,21 @@ use super::words::{Quoted, WordBuilder};
 impl Parser<'_> {
     pub(super) fn dollar(&mut self, parts: &mut WordBuilder, quoted: Quoted) -> Result<()> {
         let is_quoted = quoted == Quoted::Double;
-        match self.byte(1) {
-            Some(b'(') => {
-                let part = self.parenthesized_expansion(is_quoted)?;
-                parts.0.push(part);
-            }
-            Some(b'{') => {
-                let part = self.nested(|parser| parser.braced_expansion(quoted))?;
-                parts.0.push(part);
-            }
+        let part = match self.byte(1) {
+            Some(b'(') => self.parenthesized_expansion(is_quoted)?,
+            Some(b'{') => self.nested(|parser| parser.braced_expansion(quoted))?,
             Some(b'[') => {
                 self.position += 2;
-                let inside = self.arithmetic("]")?;
-                parts.0.push(WordPart::arithmetic(inside, is_quoted));
+                WordPart::arithmetic(self.arithmetic("]")?, is_quoted)
             }
             Some(b'\'') if !is_quoted => {
                 self.position += 2;
-                let text = self.ansi_quoted()?;
-                parts.text(&text, true);
+                parts.text(&self.ansi_quoted()?, true);
+                return Ok(());
             }
             Some(b'"') if !is_quoted => {
                 self.position += 2;
-                self.double_quoted(parts)?;
+                return self.double_quoted(parts);
             }
             Some(byte)
                 if is_name(byte)
@@ -40,20 +33,21 @@ impl Parser<'_> {
                     byte if is_name(byte) && !byte.is_ascii_digit() => ExpansionKind::Value,
                     _ => ExpansionKind::Text,
                 };
-                let variable = self.simple_expansion();
-                parts.0.push(WordPart::Expansion(Expansion {
-                    variable,
+                WordPart::Expansion(Expansion {
+                    variable: self.simple_expansion(),
                     kind,
                     is_arithmetic: false,
                     quoted: is_quoted,
                     inside: Vec::new(),
-                }));
+                })
             }
             _ => {
                 self.position += 1;
                 parts.text("$", true);
+                return Ok(());
             }
-        }
+        };
+        parts.0.push(part);
         Ok(())
     }
 

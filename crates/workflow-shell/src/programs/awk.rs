@@ -11,7 +11,7 @@ use crate::word::Word;
 
 /// Returns the outcome of `awk`.
 pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
-    let given = read("awk", None, invocation.arguments)?;
+    let given = read("awk", invocation.arguments)?;
     let Some(program) = given.operands.first() else {
         return Err(Unknown::new(invocation.name, UnknownReason::Missing));
     };

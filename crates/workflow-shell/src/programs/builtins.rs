@@ -7,7 +7,7 @@ use crate::word::Word;
 
 /// Returns the outcome of a command that gives variables a value that is not in the line, or removes them.
 pub(super) fn names(command: &str, arguments: &[Word]) -> Result {
-    let given = read(command, None, arguments)?;
+    let given = read(command, arguments)?;
     let array = given.values(&["-a"]);
     let mut outcome = assigned(array.into_iter().chain(&given.operands))?;
     if command == "unset" {
@@ -93,7 +93,7 @@ pub(super) fn killed(arguments: &[Word]) -> Result {
 
 pub(super) fn shell_options(arguments: &[Word]) -> Result {
     let mut outcome = Outcome::reads();
-    for word in &read("shopt", None, arguments)?.operands {
+    for word in &read("shopt", arguments)?.operands {
         match word.text() {
             Some(text) if is_listed("shell_options", text) => {}
             Some("nocaseglob" | "dotglob") => outcome.changes_globs = true,
@@ -109,7 +109,7 @@ pub(super) fn shell_options(arguments: &[Word]) -> Result {
 
 /// `export NAME=value`, `declare NAME=value`
 pub(super) fn declared(name: &str, arguments: &[Word]) -> Result {
-    let known = read(name, None, arguments)?;
+    let known = read(name, arguments)?;
     let exports = name == "export" || known.has(&["-x"]);
     let is_number = known.has(&["-i"]);
     let mut outcome = Outcome::reads();

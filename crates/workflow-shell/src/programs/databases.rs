@@ -21,7 +21,7 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
     if let Some(word) = invocation.arguments.iter().find(is_key_log) {
         return Some(Err(argument(word)));
     }
-    let known = match read(invocation.name, None, invocation.arguments) {
+    let known = match read(invocation.name, invocation.arguments) {
         Ok(known) => known,
         // Other options may be in the table.
         Err(unknown) if unknown.reason == UnknownReason::Option => return None,
@@ -49,7 +49,7 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
 }
 
 fn sqlite(invocation: &Invocation<'_>) -> Result {
-    let given = read("sqlite3", None, invocation.arguments)?;
+    let given = read("sqlite3", invocation.arguments)?;
     let Some((database, statements)) = given.operands.split_first() else {
         return Err(Unknown::new("sqlite3", UnknownReason::Missing));
     };

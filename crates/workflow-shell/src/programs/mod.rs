@@ -143,7 +143,7 @@ fn coded(invocation: &Invocation<'_>) -> Option<Result> {
         }
         "sed" => sed::outcome(invocation),
         "ssh" => ssh::outcome(invocation),
-        name if names::is_awk(name) => awk::outcome(invocation),
+        "awk" | "gawk" | "mawk" | "nawk" => awk::outcome(invocation),
         _ => return databases::outcome(invocation).or_else(|| runners::outcome(invocation)),
     })
 }
@@ -208,18 +208,11 @@ fn is_request_for_help(invocation: &Invocation<'_>) -> bool {
         Some("--help") => {
             names.is_empty()
                 || names.len() < 4
-                    && takes_help_behind_subcommands(invocation.name)
+                    && !is_listed("no_help", invocation.name)
+                    && table::has_subcommands(invocation.name)
                     && names.iter().all(is_plain)
         }
         Some("--version") => names.is_empty(),
         _ => false,
     }
-}
-
-/// Returns whether a program takes `--help` behind its subcommands.
-fn takes_help_behind_subcommands(name: &str) -> bool {
-    !matches!(
-        name,
-        "yarn" | "pnpm" | "bun" | "npx" | "bunx" | "pnpx" | "deno" | "make" | "just" | "task"
-    ) && table::has_subcommands(name)
 }

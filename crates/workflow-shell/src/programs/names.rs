@@ -33,11 +33,6 @@ pub(crate) fn known_name(name: &str) -> &str {
     }
 }
 
-/// Returns whether a program is an `awk`.
-pub(crate) fn is_awk(name: &str) -> bool {
-    matches!(name, "awk" | "gawk" | "mawk" | "nawk")
-}
-
 /// Returns whether a program runs code in its arguments or its input. Shells are not among them.
 pub(crate) fn is_interpreter(name: &str) -> bool {
     is_listed("interpreters", name)

@@ -1,6 +1,6 @@
 //! Arguments that may be paths.
 
-use super::names::{is_awk, is_interpreter, is_shell};
+use super::names::{is_interpreter, is_shell};
 use super::search::find_glob;
 use crate::file_access::{AccessKind, FileAccess};
 use crate::word::{Word, quoted_texts};
@@ -44,7 +44,7 @@ pub(crate) fn named_locations(name: &str, words: &[Word], output_is_used: bool) 
             locations.push(candidate);
         }
     }
-    if has_code || is_awk(name) {
+    if has_code || name.ends_with("awk") {
         let texts = arguments.iter().flat_map(|word| quoted_texts(word.shape()));
         locations.extend(texts.map(|text| FileAccess::at(text, AccessKind::Read)));
     }

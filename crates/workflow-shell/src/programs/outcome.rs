@@ -93,13 +93,16 @@ impl Outcome {
     }
 
     /// Creates the outcome of a program that runs scripts. A script that only the running shell knows is unknown.
-    pub(crate) fn scripts(scripts: impl IntoIterator<Item = Word>) -> Self {
+    pub(crate) fn scripts(
+        scripts: impl IntoIterator<Item = Word>,
+        run: fn(Word) -> NestedCommand,
+    ) -> Self {
         let mut outcome = Self::reads();
         for script in scripts {
             if script.shape().contains('\0') {
                 outcome.effect = Effect::Unknown(expansion(&script));
             }
-            outcome.nested.push(NestedCommand::Script(script));
+            outcome.nested.push(run(script));
         }
         outcome
     }

@@ -14,7 +14,7 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
     match (invocation.name, first) {
         ("npm" | "pnpm" | "yarn" | "bun", _) => package_script(invocation),
         ("python" | "pypy", Some("-V" | "-VV")) => None,
-        ("python" | "pypy", _) => Some(python(invocation, None, arguments)),
+        ("python" | "pypy", _) => Some(python(invocation, "python", arguments)),
         ("php", Some("artisan")) => row("artisan", &arguments[1..]).map(Ok),
         // `hatch run lint:all`: a script of the project. `fmt` is one, not the program.
         ("pdm" | "hatch" | "rye" | "pixi", Some("run"))
@@ -26,7 +26,7 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
             Some(project_script(&arguments[1], &arguments[2..]))
         }
         // `coverage run -m pytest`
-        ("coverage", Some("run")) => python(invocation, Some("run"), &arguments[1..])
+        ("coverage", Some("run")) => python(invocation, "coverage-run", &arguments[1..])
             .ok()
             .map(Ok),
         _ => None,
@@ -34,7 +34,7 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
 }
 
 /// `python -m module`, `python manage.py test`; other code is not analyzed.
-fn python(invocation: &Invocation<'_>, part: Option<&str>, arguments: &[Word]) -> Result {
+fn python(invocation: &Invocation<'_>, row_name: &str, arguments: &[Word]) -> Result {
     let code = || Unknown::new(invocation.words[0].shape(), UnknownReason::Code);
     if let [script, rest @ ..] = arguments
         && matches!(script.text(), Some("manage.py" | "./manage.py"))
@@ -53,7 +53,7 @@ fn python(invocation: &Invocation<'_>, part: Option<&str>, arguments: &[Word]) -
     let end = position.map_or(0, |at| if is_joined { at + 1 } else { at + 2 });
     let options = arguments.get(..end);
     let options = options.unwrap_or(arguments);
-    let known = read(invocation.name, part, options).map_err(|_| code())?;
+    let known = read(row_name, options).map_err(|_| code())?;
     let module = known.values(&["-m"]).first().and_then(|word| word.text());
     let module = Word::literal(module.ok_or_else(code)?);
     let rest = arguments.get(end..).unwrap_or_default();

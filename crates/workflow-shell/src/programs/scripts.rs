@@ -9,13 +9,13 @@ use crate::word::Word;
 /// `npm run script`, `npm test`, `yarn lint`.
 pub(super) fn package_script(invocation: &Invocation<'_>) -> Option<Result> {
     let name = invocation.name;
-    let given = read(name, None, invocation.arguments).ok()?;
+    let given = read(name, invocation.arguments).ok()?;
     let rest = given.operands;
     let (first, rest) = rest.split_first()?;
     let first = first.text()?;
     let (script_name, rest) = match first {
         "run" | "run-script" | "rum" | "urn" => {
-            let given = match read(name, None, rest) {
+            let given = match read(name, rest) {
                 Ok(given) => given,
                 Err(unknown) => return Some(Err(unknown)),
             };
@@ -70,7 +70,7 @@ pub(super) fn project_script(name: &Word, arguments: &[Word]) -> Result {
         .filter(|word| word.shape() != "--")
         .cloned()
         .collect();
-    read("script", None, &arguments)?;
+    read("script", &arguments)?;
     Ok(Outcome::of(Effect::RunsProjectCode))
 }
 

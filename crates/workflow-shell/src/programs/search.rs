@@ -67,7 +67,7 @@ fn executed<'a>(words: &mut impl Iterator<Item = &'a Word>) -> Option<Vec<Word>>
 pub(super) fn fd(arguments: &[Word]) -> Result {
     let runs = |word: &Word| matches!(word.shape(), "-x" | "--exec" | "-X" | "--exec-batch");
     let mut parts = arguments.splitn(2, runs);
-    read("fd", None, parts.next().unwrap_or_default())?;
+    read("fd", parts.next().unwrap_or_default())?;
     let Some(words) = parts.next() else {
         return Ok(Outcome::reads());
     };
@@ -76,7 +76,7 @@ pub(super) fn fd(arguments: &[Word]) -> Result {
         None => (words, &[][..]),
     };
     // Behind the command, `fd` takes options again.
-    read("fd", None, behind)?;
+    read("fd", behind)?;
     let by = Word::unknown_operand();
     let placed = |word: &Word| {
         let places = ["{}", "{.}", "{/}", "{//}", "{/.}"].into_iter();
@@ -94,7 +94,7 @@ pub(super) fn fd(arguments: &[Word]) -> Result {
 }
 
 pub(super) fn xargs(invocation: &Invocation<'_>) -> Result {
-    let known = read("xargs", None, invocation.arguments)?;
+    let known = read("xargs", invocation.arguments)?;
     let lists_files = matches!(invocation.input, StandardInput::Pipe { lists_files: true })
         && known.values(&["-a", "--arg-file"]).is_empty()
         && !known.has(&["-d", "--delimiter"]);

@@ -11,7 +11,7 @@ use crate::word::Word;
 
 /// Returns the outcome of `sed`.
 pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
-    let known = read("sed", None, invocation.arguments)?;
+    let known = read("sed", invocation.arguments)?;
     let in_place = known
         .options()
         .find(|(name, _)| matches!(*name, "-i" | "--in-place"));

@@ -6,26 +6,16 @@ use crate::command::StandardInput;
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
 
-/// Returns the outcome of a script in the line. A script that only the running shell knows is unknown.
-pub(super) fn script(text: Word, run: fn(Word) -> NestedCommand) -> Outcome {
-    let outcome = if text.shape().contains('\0') {
-        Outcome::from(expansion(&text))
-    } else {
-        Outcome::reads()
-    };
-    outcome.with([run(text)])
-}
-
 /// `sh -c text`, `sh -n file`, `sh` with a script on its standard input.
 pub(super) fn shell(invocation: &Invocation<'_>) -> Result {
-    let known = read(invocation.name, None, invocation.arguments)?;
+    let known = read(invocation.name, invocation.arguments)?;
     let rest = &known.operands;
     if known.has(&["-c"]) {
         return match rest.first() {
             Some(text) if invocation.name == "zsh" && has_code_of_zsh(text.shape()) => {
                 Ok(Outcome::unknown("zsh", UnknownReason::Code))
             }
-            Some(text) => Ok(script(text.clone(), NestedCommand::Script)),
+            Some(text) => Ok(Outcome::scripts([text.clone()], NestedCommand::Script)),
             None => Err(Unknown::new("-c", UnknownReason::Code)),
         };
     }
@@ -50,7 +40,7 @@ fn has_code_of_zsh(text: &str) -> bool {
 /// A script on the standard input.
 fn standard_input(invocation: &Invocation<'_>) -> Result {
     match invocation.input {
-        StandardInput::Text(word) => Ok(script(word.clone(), NestedCommand::Script)),
+        StandardInput::Text(word) => Ok(Outcome::scripts([word.clone()], NestedCommand::Script)),
         _ => Err(Unknown::new(invocation.name, UnknownReason::Input)),
     }
 }
@@ -86,13 +76,13 @@ pub(super) fn evaluated(arguments: &[Word]) -> Outcome {
         [first, rest @ ..] if first.shape() == "--" => rest,
         all => all,
     };
-    joined(arguments).map_or_else(Outcome::reads, |text| script(text, NestedCommand::Eval))
+    Outcome::scripts(joined(arguments), NestedCommand::Eval)
 }
 
 pub(super) fn trapped(arguments: &[Word]) -> Result {
-    match read("trap", None, arguments)?.operands.as_slice() {
+    match read("trap", arguments)?.operands.as_slice() {
         [text, _signal, ..] if text.shape() != "-" => {
-            Ok(script(text.clone(), NestedCommand::Script))
+            Ok(Outcome::scripts([text.clone()], NestedCommand::Script))
         }
         _ => Ok(Outcome::reads()),
     }
@@ -101,7 +91,7 @@ pub(super) fn trapped(arguments: &[Word]) -> Result {
 /// Aliases, with unknown arguments.
 pub(super) fn aliased(arguments: &[Word]) -> Result {
     let mut outcome = Outcome::reads();
-    for word in &read("alias", None, arguments)?.operands {
+    for word in &read("alias", arguments)?.operands {
         if let Some(value) = word.after_equals() {
             if value.shape().contains('\0') {
                 return Err(expansion(word));

@@ -1,7 +1,6 @@
 //! `ssh`: the command runs on another machine.
 
-use super::outcome::{Invocation, NestedCommand, Result, argument, joined};
-use super::shells::script;
+use super::outcome::{Invocation, NestedCommand, Outcome, Result, argument, joined};
 use super::table::{read, row};
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
@@ -12,22 +11,24 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
     if let Some(shows) = row("ssh", invocation.arguments).filter(|row| !row.is_unknown()) {
         return Ok(shows);
     }
-    let given = read("ssh", None, invocation.arguments)?;
+    let given = read("ssh", invocation.arguments)?;
     // Options may follow the host.
     let Some((_host, rest)) = given.operands.split_first() else {
         return Err(Unknown::new("ssh", UnknownReason::Missing));
     };
-    let more = read("ssh", None, rest)?;
+    let more = read("ssh", rest)?;
     if let Some(word) = more.values(&["-o"]).first() {
         return Err(argument(word));
     }
     let Some(text) = joined(&more.operands) else {
         return match invocation.input {
-            StandardInput::Text(word) => Ok(script(word.clone(), NestedCommand::Elsewhere)),
+            StandardInput::Text(word) => {
+                Ok(Outcome::scripts([word.clone()], NestedCommand::Elsewhere))
+            }
             _ => Err(Unknown::new("ssh", UnknownReason::Input)),
         };
     };
-    let mut outcome = script(text, NestedCommand::Elsewhere);
+    let mut outcome = Outcome::scripts([text], NestedCommand::Elsewhere);
     if more.operands.iter().any(|word| word.may_add_words) {
         outcome.effect = Effect::unknown("ssh", UnknownReason::Expansion);
     }

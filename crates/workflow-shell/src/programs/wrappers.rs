@@ -12,7 +12,7 @@ const MAX_GUESSES: usize = 12;
 /// Returns the outcome of `env` and `sudo`, which set variables for a command. In `env`, every word with `=` is one.
 pub(super) fn with_variables(name: &str, arguments: &[Word]) -> Result {
     let is_env = name == "env";
-    let given = read(name, None, arguments)?;
+    let given = read(name, arguments)?;
     if !is_env && given.has(&["-v", "-l", "-K", "-V", "--list", "--validate"]) {
         return Ok(Outcome::reads());
     }
@@ -70,10 +70,8 @@ pub(super) fn guesses(invocation: &Invocation<'_>) -> Vec<NestedCommand> {
     };
     let mut guesses = Vec::new();
     for (index, word) in arguments.iter().enumerate().take(MAX_GUESSES) {
-        let value = word
-            .shape()
-            .strip_prefix("--")
-            .and_then(|_| word.after_equals());
+        let is_long = word.shape().starts_with("--");
+        let value = word.after_equals().filter(|_| is_long);
         let word = value.as_ref().unwrap_or(word);
         if word.shape().contains(char::is_whitespace) {
             guesses.push(NestedCommand::GuessedScript(word.clone()));

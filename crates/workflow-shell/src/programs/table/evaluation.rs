@@ -81,17 +81,6 @@ impl Program {
         }
     }
 
-    /// Reads arguments by the row for code, or by that for a part of the program: `docker run`.
-    pub(super) fn read(self, part: Option<&str>, arguments: &[Word]) -> Result<Found> {
-        let node = match part {
-            Some(part) => self.node.subcommands.get(part),
-            None => Some(self.node),
-        };
-        let row = node.and_then(|node| node.code.first());
-        let row = row.ok_or_else(|| missing("a row"))?;
-        Sets::of(&row.arguments, &[]).find(arguments, self.name)
-    }
-
     /// Returns the place of a command in the tables. If it is not strict, options before a subcommand may be unknown.
     pub(super) fn place(self, arguments: &[Word], is_strict: bool) -> Place<'_> {
         let mut place = Place {
@@ -222,8 +211,8 @@ impl Place<'_> {
                     Outcome::runs([NestedCommand::OtherDirectory(command)])
                 }
                 RunKind::Project => project_runner(operands),
-                RunKind::Scripts => Outcome::scripts(operands),
-                RunKind::Script => Outcome::scripts(joined(&operands)),
+                RunKind::Scripts => Outcome::scripts(operands, NestedCommand::Script),
+                RunKind::Script => Outcome::scripts(joined(&operands), NestedCommand::Script),
             },
             RowKind::Project => Outcome::of(Effect::RunsProjectCode),
             _ => Outcome::reads(),

@@ -18,6 +18,7 @@ use super::outcome::{Outcome, Result};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
 pub(crate) use arguments::Found;
+use arguments::Sets;
 use evaluation::Program;
 pub(crate) use lists::is_listed;
 use parsing::parse;
@@ -55,10 +56,12 @@ pub(crate) fn row(name: &str, arguments: &[Word]) -> Option<Outcome> {
     has_rows.then(|| program.outcome(arguments))
 }
 
-/// Reads the arguments of a program that is known in code by its `[code]` row, or by that of a part of it: `docker run`.
-pub(crate) fn read(name: &str, part: Option<&str>, arguments: &[Word]) -> Result<Found> {
-    let program = rows(name).ok_or_else(|| Unknown::new(name, UnknownReason::Program))?;
-    program.read(part, arguments)
+/// Reads the arguments of a program that is known in code by its `[code]` row.
+pub(crate) fn read(name: &str, arguments: &[Word]) -> Result<Found> {
+    let unknown = || Unknown::new(name, UnknownReason::Program);
+    let program = rows(name).ok_or_else(unknown)?;
+    let row = program.node.code.first().ok_or_else(unknown)?;
+    Sets::of(&row.arguments, &[]).find(arguments, program.name)
 }
 
 /// Returns what a program prints according to its rows.
