@@ -192,17 +192,14 @@ fn is_request_for_help(invocation: &Invocation<'_>) -> bool {
     if !is_bare || has_input || is_listed("take_commands", invocation.name) {
         return false;
     }
-    let is_plain = |word: &Word| {
-        let is_name = |text: &str| {
-            text.bytes()
-                .all(|byte| byte.is_ascii_lowercase() || byte == b'-')
-                && text.starts_with(|c: char| c.is_ascii_lowercase())
-                && !matches!(
-                    text,
-                    "run" | "exec" | "x" | "dlx" | "run-script" | "tool" | "foreach" | "watch"
-                )
-        };
-        word.text().is_some_and(is_name)
+    let is_plain = |text: &str| {
+        text.bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+            && text.starts_with(|c: char| c.is_ascii_lowercase())
+            && !matches!(
+                text,
+                "run" | "exec" | "x" | "dlx" | "run-script" | "tool" | "foreach" | "watch"
+            )
     };
     match last.text() {
         Some("--help") => {
@@ -210,7 +207,7 @@ fn is_request_for_help(invocation: &Invocation<'_>) -> bool {
                 || names.len() < 4
                     && !is_listed("no_help", invocation.name)
                     && table::has_subcommands(invocation.name)
-                    && names.iter().all(is_plain)
+                    && names.iter().all(|word| word.text().is_some_and(is_plain))
         }
         Some("--version") => names.is_empty(),
         _ => false,

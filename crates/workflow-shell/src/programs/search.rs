@@ -98,10 +98,9 @@ pub(super) fn xargs(invocation: &Invocation<'_>) -> Result {
     let lists_files = matches!(invocation.input, StandardInput::Pipe { lists_files: true })
         && known.values(&["-a", "--arg-file"]).is_empty()
         && !known.has(&["-d", "--delimiter"]);
-    let by = if lists_files {
-        Word::unknown_operand()
-    } else {
-        Word::unknown()
+    let by = Word {
+        is_no_option: lists_files,
+        ..Word::unknown()
     };
     if known.operands.is_empty() {
         // It echoes its input.

@@ -97,6 +97,10 @@ impl Program {
             let prefix = place.node.prefix.as_ref();
             let globals = place.shared.len();
             place.shared.extend(prefix.map(|row| &row.arguments));
+            let node = place.node;
+            if node.subcommands.is_empty() && node.families.is_empty() && !node.rows.is_empty() {
+                return place;
+            }
             let mut after_prefix = place.words;
             let (shared, options) = (&place.shared, &mut place.prefix);
             place.parsed = take_options(&mut after_prefix, shared, options, is_strict);
