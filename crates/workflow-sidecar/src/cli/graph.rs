@@ -34,8 +34,8 @@ pub(super) struct Arguments {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Number of levels of subworkflows to open [default: all]
-    #[arg(long, value_name = "LEVELS", default_value_t = Limits::HIGHEST_NESTING, hide_default_value = true)]
-    depth: u32,
+    #[arg(long, value_name = "LEVELS", default_value_t = Limits::HIGHEST_NESTING as usize, hide_default_value = true)]
+    depth: usize,
     /// Direction of the phases, in Mermaid and Graphviz
     #[arg(long, value_enum, default_value_t)]
     direction: Direction,
@@ -78,9 +78,7 @@ fn is_markdown(path: &Path) -> bool {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let loaded = arguments.project.load()?;
     let workflow = super::lookup::find_workflow(&loaded, &arguments.workflow)?;
-    let depth =
-        usize::try_from(arguments.depth).expect("a u32 fits into usize on supported platforms");
-    let graph = Graph::of(&loaded.catalog, &loaded.settings, workflow, depth)?;
+    let graph = Graph::of(&loaded.catalog, &loaded.settings, workflow, arguments.depth)?;
     let output = arguments.output.as_deref();
     let format = match (arguments.format, output) {
         (Some(format), _) => format,

@@ -38,9 +38,9 @@ pub(super) fn hosts(project: &Path) -> Vec<InstallationCheck> {
     let rows = versions.map(|(host, version)| {
         let row = Row {
             host,
+            subject: Subject(host.name),
             version: version.join().expect("asking for a version does not panic"),
             project: &project,
-            facts: Vec::new(),
         };
         row.check(&targets)
     });
@@ -58,24 +58,24 @@ fn number(line: &str) -> Option<&str> {
         .map(|word| word.trim_start_matches('v').trim_end_matches('.'))
 }
 
-/// What is found about a host.
+/// A host that is examined.
 struct Row<'p> {
     host: &'static HookHost,
+    subject: Subject,
     version: Option<ProgramVersion>,
     project: &'p Path,
-    facts: Vec<InstallationCheck>,
 }
 
 impl Row<'_> {
     /// The row of a host; `None` if it is neither on the path nor configured.
-    fn check(mut self, targets: &[InstallTarget]) -> Option<InstallationCheck> {
-        self.version();
+    fn check(&self, targets: &[InstallTarget]) -> Option<InstallationCheck> {
+        let mut facts: Vec<InstallationCheck> = self.version().into_iter().collect();
         let mut has_hooks = false;
         for target in targets {
             if let Some(installed) = installed(self.host, target) {
                 has_hooks = true;
-                self.installation(target, &installed);
-                self.trust(target, &installed);
+                facts.push(self.installation(target, &installed));
+                facts.extend(self.trust(target, &installed));
             }
         }
         let name = self.host.name;
@@ -83,52 +83,40 @@ impl Row<'_> {
         match (has_hooks, &self.version) {
             (false, None) => return None,
             (false, Some(_)) => {
-                self.ok("no hooks are installed");
+                facts.push(self.subject.ok("no hooks are installed"));
                 help = Some(format!("workflow-sidecar install {name}"));
             }
-            (true, None) => self.ok(format!("`{name}` is not on the PATH")),
+            (true, None) => facts.push(self.subject.ok(format!("`{name}` is not on the PATH"))),
             (true, Some(_)) => {}
         }
-        let status = self.facts.iter().map(|fact| fact.status).max()?;
-        let worst = self.facts.iter().rfind(|fact| fact.status == status)?;
+        let status = facts.iter().map(|fact| fact.status).max()?;
+        let worst = facts.iter().rfind(|fact| fact.status == status)?;
         let help = help.or(worst.help.clone());
         // The problems come last.
-        self.facts
-            .sort_by_key(|fact| fact.status != CheckStatus::Ok);
-        let texts: Vec<&str> = self.facts.iter().map(|fact| &*fact.text).collect();
+        facts.sort_by_key(|fact| fact.status != CheckStatus::Ok);
+        let texts: Vec<&str> = facts.iter().map(|fact| &*fact.text).collect();
         Some(InstallationCheck {
             help,
-            ..Subject(name).found(status, texts.join("; "))
+            ..self.subject.found(status, texts.join("; "))
         })
     }
 
-    fn ok(&mut self, text: impl Into<String>) {
-        self.facts.push(Subject(self.host.name).ok(text));
-    }
-
-    fn warn(&mut self, text: impl Into<String>, help: impl Into<String>) {
-        let fact = Subject(self.host.name).warn(text, help);
-        self.facts.push(fact);
-    }
-
-    fn version(&mut self) {
-        // One that is missing is named behind what is installed.
-        let Some(ProgramVersion { path, line }) = &self.version else {
-            return;
-        };
+    /// The version; one that is missing is named behind what is installed.
+    fn version(&self) -> Option<InstallationCheck> {
+        let ProgramVersion { path, line } = self.version.as_ref()?;
         let Some(line) = line else {
             let text = format!("{} does not print its version in time", path.display());
-            return self.warn(text, "run it with --version");
+            return Some(self.subject.warn(text, "run it with --version"));
         };
         let found = number(line).map_or_else(|| "no version".to_owned(), shown);
-        self.ok(match self.host.tested {
+        Some(self.subject.ok(match self.host.tested {
             Some(tested) if tested == found => found,
             Some(tested) => format!("{found}, tested with {tested}"),
             None => format!("{found}, untested"),
-        });
+        }))
     }
 
-    fn installation(&mut self, target: &InstallTarget, installed: &Installed) {
+    fn installation(&self, target: &InstallTarget, installed: &Installed) -> InstallationCheck {
         let host = self.host;
         let (of, again) = match target.project {
             Some(_) => ("for this project", " --project"),
@@ -159,20 +147,18 @@ impl Row<'_> {
             why.map(|why| format!("hooks are installed {of}, and {why}"))
         };
         if let Some(failure) = failure {
-            let fact = Subject(host.name).fail(failure, again);
-            self.facts.push(fact);
+            self.subject.fail(failure, again)
         } else if is_current {
-            self.ok(format!(
-                "hooks and MCP server installed {of} and responding"
-            ));
+            let text = format!("hooks and MCP server installed {of} and responding");
+            self.subject.ok(text)
         } else {
             let text = format!("hooks are installed {of}, and not as this version installs them");
-            self.warn(text, again);
+            self.subject.warn(text, again)
         }
     }
 
     /// Says whether the host runs the hooks, or that it cannot be known.
-    fn trust(&mut self, target: &InstallTarget, installed: &Installed) {
+    fn trust(&self, target: &InstallTarget, installed: &Installed) -> Option<InstallationCheck> {
         match (self.host.name, &self.version) {
             ("codex", Some(ProgramVersion { path, line: Some(_) })) => {
                 let commands = installed.commands.iter();
@@ -183,34 +169,34 @@ impl Row<'_> {
                     file: &installed.hooks,
                     commands: &commands,
                 };
-                self.trust_of_codex(hooks.status(), &installed.hooks);
+                Some(self.trust_of_codex(hooks))
             }
             ("gemini", _) if is_trusted_by_gemini(&target.directories, self.project) => {
-                self.ok("this folder is trusted");
+                Some(self.subject.ok("this folder is trusted"))
             }
-            ("gemini", _) => self.warn(
+            ("gemini", _) => Some(self.subject.warn(
                 "Gemini CLI may not trust this folder, and runs no hooks in one that it does not trust",
                 "start `gemini` here, and choose to trust the folder",
-            ),
-            _ => {}
+            )),
+            _ => None,
         }
     }
 
-    fn trust_of_codex(&mut self, hooks: anyhow::Result<(usize, usize)>, file: &Path) {
-        match hooks {
-            Ok((0, _)) => self.warn(
-                format!("Codex does not read {}", file.display()),
+    fn trust_of_codex(&self, hooks: HooksOfCodex<'_>) -> InstallationCheck {
+        match hooks.status() {
+            Ok((0, _)) => self.subject.warn(
+                format!("Codex does not read {}", hooks.file.display()),
                 "start `codex` in the project and trust it, with the same CODEX_HOME if that is set",
             ),
-            Ok((listed, trusted)) if trusted < listed => self.warn(
+            Ok((listed, trusted)) if trusted < listed => self.subject.warn(
                 format!(
                     "Codex does not trust {} of {listed} hooks, and does not run them",
                     listed - trusted
                 ),
                 "workflow-sidecar install codex --trust, or /hooks in Codex",
             ),
-            Ok(_) => self.ok("trusted"),
-            Err(error) => self.warn(
+            Ok(_) => self.subject.ok("trusted"),
+            Err(error) => self.subject.warn(
                 format!("whether it trusts the hooks is not known: {error}"),
                 "/hooks in Codex shows it",
             ),

@@ -1,16 +1,8 @@
 //! Graphviz source of a graph.
 
-use std::fmt::{self, Write};
-
 use super::Direction;
 use super::model::{Graph, GraphEntry, GraphNode, GraphScope, LoopEdge, MarkKind, NodeMark, lines};
-
-/// Returns the diagram's source.
-pub(crate) fn dot(graph: &Graph, direction: Direction) -> String {
-    let mut text = String::new();
-    draw(&mut text, graph, direction).expect("writing to a string does not fail");
-    text
-}
+use crate::present::Page;
 
 const STYLE: &str = "  compound=true;
   fontname=\"Helvetica\";
@@ -19,68 +11,74 @@ const STYLE: &str = "  compound=true;
   edge [fontname=\"Helvetica\", fontsize=10];
 ";
 
-fn draw(out: &mut String, graph: &Graph, direction: Direction) -> fmt::Result {
-    let start = graph.command.as_deref().unwrap_or("start");
-    writeln!(out, "digraph {} {{", quoted(&graph.root.key))?;
+/// Returns the diagram's source.
+pub(crate) fn dot(graph: &Graph, direction: Direction) -> String {
+    let mut out = Page::default();
+    let start = quoted(graph.command.as_deref().unwrap_or("start"));
+    out.line(format_args!("digraph {} {{", quoted(&graph.root.key)));
     if direction != Direction::Down {
-        writeln!(out, "  rankdir={};", direction.as_str())?;
+        out.line(format_args!("  rankdir={};", direction.as_str()));
     }
-    out.push_str(STYLE);
-    writeln!(out, "  start [label={}, shape=plaintext];", quoted(start))?;
-    draw_scope(out, &graph.root, 1)?;
-    writeln!(out, "  done [label=\"done\", shape=plaintext];")?;
+    out.add(STYLE);
+    out.line(format_args!("  start [label={start}, shape=plaintext];"));
+    draw_scope(&mut out, &graph.root, 1);
+    out.line("  done [label=\"done\", shape=plaintext];");
     if graph.can_be_cancelled() {
-        writeln!(out, "  cancelled [label=\"cancelled\", shape=plaintext];")?;
+        out.line("  cancelled [label=\"cancelled\", shape=plaintext];");
     }
-    draw_order(out, graph)?;
+    draw_order(&mut out, graph);
     for jump in &graph.jumps {
         let (from, to, label) = (jump.from, jump.to, quoted(&jump.label));
-        writeln!(out, "  n{from} -> {to} [label={label}, constraint=false];")?;
+        out.line(format_args!(
+            "  n{from} -> {to} [label={label}, constraint=false];"
+        ));
     }
     for LoopEdge { from, to } in graph.root.loops() {
         for from in from {
-            writeln!(
-                out,
+            out.line(format_args!(
                 "  n{from} -> n{to} [label=\"loop\", style=dashed, constraint=false];"
-            )?;
+            ));
         }
     }
-    writeln!(out, "}}")
+    out.line("}");
+    out.0
 }
 
 /// Draws the edges from each node to the one behind it. An edge with a label is a line of its own.
-fn draw_order(out: &mut String, graph: &Graph) -> fmt::Result {
+fn draw_order(out: &mut Page, graph: &Graph) {
     let nodes = graph.root.nodes();
     let names = nodes.iter().map(|step| format!("n{}", step.id));
     let mut names = names.chain(["done".to_owned()]);
-    let mut labelled = String::new();
-    write!(out, "  start -> {}", names.next().unwrap_or_default())?;
+    let mut labelled = Page::default();
+    out.add(&format!("  start -> {}", names.next().unwrap_or_default()));
     for ((step, label), to) in nodes.iter().zip(&graph.order).zip(names) {
-        match label.as_deref() {
-            Some("") => write!(out, " -> {to}")?,
-            Some(_) | None => write!(out, ";\n  {to}")?,
+        if label.as_deref() == Some("") {
+            out.add(&format!(" -> {to}"));
+            continue;
         }
-        if let Some(label) = label.as_deref().filter(|label| !label.is_empty()) {
+        out.add(&format!(";\n  {to}"));
+        if let Some(label) = label {
             let label = quoted(label);
-            writeln!(labelled, "  n{} -> {to} [label={label}];", step.id)?;
+            labelled.line(format_args!("  n{} -> {to} [label={label}];", step.id));
         }
     }
-    write!(out, ";\n{labelled}")
+    out.line(";");
+    out.append(&labelled);
 }
 
-fn draw_scope(out: &mut String, scope: &GraphScope, level: usize) -> fmt::Result {
+fn draw_scope(out: &mut Page, scope: &GraphScope, level: usize) {
     let indent = "  ".repeat(level);
-    writeln!(out, "{indent}subgraph cluster_{} {{", scope.id)?;
+    out.line(format_args!("{indent}subgraph cluster_{} {{", scope.id));
     let label = in_lines(scope.name.clone(), &scope.marks);
-    writeln!(out, "{indent}  label=\"{label}\";")?;
-    writeln!(out, "{indent}  style=rounded;")?;
+    out.line(format_args!("{indent}  label=\"{label}\";"));
+    out.line(format_args!("{indent}  style=rounded;"));
     for entry in &scope.entries {
         match entry {
-            GraphEntry::Node(step) => writeln!(out, "{indent}  {}", node(step))?,
-            GraphEntry::Scope(inner) => draw_scope(out, inner, level + 1)?,
+            GraphEntry::Node(step) => out.line(format_args!("{indent}  {}", node(step))),
+            GraphEntry::Scope(inner) => draw_scope(out, inner, level + 1),
         }
     }
-    writeln!(out, "{indent}}}")
+    out.line(format_args!("{indent}}}"));
 }
 
 fn node(step: &GraphNode) -> String {

@@ -2,83 +2,79 @@
 //!
 //! Texts of a definition are in quotes, and characters with a meaning in Mermaid are written as numbers.
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
 use super::Direction;
 use super::model::{Graph, GraphEntry, GraphNode, GraphScope, LoopEdge, MarkKind, NodeMark, lines};
+use crate::present::Page;
 
 /// Returns the diagram's source.
 pub(crate) fn mermaid(graph: &Graph, direction: Direction) -> String {
-    let mut text = String::new();
-    draw(&mut text, graph, direction).expect("writing to a string does not fail");
-    text
-}
-
-fn draw(out: &mut String, graph: &Graph, direction: Direction) -> fmt::Result {
-    let start = graph.command.as_deref().unwrap_or("start");
-    writeln!(out, "flowchart {}", direction.as_str())?;
-    writeln!(out, "  start([\"{}\"])", escaped(start))?;
-    draw_scope(out, &graph.root, direction, 1)?;
-    writeln!(out, "  done([\"done\"])")?;
+    let mut out = Page::default();
+    let start = escaped(graph.command.as_deref().unwrap_or("start"));
+    out.line(format_args!("flowchart {}", direction.as_str()));
+    out.line(format_args!("  start([\"{start}\"])"));
+    draw_scope(&mut out, &graph.root, direction, 1);
+    out.line("  done([\"done\"])");
     if graph.can_be_cancelled() {
-        writeln!(out, "  cancelled([\"cancelled\"])")?;
+        out.line("  cancelled([\"cancelled\"])");
     }
     let nodes = graph.root.nodes();
-    write!(out, "  start")?;
+    out.add("  start");
     let mut edge = Some("");
     for (step, label) in nodes.iter().zip(&graph.order) {
-        draw_in_order(out, edge, &format!("n{}", step.id))?;
+        out.add(&in_order(edge, &format!("n{}", step.id)));
         edge = label.as_deref();
     }
-    draw_in_order(out, edge, "done")?;
-    writeln!(out)?;
+    out.line(in_order(edge, "done"));
     for jump in &graph.jumps {
         let (from, to, label) = (jump.from, jump.to, escaped(&jump.label));
-        writeln!(out, "  n{from} -->|\"{label}\"| {to}")?;
+        out.line(format_args!("  n{from} -->|\"{label}\"| {to}"));
     }
     for LoopEdge { from, to } in graph.root.loops() {
         let from: Vec<String> = from.iter().map(|id| format!("n{id}")).collect();
-        writeln!(out, "  {} -. loop .-> n{to}", from.join(" & "))?;
+        out.line(format_args!("  {} -. loop .-> n{to}", from.join(" & ")));
     }
-    for step in nodes.iter().filter(|step| step.has(MarkKind::Waits)) {
-        let id = step.id;
-        writeln!(out, "  style n{id} stroke-dasharray:6 4,stroke-width:2px")?;
+    for GraphNode { id, .. } in nodes.iter().filter(|step| step.has(MarkKind::Waits)) {
+        out.line(format_args!(
+            "  style n{id} stroke-dasharray:6 4,stroke-width:2px"
+        ));
     }
-    Ok(())
+    out.0
 }
 
 /// Continues the line of edges with a node; without an edge it begins another line.
-fn draw_in_order(out: &mut String, edge: Option<&str>, node: &str) -> fmt::Result {
+fn in_order(edge: Option<&str>, node: &str) -> String {
     match edge {
-        None => write!(out, "\n  {node}"),
-        Some("") => write!(out, " --> {node}"),
-        Some(label) => write!(out, " -->|\"{}\"| {node}", escaped(label)),
+        None => format!("\n  {node}"),
+        Some("") => format!(" --> {node}"),
+        Some(label) => format!(" -->|\"{}\"| {node}", escaped(label)),
     }
 }
 
-fn draw_scope(
-    out: &mut String,
-    scope: &GraphScope,
-    direction: Direction,
-    level: usize,
-) -> fmt::Result {
+fn draw_scope(out: &mut Page, scope: &GraphScope, direction: Direction, level: usize) {
     let indent = "  ".repeat(level);
     let (id, name) = (scope.id, broken(&scope.name));
-    writeln!(out, "{indent}subgraph n{id}[\"{name}\"]")?;
-    writeln!(out, "{indent}  direction {}", direction.as_str())?;
+    out.line(format_args!("{indent}subgraph n{id}[\"{name}\"]"));
+    out.line(format_args!("{indent}  direction {}", direction.as_str()));
     if !scope.marks.is_empty() {
         // A title of several lines would cover the first phase.
         let marks: Vec<String> = scope.marks.iter().map(marked).collect();
-        writeln!(out, "{indent}  n{id}all[\"{}\"]", marks.join("<br>"))?;
-        writeln!(out, "{indent}  style n{id}all fill:none,stroke:none")?;
+        out.line(format_args!(
+            "{indent}  n{id}all[\"{}\"]",
+            marks.join("<br>")
+        ));
+        out.line(format_args!(
+            "{indent}  style n{id}all fill:none,stroke:none"
+        ));
     }
     for entry in &scope.entries {
         match entry {
-            GraphEntry::Node(step) => writeln!(out, "{indent}  {}", node(step))?,
-            GraphEntry::Scope(inner) => draw_scope(out, inner, direction, level + 1)?,
+            GraphEntry::Node(step) => out.line(format_args!("{indent}  {}", node(step))),
+            GraphEntry::Scope(inner) => draw_scope(out, inner, direction, level + 1),
         }
     }
-    writeln!(out, "{indent}end")
+    out.line(format_args!("{indent}end"));
 }
 
 fn node(step: &GraphNode) -> String {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use workflow_core::definition::{Check, ExpectedExit, Gate, OutputStream, RunCheck};
+use workflow_core::definition::{Check, Gate, RunCheck};
 
 use super::ecosystem::DOTNET;
 
@@ -90,11 +90,7 @@ impl TestCommand {
                 command: words.collect(),
                 shell: self.is_for_shell(),
                 timeout,
-                exit: ExpectedExit::Code(0),
-                stdout: None,
-                stream: OutputStream::default(),
-                cwd: None,
-                env: Vec::new(),
+                ..RunCheck::default()
             }),
             on_fail: None,
             source: String::new(),

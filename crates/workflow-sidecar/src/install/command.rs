@@ -59,11 +59,7 @@ impl InstallRequest {
             return Ok(());
         }
         if trust {
-            let name = match host.name {
-                "gemini" => "Gemini CLI",
-                "claude" => "Claude Code",
-                _ => "Copilot CLI",
-            };
+            let name = host.title;
             // Only the user can confirm this.
             anstream::println!("Only you can trust the folder: {name} asks when it starts there.");
         }

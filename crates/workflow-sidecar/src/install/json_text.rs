@@ -158,20 +158,18 @@ impl Container {
 
 /// Removes the member at a path, and each object around it that was created for it alone.
 fn remove(text: &str, path: &[&str]) -> Result<String, String> {
-    let Some((name, around)) = path.split_last() else {
-        return Ok(text.to_owned());
-    };
-    let Some(range) = find(text, around)? else {
-        return Ok(text.to_owned());
-    };
-    let object = Container::object(text, &range)?;
-    let Some(index) = object.member(name) else {
-        return Ok(text.to_owned());
-    };
-    if object.names.len() == 1 && object.is_created(text) && !around.is_empty() {
-        return remove(text, around);
+    if let Some((name, around)) = path.split_last()
+        && let Some(range) = find(text, around)?
+    {
+        let object = Container::object(text, &range)?;
+        if object.names.len() == 1 && object.is_created(text) && !around.is_empty() {
+            return remove(text, around);
+        }
+        if let Some(index) = object.member(name) {
+            return Ok(object.cut(text, index));
+        }
     }
-    Ok(object.cut(text, index))
+    Ok(text.to_owned())
 }
 
 /// The range of the value at a path.

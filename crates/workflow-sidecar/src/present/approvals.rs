@@ -58,16 +58,9 @@ pub(crate) fn approvals_page(listed: &[ListedRequest], page: &mut Page) {
 
 /// The run of a request, where it is.
 fn add_title(request: &Request, page: &mut Page) {
-    let place = format!(
-        "{} > {}",
-        visible(&request.workflow),
-        visible(&request.phase)
-    );
-    page.line(format_args!(
-        "{}: {}",
-        paint(TITLE, place),
-        shown(&request.task)
-    ));
+    let [workflow, phase] = [&request.workflow, &request.phase].map(|name| visible(name));
+    let place = paint(TITLE, format_args!("{workflow} > {phase}"));
+    page.line(format_args!("{place}: {}", shown(&request.task)));
     let cwd = visible(&request.cwd.to_string_lossy());
     let run = format_args!("{} in {cwd}", request.task_id);
     page.line(format_args!("  {}", paint(DIMMED, run)));
