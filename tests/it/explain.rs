@@ -211,6 +211,7 @@ impl Paths for InProject {
         let mut parts: Vec<&str> = Vec::new();
         for part in path.split('/') {
             match part {
+                "." => {}
                 ".." => drop(parts.pop()),
                 part => parts.push(part),
             }
@@ -219,7 +220,6 @@ impl Paths for InProject {
         vec![PathForm {
             absolute: format!("{}/{inside}", self.0),
             in_project: Some(inside),
-            in_home: None,
         }]
     }
 

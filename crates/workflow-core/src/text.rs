@@ -99,6 +99,12 @@ pub(crate) fn joined<T: AsRef<str>>(items: &[T], last: &str) -> String {
     }
 }
 
+/// Each of some items as code.
+pub(crate) fn quoted<T: AsRef<str>>(items: &[T]) -> Vec<String> {
+    let items = items.iter().map(AsRef::as_ref);
+    items.map(|item| format!("`{item}`")).collect()
+}
+
 /// The first `max` UTF-16 units, with an ellipsis if there is more.
 ///
 /// Counts as ECMAScript does, but a pair is never split (B16).

@@ -74,7 +74,9 @@ impl Explained {
     #[expect(clippy::missing_panics_doc, reason = "an empty object is JSON")]
     pub fn blocks(&self, tool: &str) -> Option<String> {
         let no_arguments = serde_json::from_str("{}").expect("an empty object is JSON");
-        self.denies(&Call::new(tool, Some(no_arguments), &*PLAIN_PATHS))
+        // A copy: globs keep the paths that they are first compared with.
+        let resolved = self.resolved.clone();
+        resolved.denies(&Call::new(tool, Some(no_arguments), &*PLAIN_PATHS))
     }
 
     /// Returns true if this is the reason of a call that a list blocks, with or without the line on what is allowed.

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::definition::{Declared, Loaded, Tier, Workflow};
+use crate::definition::{Declared, Loaded, Tier};
 use crate::diagnostic::Location;
 use crate::policy::rules::RuleSource;
 use crate::run::{Path, Position, RunState};
@@ -91,7 +91,7 @@ impl<'a> Rows<'a> {
         let (outer, inner) = key.split_first()?;
         let given = match whose {
             RuleSource::Settings(tier) => self.loaded.tiers[tier as usize].value_of(outer),
-            RuleSource::Workflow(key) => self.workflow(key)?.value_of(outer),
+            RuleSource::Workflow(key) => self.loaded.catalog.get(key)?.value_of(outer),
             RuleSource::Phase => self.position.phase.value_of(outer),
         };
         let given = given?;
@@ -108,10 +108,6 @@ impl<'a> Rows<'a> {
                 Json::Null | Json::String(_) | Json::Array(_) => return None,
             },
         )
-    }
-
-    fn workflow(&self, key: &str) -> Option<&'a Workflow> {
-        self.loaded.catalog.get(key)
     }
 
     /// The location of a key of a level; a phase without it is where its entry is.

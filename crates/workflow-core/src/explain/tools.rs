@@ -1,10 +1,10 @@
 //! The values on tools: lists, openings, rules, and changes to results.
 
 use crate::definition::{Tier, ToolAccess};
+use crate::policy::STEP_TOOL;
 use crate::policy::rules::{
     Description, LevelRules, RuleSource, allowed_by_list, builtin_rule, describe_rule,
 };
-use crate::policy::{STEP_TOOL, ToolList};
 use crate::session::phase::levels;
 
 use super::row::{Origin, OriginKind, Topic, Value};
@@ -18,7 +18,7 @@ pub(super) fn tools(rows: &mut Rows<'_>) {
     let levels: Vec<LevelRules<'_>> = levels(position, settings.guards()).collect();
     restrictions(rows);
     rows.add("always", Value::Names(vec![STEP_TOOL.to_owned()]), None);
-    let has_list = ToolList::new(phase.tools.as_ref()).allowed().is_some();
+    let has_list = phase.tools.as_ref().and_then(ToolAccess::allowed).is_some();
     let allowed = levels.last().filter(|_| has_list).and_then(allowed_by_list);
     if let Some(allowed) = allowed {
         let reason = rows.resolved.list_reason("{toolName}", &allowed);
@@ -64,13 +64,9 @@ pub(super) fn tools(rows: &mut Rows<'_>) {
             rows.add(rule.action.word(), describe_rule(rule), origin);
         }
     }
-    let outer = [
-        (RuleSource::Settings(Tier::Global), &settings.user.results),
-        (
-            RuleSource::Settings(Tier::Project),
-            &settings.project.results,
-        ),
-    ];
+    let [user, project] = settings.guards();
+    let outer = [(Tier::Global, user), (Tier::Project, project)];
+    let outer = outer.map(|(tier, guards)| (RuleSource::Settings(tier), &guards.results));
     let workflows = position.levels.iter().map(|level| level.workflow);
     let workflows = workflows.map(|own| (RuleSource::Workflow(&own.key), &own.results));
     let inner = workflows.chain([(RuleSource::Phase, &phase.results)]);
@@ -89,33 +85,38 @@ pub(super) fn tools(rows: &mut Rows<'_>) {
 /// The tools that the phase allows and blocks.
 fn restrictions(rows: &mut Rows<'_>) {
     let (own, phase) = (rows.position.own_workflow(), rows.position.phase);
-    let (others, workflow) = ("all others", RuleSource::Workflow(&own.key));
     let add = |rows: &mut Rows<'_>, allowed: Value, blocked: Value, origin: Origin| {
         rows.add("allowed", allowed, origin.clone());
         rows.add("blocked", blocked, origin);
     };
-    let source = match &phase.tools {
-        Some(ToolAccess::ReadOnly { .. }) => RuleSource::Phase,
-        Some(ToolAccess::Blacklist(_) | ToolAccess::Whitelist(_)) | None => workflow,
-    };
     let is_read_only = own.read_only_in(phase).is_some();
     if is_read_only {
+        let source = match &phase.tools {
+            Some(ToolAccess::ReadOnly { .. }) => RuleSource::Phase,
+            Some(_) | None => RuleSource::Workflow(&own.key),
+        };
         let allowed = "read-only: what changes nothing";
         let origin = rows.origin(source, &["tools"]);
         add(rows, allowed.into(), "what changes files".into(), origin);
     }
-    match &phase.tools {
-        Some(ToolAccess::Blacklist(names)) => {
-            let origin = rows.origin(RuleSource::Phase, &["tools", "blacklist"]);
-            add(rows, others.into(), Value::Names(names.clone()), origin);
+    let (list, allowed, blocked): (_, Value, Value) = match &phase.tools {
+        Some(ToolAccess::Blacklist(names)) => (
+            "blacklist",
+            "all others".into(),
+            Value::Names(names.clone()),
+        ),
+        Some(ToolAccess::Whitelist(names)) => (
+            "whitelist",
+            Value::Names(names.clone()),
+            "all others".into(),
+        ),
+        None | Some(ToolAccess::ReadOnly { .. }) => {
+            if !is_read_only {
+                add(rows, "all".into(), Value::None, OriginKind::Default.into());
+            }
+            return;
         }
-        Some(ToolAccess::Whitelist(names)) => {
-            let origin = rows.origin(RuleSource::Phase, &["tools", "whitelist"]);
-            add(rows, Value::Names(names.clone()), others.into(), origin);
-        }
-        None | Some(ToolAccess::ReadOnly { .. }) if !is_read_only => {
-            add(rows, "all".into(), Value::None, OriginKind::Default.into());
-        }
-        None | Some(ToolAccess::ReadOnly { .. }) => {}
-    }
+    };
+    let origin = rows.origin(RuleSource::Phase, &["tools", list]);
+    add(rows, allowed, blocked, origin);
 }

@@ -2,7 +2,10 @@
 
 use workflow_shell::expand_braces;
 
-use super::error::PatternError;
+/// The reason why a glob with `..` after a part with wildcards is invalid.
+const CLIMBS: &str = "`..` after a `*` is not supported: write the path without `..`";
+/// The reason why a glob with braces with too many alternatives is invalid.
+const BRACES: &str = "its braces expand to too many paths: write several patterns";
 
 /// The directory to which a glob is relative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,13 +30,13 @@ pub(crate) struct Anchored {
 }
 
 /// Returns the alternatives of a pattern; `bare` is the directory for bare names.
-pub(crate) fn anchored(pattern: &str, bare: Anchor) -> Result<Vec<Anchored>, PatternError> {
-    let all = expand_braces(pattern, str::to_owned).ok_or(PatternError::Braces)?;
+pub(crate) fn anchored(pattern: &str, bare: Anchor) -> Result<Vec<Anchored>, String> {
+    let all = expand_braces(pattern, str::to_owned).ok_or(BRACES)?;
     all.iter().map(|text| Anchored::new(text, bare)).collect()
 }
 
 impl Anchored {
-    fn new(text: &str, bare: Anchor) -> Result<Self, PatternError> {
+    fn new(text: &str, bare: Anchor) -> Result<Self, String> {
         let first = text.split('/').next().unwrap_or_default();
         let is_name = !text.trim_end_matches('/').contains('/');
         let from = match first {
@@ -53,7 +56,7 @@ impl Anchored {
                 ".." => match parts.pop() {
                     None => up += 1,
                     Some(last) if is_plain(last) => {}
-                    Some(_) => return Err(PatternError::Climbs),
+                    Some(_) => return Err(CLIMBS.to_owned()),
                 },
                 part => parts.push(part),
             }
@@ -69,19 +72,6 @@ impl Anchored {
             up: if from == Anchor::Root { 0 } else { up },
             parts: parts.into_iter().map(str::to_owned).collect(),
         })
-    }
-
-    /// Returns the globs below a directory; a directory includes everything below it.
-    pub(crate) fn globs(&self, directory: &str) -> Vec<String> {
-        let head = (!directory.is_empty()).then_some(directory);
-        let parts = head
-            .into_iter()
-            .chain(self.parts.iter().map(String::as_str));
-        let itself = parts.collect::<Vec<_>>().join("/");
-        if itself.is_empty() {
-            return vec!["**".to_owned()];
-        }
-        vec![format!("{itself}/**"), itself]
     }
 
     /// Returns the path of its literal head, and the number of parts of the head.
@@ -104,6 +94,17 @@ impl Anchored {
         };
         (head, plain)
     }
+}
+
+/// Returns the globs of parts below a directory; a directory includes everything below it.
+pub(crate) fn globs(directory: &str, parts: &[String]) -> Vec<String> {
+    let head = (!directory.is_empty()).then_some(directory);
+    let all = head.into_iter().chain(parts.iter().map(String::as_str));
+    let itself = all.collect::<Vec<_>>().join("/");
+    if itself.is_empty() {
+        return vec!["**".to_owned()];
+    }
+    vec![format!("{itself}/**"), itself]
 }
 
 /// Returns whether a part of a glob has no wildcards.

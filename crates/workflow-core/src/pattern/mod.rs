@@ -1,14 +1,12 @@
 //! Patterns in definitions: globs, names with `*`, regular expressions.
 
 mod anchored;
-mod error;
 mod project_glob;
 
-use globset::{Glob, GlobBuilder};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use regex::{Regex, RegexBuilder};
 
-pub(crate) use anchored::{Anchor, Anchored, anchored};
-pub(crate) use error::PatternError;
+pub(crate) use anchored::{Anchor, Anchored, anchored, globs};
 pub use project_glob::ProjectGlob;
 
 /// The maximum size of a compiled regular expression, in bytes.
@@ -43,27 +41,33 @@ fn wildcard(pattern: &str, text: &str) -> bool {
 }
 
 /// Compiles a regular expression of a rule.
-pub(crate) fn regex(pattern: &str) -> Result<Regex, PatternError> {
-    Ok(RegexBuilder::new(pattern)
-        .size_limit(MAX_REGEX_BYTES)
-        .build()?)
+pub(crate) fn regex(pattern: &str) -> Result<Regex, String> {
+    let mut builder = RegexBuilder::new(pattern);
+    let compiled = builder.size_limit(MAX_REGEX_BYTES).build();
+    compiled.map_err(|error| error.to_string())
 }
 
 /// Checks one glob.
-pub(crate) fn check_glob(pattern: &str) -> Result<(), PatternError> {
-    for anchored in anchored(pattern, Anchor::Root)? {
-        for text in anchored.globs("") {
-            glob(&text, false)?;
-        }
-    }
-    Ok(())
+pub(crate) fn check_glob(pattern: &str) -> Result<(), String> {
+    let anchored = anchored(pattern, Anchor::Root)?;
+    let globs = anchored.iter().flat_map(|one| globs("", &one.parts));
+    glob_set(globs, false).map(drop)
 }
 
-pub(crate) fn glob(text: &str, ignores_case: bool) -> Result<Glob, PatternError> {
-    Ok(GlobBuilder::new(text)
-        .literal_separator(true)
-        .case_insensitive(ignores_case)
-        .build()?)
+/// Compiles globs; an error says why one is invalid.
+pub(crate) fn glob_set(
+    globs: impl IntoIterator<Item = String>,
+    ignores_case: bool,
+) -> Result<GlobSet, String> {
+    let reason = |error: globset::Error| error.kind().to_string();
+    let mut set = GlobSetBuilder::new();
+    for text in globs {
+        let mut builder = GlobBuilder::new(&text);
+        let builder = builder.literal_separator(true);
+        let glob = builder.case_insensitive(ignores_case).build();
+        set.add(glob.map_err(reason)?);
+    }
+    set.build().map_err(reason)
 }
 
 #[cfg(test)]

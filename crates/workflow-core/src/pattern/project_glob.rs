@@ -1,8 +1,8 @@
 //! Globs of files in the project, for checks of gates.
 
-use globset::{GlobSet, GlobSetBuilder};
+use globset::GlobSet;
 
-use super::{Anchor, PatternError, anchored, glob};
+use super::{Anchor, Anchored, anchored, glob_set, globs};
 
 /// A glob that matches paths relative to the project.
 #[derive(Debug, Clone)]
@@ -10,21 +10,18 @@ pub struct ProjectGlob(GlobSet);
 
 impl ProjectGlob {
     /// Reads a path; `None` if it has no wildcards. Brackets alone are none: they occur in names of files.
-    pub(crate) fn read(path: &str) -> Option<Result<Self, PatternError>> {
+    pub(crate) fn read(path: &str) -> Option<Result<Self, String>> {
         path.contains(['*', '?', '{']).then(|| Self::new(path))
     }
 
-    fn new(pattern: &str) -> Result<Self, PatternError> {
-        let mut set = GlobSetBuilder::new();
-        for anchored in anchored(pattern, Anchor::Project)? {
-            if anchored.from != Anchor::Project || anchored.up > 0 {
-                return Err(PatternError::Outside);
-            }
-            for text in anchored.globs("") {
-                set.add(glob(&text, false)?);
-            }
+    fn new(pattern: &str) -> Result<Self, String> {
+        let anchored = anchored(pattern, Anchor::Project)?;
+        let is_inside = |one: &Anchored| one.from == Anchor::Project && one.up == 0;
+        if !anchored.iter().all(is_inside) {
+            return Err("it must name files of the project".to_owned());
         }
-        Ok(Self(set.build()?))
+        let globs = anchored.iter().flat_map(|one| globs("", &one.parts));
+        glob_set(globs, false).map(Self)
     }
 
     /// Returns true if it matches a path, relative to the project and with `/`.

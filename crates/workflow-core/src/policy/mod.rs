@@ -5,4 +5,4 @@ pub mod results;
 pub mod rules;
 mod tool_list;
 
-pub use tool_list::{STEP_TOOL, ToolList, VisibleTools};
+pub use tool_list::{STEP_TOOL, VisibleTools};

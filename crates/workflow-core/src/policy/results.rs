@@ -76,27 +76,18 @@ impl Results {
         }
         (after != before).then(|| to_raw_value(&after).expect("a value of JSON can be serialized"))
     }
-}
 
-impl Results {
     /// Redacts a text that is shown to the model as part of a result, such as the output of a gate's command.
     pub(crate) fn redact_text(&self, tool: &str, is_error: bool, text: &mut String) {
         let rules = self.rules.iter();
         for rule in rules.filter(|rule| rule.applies_to(tool, is_error)) {
-            rule.redact_text(text);
+            let mut content = Value::String(std::mem::take(text));
+            rule.redact(&mut content);
+            if let Value::String(redacted) = content {
+                *text = redacted;
+            }
         }
     }
-}
-
-/// The change that a rule makes to texts.
-enum Redaction<'a> {
-    /// Matches are replaced.
-    Matches {
-        patterns: &'a [Regex],
-        with: &'a str,
-    },
-    /// It is not known what is secret, so all text is replaced.
-    All(String),
 }
 
 impl CompiledResultRule {
@@ -110,47 +101,27 @@ impl CompiledResultRule {
     }
 
     fn redact(&self, content: &mut Value) {
-        match self.redaction() {
-            Redaction::Matches { patterns, with } => {
+        if self.rule.unread {
+            let text = format!(
+                "[withheld: the pattern at {} that redacts this result cannot be read]",
+                self.rule.source
+            );
+            return withhold(content, &text);
+        }
+        let compile = || {
+            let patterns = self.rule.redact.iter();
+            patterns.map(|pattern| regex(pattern).ok()).collect()
+        };
+        let with = self.rule.with.as_deref().unwrap_or(REDACTED);
+        match self.redact.get_or_init(compile) {
+            Some(patterns) => {
                 for pattern in patterns {
                     redact_across(content, pattern, with);
                     redact_value(content, pattern, with);
                 }
             }
-            Redaction::All(text) => withhold(content, &text),
-        }
-    }
-
-    fn redact_text(&self, text: &mut String) {
-        match self.redaction() {
-            Redaction::Matches { patterns, with } => {
-                for pattern in patterns {
-                    replace_matches(text, pattern, with);
-                }
-            }
-            Redaction::All(replacement) => *text = replacement,
-        }
-    }
-
-    fn redaction(&self) -> Redaction<'_> {
-        if self.rule.unread {
-            return Redaction::All(format!(
-                "[withheld: the pattern at {} that redacts this result cannot be read]",
-                self.rule.source
-            ));
-        }
-        // A pattern that cannot be compiled redacts the whole text.
-        let compile = || {
-            self.rule
-                .redact
-                .iter()
-                .map(|pattern| regex(pattern).ok())
-                .collect()
-        };
-        let with = self.rule.with.as_deref().unwrap_or(REDACTED);
-        match self.redact.get_or_init(compile) {
-            Some(patterns) => Redaction::Matches { patterns, with },
-            None => Redaction::All(with.to_owned()),
+            // It is not known what is secret.
+            None => withhold(content, with),
         }
     }
 

@@ -1,7 +1,5 @@
 //! Lists of tools that a level allows or blocks.
 
-use std::collections::HashSet;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -22,73 +20,48 @@ pub struct VisibleTools {
     pub blocked: Vec<String>,
 }
 
-/// A list of tools that a level allows or blocks.
-#[derive(Debug, Clone, Default)]
-pub struct ToolList {
-    list: Option<List>,
+impl VisibleTools {
+    /// Takes out what a list blocks.
+    pub(crate) fn narrow(&mut self, list: &ToolAccess) {
+        match list {
+            ToolAccess::Whitelist(names) => {
+                let mut both = self.allowed.take().unwrap_or_else(|| names.clone());
+                both.retain(|name| names.contains(name));
+                both.sort_unstable();
+                both.dedup();
+                self.allowed = Some(both);
+            }
+            ToolAccess::Blacklist(names) => {
+                self.blocked.extend(names.iter().cloned());
+                self.blocked.sort_unstable();
+                self.blocked.dedup();
+            }
+            ToolAccess::ReadOnly { .. } => {}
+        }
+    }
 }
 
-#[derive(Debug, Clone)]
-struct List {
-    names: HashSet<String>,
-    is_whitelist: bool,
-    allowed: String,
-}
-
-impl ToolList {
-    /// Creates the list of a level.
+impl ToolAccess {
+    /// Describes what is allowed, as hook-lifecycle does; `None` if it is about single calls.
     #[must_use]
-    pub fn new(tools: Option<&ToolAccess>) -> Self {
-        let list = tools.and_then(|tools| match tools {
-            ToolAccess::Blacklist(names) => Some(List {
-                names: names.iter().cloned().collect(),
-                is_whitelist: false,
-                allowed: format!("all except: {}", names.join(", ")),
-            }),
-            ToolAccess::Whitelist(names) => Some(List {
-                names: names.iter().cloned().collect(),
-                is_whitelist: true,
-                allowed: names.join(", "),
-            }),
-            // It is about calls.
-            ToolAccess::ReadOnly { .. } => None,
-        });
-        Self { list }
-    }
-
-    /// Describes what is allowed, as hook-lifecycle does; `None` without a list.
-    #[must_use]
-    pub fn allowed(&self) -> Option<&str> {
-        Some(&self.list.as_ref()?.allowed)
-    }
-
-    /// Takes out of the visible tools what it blocks.
-    pub(crate) fn narrow(&self, visible: &mut VisibleTools) {
-        let Some(list) = &self.list else { return };
-        if list.is_whitelist {
-            let earlier = visible.allowed.take();
-            let mut names: Vec<String> = match earlier {
-                None => list.names.iter().cloned().collect(),
-                Some(names) => {
-                    let both = names.into_iter().filter(|name| list.names.contains(name));
-                    both.collect()
-                }
-            };
-            names.sort_unstable();
-            visible.allowed = Some(names);
-        } else {
-            visible.blocked.extend(list.names.iter().cloned());
-            visible.blocked.sort_unstable();
-            visible.blocked.dedup();
+    pub fn allowed(&self) -> Option<String> {
+        match self {
+            Self::Blacklist(names) => Some(format!("all except: {}", names.join(", "))),
+            Self::Whitelist(names) => Some(names.join(", ")),
+            Self::ReadOnly { .. } => None,
         }
     }
 
-    /// Returns true if it blocks a tool.
+    /// Returns true if it blocks all calls of a tool.
     #[must_use]
     pub fn blocks(&self, tool: &str) -> bool {
-        self.list
-            .as_ref()
-            .is_some_and(|list| tool != STEP_TOOL && list.names.contains(tool) != list.is_whitelist)
+        let has = |names: &[String]| names.iter().any(|name| name == tool);
+        tool != STEP_TOOL
+            && match self {
+                Self::Blacklist(names) => has(names),
+                Self::Whitelist(names) => !has(names),
+                Self::ReadOnly { .. } => false,
+            }
     }
 }
 
@@ -101,36 +74,31 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_without_lists_allows_everything() {
-        assert!(!ToolList::new(None).blocks("edit"));
-    }
-
-    #[test]
     fn a_blacklist_blocks_what_it_names() {
-        let guard = ToolList::new(Some(&ToolAccess::Blacklist(names(&["edit", "write"]))));
+        let guard = ToolAccess::Blacklist(names(&["edit", "write"]));
         assert!(guard.blocks("edit"));
         assert!(!guard.blocks("read"));
-        assert_eq!(guard.allowed(), Some("all except: edit, write"));
+        assert_eq!(guard.allowed(), Some("all except: edit, write".to_owned()));
     }
 
     #[test]
     fn a_whitelist_blocks_what_it_does_not_name() {
-        let guard = ToolList::new(Some(&ToolAccess::Whitelist(names(&["read", "grep"]))));
+        let guard = ToolAccess::Whitelist(names(&["read", "grep"]));
         assert!(guard.blocks("edit"));
         assert!(!guard.blocks("read"));
-        assert_eq!(guard.allowed(), Some("read, grep"));
+        assert_eq!(guard.allowed(), Some("read, grep".to_owned()));
     }
 
     #[test]
     fn an_empty_whitelist_blocks_all_but_workflow_step() {
-        let guard = ToolList::new(Some(&ToolAccess::Whitelist(Vec::new())));
+        let guard = ToolAccess::Whitelist(Vec::new());
         assert!(guard.blocks("read"));
         assert!(!guard.blocks(STEP_TOOL));
     }
 
     #[test]
     fn workflow_step_cannot_be_blocked() {
-        let guard = ToolList::new(Some(&ToolAccess::Blacklist(names(&[STEP_TOOL]))));
+        let guard = ToolAccess::Blacklist(names(&[STEP_TOOL]));
         assert!(!guard.blocks(STEP_TOOL));
     }
 }

@@ -12,7 +12,7 @@ use crate::diagnostic::{shown, visible};
 use crate::effect::{BlockKind, Denied, Effects, Question, Reply, ToolDecision};
 use crate::event::Answer;
 use crate::policy::results::Results;
-use crate::policy::rules::{Call, Decision, Denial, Override, Rules, block_notice, cause, reason};
+use crate::policy::rules::{Call, Decision, Denial, Rules, block_notice, cause, reason};
 use crate::text;
 use crate::types::RequestId;
 
@@ -135,10 +135,7 @@ impl CallGuard {
             return Verdict::Decided(ToolDecision::block(BlockKind::Policy, reason));
         }
         self.denials += 1;
-        let levels = match &denial.override_by {
-            Override::User(levels) => levels.as_slice(),
-            Override::Never => &[],
-        };
+        let levels = &*denial.denied_by;
         let hash = hash_of(call, &reason);
         let times = self.times_denied(hash).saturating_add(1);
         let next = if needs_consent {

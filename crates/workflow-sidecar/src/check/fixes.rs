@@ -3,12 +3,12 @@
 //! Each is made on its own, and checked before the next. One that leaves its problem, or adds another, is taken back. The
 //! files are written at the end.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use workflow_core::diagnostic::{Code, Diagnostic, Fix, Region};
+use workflow_core::diagnostic::{Code, Diagnostic, Fix, Location, Region};
 
 use super::CheckReport;
 use crate::files::write_atomically;
@@ -51,13 +51,16 @@ pub(crate) fn correct(
         report: check(&Edits::new())?,
         edits: Edits::new(),
     };
-    let mut tried = HashSet::new();
+    let mut tried: Vec<(Option<Location>, Option<Fix>)> = Vec::new();
     while tried.len() < MAX_TRIED {
-        let mut found = corrected.report.diagnostics.iter();
-        let Some(found) = found.find(|found| found.fix.is_some() && tried.insert(identity(found)))
-        else {
+        let is_new = |found: &&Diagnostic| {
+            let is_it = |(location, fix): &(_, _)| (location, fix) == (&found.location, &found.fix);
+            found.fix.is_some() && !tried.iter().any(is_it)
+        };
+        let Some(found) = corrected.report.diagnostics.iter().find(is_new) else {
             break;
         };
+        tried.push((found.location.clone(), found.fix.clone()));
         let Some((edits, change)) = edited(here, &corrected.edits, found)? else {
             continue;
         };
@@ -89,19 +92,6 @@ impl Corrected {
         }
         Ok(())
     }
-}
-
-/// A correction at its place.
-type Identity = (Option<String>, Option<(u32, u32)>, Option<Fix>);
-
-fn identity(found: &Diagnostic) -> Identity {
-    let location = found.location.as_ref();
-    let region = location.and_then(|location| location.region.as_ref());
-    (
-        location.map(|location| location.file.to_string()),
-        region.map(|region| (region.line, region.column)),
-        found.fix.clone(),
-    )
 }
 
 /// A problem, wherever it is in its file.

@@ -1,7 +1,5 @@
 //! Diagnostics as workflow commands of GitHub Actions, which shows them beside the line.
 
-use std::fmt::Write;
-
 use workflow_core::diagnostic::{Diagnostic, Severity, visible};
 
 use super::in_repository;
@@ -13,26 +11,24 @@ pub(crate) fn annotation(found: &Diagnostic) -> String {
         Severity::Warning => "warning",
         Severity::Info => "notice",
     };
-    let mut properties = String::new();
+    let mut properties = Vec::new();
     if let Some(location) = &found.location {
         let file = in_repository(&location.file).unwrap_or_else(|| location.file.to_string());
-        write!(properties, "file={},", property(&visible(&file)))
-            .expect("writing to a string does not fail");
-        if let Some(region) = &location.region {
-            write!(
-                properties,
-                "line={},endLine={},col={},endColumn={},",
+        properties.push(format!("file={}", property(&visible(&file))));
+        properties.extend(location.region.as_ref().map(|region| {
+            format!(
+                "line={},endLine={},col={},endColumn={}",
                 region.line, region.end_line, region.column, region.end_column
             )
-            .expect("writing to a string does not fail");
-        }
+        }));
     }
+    properties.push(format!("title={}", property(found.code.as_str())));
     let message = match &found.help {
         Some(help) => format!("{}\n{help}", found.message),
         None => found.message.clone(),
     };
-    let title = property(found.code.as_str());
-    format!("::{command} {properties}title={title}::{}", data(&message))
+    let properties = properties.join(",");
+    format!("::{command} {properties}::{}", data(&message))
 }
 
 /// Escapes the text after the second `::`.

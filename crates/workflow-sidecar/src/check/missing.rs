@@ -14,22 +14,8 @@ use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 use crate::platform::missing_program;
 
 /// Something that is missing, and what to do.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Missing {
-    pub(crate) message: String,
-    pub(crate) help: String,
-    /// True if it can never pass, on no machine.
-    never: bool,
-}
-
-impl Missing {
-    fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            help: help.into(),
-            never: false,
-        }
-    }
+fn not_here(message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Code::NotHere, Severity::Warning, message).with_help(help)
 }
 
 /// Returns what the workflows of a project name and is not there. The user's own workflows are for any project.
@@ -58,7 +44,7 @@ pub(crate) fn missing(loaded: &Loaded, project: &Path) -> Vec<Diagnostic> {
                 Some((found, location))
             });
             for (found, location) in of_gate.chain(of_approval) {
-                let found = diagnostic(found, location).about(&workflow.key);
+                let found = found.at(location).about(&workflow.key);
                 // The gate of a workflow is that of each of its phases.
                 if !all.contains(&found) {
                     all.push(found);
@@ -94,17 +80,6 @@ pub(crate) fn merged(all: impl Iterator<Item = Diagnostic>) -> Vec<Diagnostic> {
     merged.into_iter().map(with_places).collect()
 }
 
-fn diagnostic(found: Missing, location: Option<Location>) -> Diagnostic {
-    let (code, severity) = if found.never {
-        (Code::DeadPath, Severity::Error)
-    } else {
-        (Code::NotHere, Severity::Warning)
-    };
-    Diagnostic::new(code, severity, found.message)
-        .with_help(found.help)
-        .at(location)
-}
-
 /// The location of a check, which knows its file and line.
 fn gate_location(gate: &Gate, levels: &[&KeyLocations; 2]) -> Option<Location> {
     let checks = levels.iter().flat_map(|level| level.items("gate"));
@@ -112,7 +87,7 @@ fn gate_location(gate: &Gate, levels: &[&KeyLocations; 2]) -> Option<Location> {
     checks.next().cloned()
 }
 
-fn of_check(check: &Check, project: &Path) -> Option<Missing> {
+fn of_check(check: &Check, project: &Path) -> Option<Diagnostic> {
     match check {
         Check::Run(run) => of_run(run, project),
         Check::File(file) => of_file(file, project),
@@ -120,14 +95,14 @@ fn of_check(check: &Check, project: &Path) -> Option<Missing> {
     }
 }
 
-fn of_run(run: &RunCheck, project: &Path) -> Option<Missing> {
+fn of_run(run: &RunCheck, project: &Path) -> Option<Diagnostic> {
     let directory = match &run.cwd {
         Some(cwd) => project.join(cwd),
         None => project.to_path_buf(),
     };
     if !directory.is_dir() {
         let cwd = shown(run.cwd.as_deref().unwrap_or_default());
-        return Some(Missing::new(
+        return Some(not_here(
             format!("there is no directory `{cwd}`"),
             "correct `cwd`, which is relative to the project",
         ));
@@ -140,13 +115,10 @@ fn of_run(run: &RunCheck, project: &Path) -> Option<Missing> {
 }
 
 /// Returns why a command cannot do its work in a directory of a project.
-pub(crate) fn of_command(command: &[String], directory: &Path, project: &Path) -> Option<Missing> {
+fn of_command(command: &[String], directory: &Path, project: &Path) -> Option<Diagnostic> {
     let (program, arguments) = command.split_first()?;
     if let Some(message) = missing_program(program, directory) {
-        return Some(Missing::new(
-            message,
-            "correct `run`, or install the program",
-        ));
+        return Some(not_here(message, "correct `run`, or install the program"));
     }
     match program.as_str() {
         "make" | "gmake" => of_make(arguments, directory),
@@ -156,31 +128,28 @@ pub(crate) fn of_command(command: &[String], directory: &Path, project: &Path) -
 }
 
 /// A target that a simple makefile does not have.
-fn of_make(arguments: &[String], directory: &Path) -> Option<Missing> {
-    let is_option = |word: &&String| word.starts_with('-');
-    if arguments
-        .iter()
-        .filter(is_option)
-        .any(|option| !["-s", "-k", "--silent"].contains(&&**option) && !option.starts_with("-j"))
-    {
+fn of_make(arguments: &[String], directory: &Path) -> Option<Diagnostic> {
+    let (options, words): (Vec<&String>, Vec<&String>) =
+        arguments.iter().partition(|word| word.starts_with('-'));
+    let known = ["-s", "-k", "--silent"];
+    let mut options = options.into_iter();
+    if !options.all(|option| known.contains(&&**option) || option.starts_with("-j")) {
         return None;
     }
-    let mut targets = arguments
-        .iter()
-        .filter(|word| !word.starts_with('-') && !word.contains('='));
+    let mut targets = words.into_iter().filter(|word| !word.contains('='));
     let makefiles = ["GNUmakefile", "makefile", "Makefile"];
     let mut texts = makefiles
         .iter()
         .filter_map(|name| fs::read_to_string(directory.join(name)).ok());
     let Some(text) = texts.next() else {
-        return Some(Missing::new(
+        return Some(not_here(
             format!("there is no Makefile in `{}`", name_of(directory)),
             "correct `run`, or write the Makefile",
         ));
     };
     let known = makefile_targets(&text)?;
-    let missing = targets.find(|target| !known.contains(&&***target))?;
-    Some(Missing::new(
+    let missing = targets.find(|target| !known.contains(&target.as_str()))?;
+    Some(not_here(
         format!("the Makefile has no target `{}`", shown(missing)),
         "correct `run`, or write the target",
     ))
@@ -215,7 +184,7 @@ fn of_script(
     arguments: &[String],
     directory: &Path,
     project: &Path,
-) -> Option<Missing> {
+) -> Option<Diagnostic> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let script = match *words {
         ["test" | "t", ..] => "test",
@@ -230,7 +199,7 @@ fn of_script(
         .take_while(|around| around.starts_with(project));
     let mut files = around.map(|around| around.join("package.json"));
     let Some(text) = files.find_map(|file| fs::read_to_string(file).ok()) else {
-        return Some(Missing::new(
+        return Some(not_here(
             format!("there is no package.json in `{}`", name_of(directory)),
             "correct `run`, or write the package.json",
         ));
@@ -238,12 +207,12 @@ fn of_script(
     let package: Value = serde_json::from_str(&text).ok()?;
     let name = shown(script);
     match package.pointer("/scripts").and_then(|all| all.get(script)) {
-        None => Some(Missing::new(
+        None => Some(not_here(
             format!("the package.json has no script `{name}`"),
             format!("correct `run`, or add the script for `{program} run {name}`"),
         )),
         // What `npm init` writes.
-        Some(Value::String(line)) if line.contains("no test specified") => Some(Missing::new(
+        Some(Value::String(line)) if line.contains("no test specified") => Some(not_here(
             format!("the script `{name}` of the package.json only says that there are no tests"),
             "write the command that runs the tests into the package.json",
         )),
@@ -252,22 +221,20 @@ fn of_script(
 }
 
 /// A file that is a directory, or that has another case.
-fn of_file(check: &FileCheck, project: &Path) -> Option<Missing> {
+fn of_file(check: &FileCheck, project: &Path) -> Option<Diagnostic> {
     if project.join(&check.path).is_dir() {
         let path = shown(&check.path);
-        return Some(Missing {
-            never: true,
-            ..Missing::new(
-                format!("`{path}` is a directory, which never passes as a file"),
-                format!("name a file in it: `{path}/plan.md`, or any: `{path}/*`"),
-            )
-        });
+        let message = format!("`{path}` is a directory, which never passes as a file");
+        let found = Diagnostic::new(Code::DeadPath, Severity::Error, message);
+        return Some(found.with_help(format!(
+            "name a file in it: `{path}/plan.md`, or any: `{path}/*`"
+        )));
     }
     other_case(&check.path, project)
 }
 
 /// A file that is there in another case only. One that is not there at all may be what the agent writes.
-fn other_case(path: &str, project: &Path) -> Option<Missing> {
+fn other_case(path: &str, project: &Path) -> Option<Diagnostic> {
     let full: PathBuf = project.join(path);
     if full.exists() {
         return None;
@@ -276,7 +243,7 @@ fn other_case(path: &str, project: &Path) -> Option<Missing> {
     let entries = fs::read_dir(full.parent()?).ok()?;
     let mut names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let near = names.find(|near| near.to_lowercase() == name)?;
-    Some(Missing::new(
+    Some(not_here(
         format!(
             "there is no `{}`: the file is named `{}`",
             shown(path),
@@ -389,7 +356,7 @@ mod tests {
                 path,
                 changed: None,
             };
-            of_file(&check, project.path()).map(|found| found.never)
+            of_file(&check, project.path()).map(|found| found.code == Code::DeadPath)
         };
         assert_eq!(found("docs"), Some(true));
         assert_eq!(found("changelog.md"), Some(false));

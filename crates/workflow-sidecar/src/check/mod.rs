@@ -52,8 +52,8 @@ pub(crate) struct CheckReport {
     pub(crate) flow: FlowTotals,
     /// Files that are in no project's directory of definitions.
     passed_over: Vec<PathBuf>,
-    /// The projects without workflows.
-    pub(crate) empty: Vec<Empty>,
+    /// Where there are no workflows, in words.
+    pub(crate) empty: Vec<String>,
 }
 
 /// The numbers of the keys that decide where runs go.
@@ -76,15 +76,6 @@ impl FlowTotals {
             self.budgets += usize::from(!phase.budget.is_unlimited());
         }
     }
-}
-
-/// A project without workflows.
-#[derive(Debug)]
-pub(crate) struct Empty {
-    /// The directory that was searched, relative to the working directory.
-    pub(crate) looked_into: String,
-    /// A workflows directory of an ancestor.
-    pub(crate) above: Option<String>,
 }
 
 impl CheckReport {
@@ -143,15 +134,14 @@ fn check_target(
     let has_own = |tier| loaded.index.iter().any(|listing| listing.tier == tier);
     if let Some(project) = target.project.as_ref().filter(|_| target.only.is_empty()) {
         if !has_own(Tier::Project) {
-            report.empty.push(Empty::of(project, here));
+            report.empty.push(without_workflows(project, here));
         }
         let base = project.join(HOST_DIRECTORY);
         let left_out = loaded.index.iter().filter(|listing| {
             listing.tier == Tier::Project && listing.outcome == LoadOutcome::LeftOut
         });
         let broken = left_out.map(|listing| &*listing.key).collect();
-        let strays = strays(&base, &files.read.borrow(), &broken).into_iter();
-        let strays = strays.map(|found| with_relative_path(found, here));
+        let strays = strays(&base, here, &files.read.borrow(), &broken);
         report.diagnostics.extend(strays);
     }
     let installed = installed_hosts(target.project.as_deref());
@@ -192,33 +182,18 @@ fn check_target(
     }
 }
 
-impl Empty {
-    fn of(project: &Path, here: &Path) -> Self {
-        let workflows = |project: &Path| project.join(HOST_DIRECTORY).join(WORKFLOWS);
-        let name = |path: &Path| match relative(path, here) {
-            here if here.as_os_str().is_empty() => ".".to_owned(),
-            path => path.display().to_string(),
-        };
-        let above = project
-            .ancestors()
-            .skip(1)
-            .find(|above| workflows(above).is_dir());
-        Self {
-            looked_into: name(&workflows(project)),
-            above: above.map(name),
-        }
-    }
-}
-
-/// Shortens the path of a diagnostic.
-fn with_relative_path(mut found: Diagnostic, here: &Path) -> Diagnostic {
-    if let Some(location) = &mut found.location {
-        location.file = relative(Path::new(&*location.file), here)
-            .display()
-            .to_string()
-            .into();
-    }
-    found
+/// Says that a project has no workflows: the directory that was searched, and one of an ancestor that has some.
+fn without_workflows(project: &Path, here: &Path) -> String {
+    let workflows = |project: &Path| project.join(HOST_DIRECTORY).join(WORKFLOWS);
+    let name = |path: &Path| match relative(path, here) {
+        here if here.as_os_str().is_empty() => ".".to_owned(),
+        path => path.display().to_string(),
+    };
+    let mut above = project.ancestors().skip(1);
+    let above = above.find(|above| workflows(above).is_dir()).map(name);
+    let above = above.map(|above| format!("; {above} has some: check that"));
+    let looked_into = name(&workflows(project));
+    format!("no workflows in {looked_into}{}", above.unwrap_or_default())
 }
 
 /// Returns true if a diagnostic is about a selected workflow of a target.

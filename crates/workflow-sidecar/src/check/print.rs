@@ -14,10 +14,7 @@ impl CheckReport {
             page.line(text(found));
         }
         for empty in &self.empty {
-            let above = empty.above.as_ref();
-            let above = above.map(|above| format!("; {above} has some: check that"));
-            let above = above.unwrap_or_default();
-            page.line(format_args!("no workflows in {}{above}", empty.looked_into));
+            page.line(empty);
         }
         let number = |severity: Severity| count(self.number(severity), severity.as_str());
         page.line(format_args!(
@@ -29,9 +26,7 @@ impl CheckReport {
         ));
         page
     }
-}
 
-impl CheckReport {
     /// Names on standard error the files that were not checked.
     pub(crate) fn name_passed_over(&self) {
         for path in &self.passed_over {
@@ -80,17 +75,11 @@ impl Corrected {
 
 /// Formats what decides where the runs go: ` with 2 inputs and 3 outcomes`. Empty if nothing does.
 fn flow(totals: FlowTotals) -> String {
-    let FlowTotals {
-        inputs,
-        outcomes,
-        visit_limits,
-        budgets,
-    } = totals;
     let numbers = [
-        (inputs, "input"),
-        (outcomes, "outcome"),
-        (visit_limits, "visit limit"),
-        (budgets, "budget"),
+        (totals.inputs, "input"),
+        (totals.outcomes, "outcome"),
+        (totals.visit_limits, "visit limit"),
+        (totals.budgets, "budget"),
     ];
     let present = numbers.iter().filter(|(number, _)| *number > 0);
     let texts: Vec<String> = present.map(|(number, name)| count(*number, name)).collect();
@@ -131,16 +120,13 @@ struct DiagnosticJson<'a> {
 
 impl<'a> From<&'a CheckReport> for CheckJson<'a> {
     fn from(report: &'a CheckReport) -> Self {
+        let diagnostics = report.diagnostics.iter();
         Self {
             workflows: report.workflows(),
             errors: report.number(Severity::Error),
             warnings: report.number(Severity::Warning),
             flow: Some(report.flow).filter(|flow| *flow != FlowTotals::default()),
-            diagnostics: report
-                .diagnostics
-                .iter()
-                .map(DiagnosticJson::from)
-                .collect(),
+            diagnostics: diagnostics.map(DiagnosticJson::from).collect(),
         }
     }
 }

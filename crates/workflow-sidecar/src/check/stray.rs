@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity};
 
+use super::target::relative;
 use crate::platform::disk::WORKFLOWS;
 
 /// Misspelt names of the workflows directory.
@@ -24,15 +25,17 @@ const SETTINGS: [&str; 4] = [
 /// Maximum number of reports of one kind.
 const MAX_LISTED: usize = 20;
 
-/// Finds stray files in a directory with workflows and settings; `read` are the files that were read, `broken` the
-/// directories of workflows with errors, which may name more.
+/// Finds stray files in a directory with workflows and settings; `here` is the working directory, `read` are the files that were
+/// read, `broken` the directories of workflows with errors, which may name more.
 pub(super) fn strays(
     base: &Path,
+    here: &Path,
     read: &HashSet<PathBuf>,
     broken: &HashSet<&str>,
 ) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let mut note = |path: &Path, message: &str, help: &str| found.push(unread(path, message, help));
+    let mut note =
+        |path: &Path, message: &str, help: &str| found.push(unread(path, here, message, help));
     for path in DIRECTORIES.map(|name| base.join(name)) {
         // A file system may ignore case: then it is the directory that is read.
         if path.is_dir() && !same(&path, &base.join(WORKFLOWS)) {
@@ -62,13 +65,18 @@ pub(super) fn strays(
     for directory in directories {
         let name = directory.file_name().and_then(OsStr::to_str);
         let is_broken = name.is_some_and(|name| broken.contains(name));
-        found.extend(strays_of(&directory, read, is_broken));
+        found.extend(strays_of(&directory, here, read, is_broken));
     }
     found
 }
 
 /// Finds stray files in a workflow's directory.
-fn strays_of(directory: &Path, read: &HashSet<PathBuf>, is_broken: bool) -> Vec<Diagnostic> {
+fn strays_of(
+    directory: &Path,
+    here: &Path,
+    read: &HashSet<PathBuf>,
+    is_broken: bool,
+) -> Vec<Diagnostic> {
     let is_workflow = read
         .iter()
         .any(|file| file.parent() == Some(directory) && is_definition(file));
@@ -78,14 +86,14 @@ fn strays_of(directory: &Path, read: &HashSet<PathBuf>, is_broken: bool) -> Vec<
             let nested = ["workflow.yaml", "workflow.json5"].map(|name| path.join(name));
             if let Some(nested) = nested.iter().find(|nested| nested.is_file()) {
                 let help = "move its directory up: only one level of directories is searched";
-                found.push(unread(nested, "this definition is not read", help));
+                found.push(unread(nested, here, "this definition is not read", help));
             }
         } else if is_workflow && !is_broken && !read.contains(&path) && is_phase(&path) {
             let message = "no workflow names this phase file";
             let stray = Diagnostic::new(Code::EntrySkipped, Severity::Info, message);
             found.push(
                 stray
-                    .at(Location::file(&shown(&path)))
+                    .at(file(&path, here))
                     .with_help("name it under `phases`, or remove it"),
             );
         }
@@ -94,14 +102,14 @@ fn strays_of(directory: &Path, read: &HashSet<PathBuf>, is_broken: bool) -> Vec<
     found
 }
 
-fn unread(path: &Path, message: &str, help: &str) -> Diagnostic {
+fn unread(path: &Path, here: &Path, message: &str, help: &str) -> Diagnostic {
     Diagnostic::new(Code::MisnamedDefinition, Severity::Warning, message)
-        .at(Location::file(&shown(path)))
+        .at(file(path, here))
         .with_help(help)
 }
 
-fn shown(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
+fn file(path: &Path, here: &Path) -> Location {
+    Location::file(&relative(path, here).to_string_lossy())
 }
 
 fn same(one: &Path, other: &Path) -> bool {

@@ -26,12 +26,13 @@ pub(super) struct HostLimits {
 impl HostLimits {
     /// The values that a host does not enforce.
     pub(super) fn of(host: &HookHost, rows: &[Row]) -> Self {
-        let cannot = HOOKS_CANNOT.iter().filter(|cannot| {
-            let (key, part) = cannot.row;
+        let applies = |key, part| {
             let mut rows = rows.iter().filter(|row| row.key == key);
             rows.any(|row| row.value.to_string().contains(part))
-        });
-        let mut different: Vec<String> = cannot.map(|cannot| cannot.what.to_owned()).collect();
+        };
+        let cannot = HOOKS_CANNOT.iter();
+        let cannot = cannot.filter(|(_, (key, part), _)| applies(*key, part));
+        let mut different: Vec<String> = cannot.map(|(.., what)| (*what).to_owned()).collect();
         let is_max = |row: &&Row| (row.topic, row.key) == (Topic::Continue, "max");
         let exceeded = rows.iter().filter(is_max).find_map(|row| {
             let max = match row.value {

@@ -1,5 +1,6 @@
 //! The values of a phase or a workflow, for people and as JSON.
 
+use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use workflow_core::explain::{Row, Topic, Value};
 
@@ -76,18 +77,15 @@ impl Serialize for OfTopic<'_> {
                 None => keys.push((row.key, vec![row])),
             }
         }
-        serializer.collect_map(keys.iter().map(|(key, rows)| match &**rows {
-            [row] if !REPEATED.contains(key) => (key, OneOrMany::One(row)),
-            rows => (key, OneOrMany::Many(rows)),
-        }))
+        let mut map = serializer.serialize_map(Some(keys.len()))?;
+        for (key, rows) in &keys {
+            match &**rows {
+                [row] if !REPEATED.contains(key) => map.serialize_entry(key, row)?,
+                rows => map.serialize_entry(key, rows)?,
+            }
+        }
+        map.end()
     }
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum OneOrMany<'a> {
-    One(&'a Row),
-    Many(&'a [&'a Row]),
 }
 
 #[cfg(test)]

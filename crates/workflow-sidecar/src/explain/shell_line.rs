@@ -78,11 +78,12 @@ impl<'l> ShellLine<'l> {
     }
 
     pub(crate) fn text(&self, page: &mut Page) {
-        let LineReport { verdict, parts } = &self.report;
+        let LineReport { effect, parts } = &self.report;
+        let title = |effect: &str| effect.replace("project", "runs project code");
         let widths = parts.iter().map(|part| part.text.width());
         let width = widths.max().unwrap_or(0).min(MAX_WIDTH);
         for part in parts {
-            let (text, effect, detail) = (&part.text, part.verdict.title(), &part.detail);
+            let (text, effect, detail) = (&part.text, title(part.effect), &part.detail);
             let space = " ".repeat(width.saturating_sub(text.width()));
             let colon = if detail.is_empty() { "" } else { ": " };
             page.line(format_args!("{text}{space}  {effect}{colon}{detail}"));
@@ -90,7 +91,7 @@ impl<'l> ShellLine<'l> {
         match parts.len() {
             0 => page.line("the line runs no command"),
             1 => {}
-            _ => page.line(format_args!("all together: {}", verdict.title())),
+            _ => page.line(format_args!("all together: {}", title(effect))),
         }
         if !self.phases.is_empty() {
             page.line("");

@@ -78,15 +78,12 @@ impl<'a> LocalPaths<'a> {
     }
 
     fn form(&self, path: &Path) -> PathForm {
-        let inside = |roots: &Root| {
-            let mut roots = roots.iter().filter(|root| !root.as_os_str().is_empty());
-            let inside = roots.find_map(|root| path.strip_prefix(root).ok())?;
-            Some(with_slashes(inside))
-        };
+        let roots = self.project().iter();
+        let mut roots = roots.filter(|root| !root.as_os_str().is_empty());
+        let inside = roots.find_map(|root| path.strip_prefix(root).ok());
         PathForm {
             absolute: with_slashes(path),
-            in_project: inside(self.project()),
-            in_home: inside(self.home()),
+            in_project: inside.map(with_slashes),
         }
     }
 }
@@ -261,7 +258,8 @@ mod tests {
         let absolute = project.join("x/y").display().to_string();
         assert_eq!(in_project(project, &absolute), [below("x/y")]);
         let home = LocalPaths::new(project, Path::new("/agent"), None).forms("~/.ssh/id");
-        assert_eq!(home[0].in_home, below(".ssh/id"));
+        let key = home_dir().unwrap().join(".ssh/id");
+        assert_eq!(home[0].absolute, with_slashes(&key));
     }
 
     #[test]

@@ -115,7 +115,6 @@ impl GuardText {
             _ => return None,
         };
         // The last line: those of regular expressions draw a picture above it.
-        let error = error.to_string();
         let last = error.lines().last().unwrap_or_default();
         let why = shown(last.trim_start_matches("error: "));
         let message = format!("`{}` is not a valid pattern: {why}", shown(text));

@@ -63,7 +63,8 @@ impl Catalog {
     }
 
     /// A workflow and those that it refers to, each once, in the order in which a run meets them.
-    pub(crate) fn reachable_from(&self, root: &str) -> Vec<&Workflow> {
+    #[must_use]
+    pub fn reachable_from(&self, root: &str) -> Vec<&Workflow> {
         let mut met = BTreeSet::new();
         let mut waiting = vec![root];
         let mut workflows = Vec::new();

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::call::Call;
 use super::decision::Denial;
 use super::patches::patched_files;
+use super::paths::PathForm;
 use crate::definition::{Rule, RuleAction};
 use workflow_shell::{SimpleCommand, Word};
 
@@ -106,19 +107,19 @@ fn may_concern(json: &str) -> bool {
 
 /// Returns whether a text of a call, or a path of its shell lines, is below the directory of the answers.
 fn names_store(call: &Call<'_>) -> bool {
-    let Some(fields) = call.expanded_fields() else {
-        return false;
+    let any_text = |meets: &dyn Fn(&str) -> bool| {
+        let mut members = call.fields().into_iter().flatten();
+        members.any(|(name, value)| meets(name) || any_string(value, meets))
     };
     // An ANSI-C quote may stand for any letters.
-    let may_name = |text: &str| naming(text).is_some() || text.contains("$'");
-    let mut members = fields.iter();
-    if !members.any(|(name, value)| may_name(name) || any_string(value, &may_name)) {
+    if !any_text(&|text| naming(text).is_some() || text.contains("$'")) {
         return false;
     }
+    let holds_answers = |form: &PathForm| call.paths.holds_answers(form);
     let is_store = |path: &str| {
         let path = path.strip_prefix("file://").unwrap_or(path);
         let forms = call.paths.forms(&call.opened(path));
-        path.len() <= MAX_PATH_BYTES && forms.iter().any(|form| call.paths.holds_answers(form))
+        path.len() <= MAX_PATH_BYTES && forms.iter().any(holds_answers)
     };
     let is_named = |text: &str| match text.trim() {
         text if naming(text).is_none() => false,
@@ -128,21 +129,13 @@ fn names_store(call: &Call<'_>) -> bool {
         }
         text => is_store(text),
     };
-    let mut accessed = call
-        .accessed_paths()
-        .paths
-        .iter()
-        .flat_map(|path| &path.forms);
-    accessed.any(|form| call.paths.holds_answers(form))
-        || call.expanded_fields().is_some_and(|fields| {
-            fields
-                .iter()
-                .any(|(name, value)| is_named(name) || any_string(value, &is_named))
-        })
+    let accessed = call.accessed_paths().paths.iter();
+    let mut accessed = accessed.flat_map(|path| &path.forms);
+    accessed.any(holds_answers) || any_text(&is_named)
 }
 
 /// Returns whether a text in a value, or a name of a member, meets a condition.
-fn any_string(value: &Value, meets: &impl Fn(&str) -> bool) -> bool {
+fn any_string(value: &Value, meets: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Value::String(text) => meets(text),
         Value::Array(items) => items.iter().any(|item| any_string(item, meets)),
@@ -156,7 +149,7 @@ fn any_string(value: &Value, meets: &impl Fn(&str) -> bool) -> bool {
 /// Returns whether the shell lines of a call have the name of the program before a subcommand that decides, or name its
 /// files, and do more than print it.
 fn runs_decision(call: &Call<'_>, commands: &[SimpleCommand]) -> bool {
-    let Some(_) = call.expanded_fields() else {
+    let Some(fields) = call.fields() else {
         // Arguments that are not a map, or not valid JSON.
         return naming(&unescaped(call.input_text())).is_some();
     };
@@ -168,25 +161,19 @@ fn runs_decision(call: &Call<'_>, commands: &[SimpleCommand]) -> bool {
         let words: Vec<&str> = command.words.iter().map(Word::shape).collect();
         naming(&words.join(" "))
     };
-    let decides = |text: Option<String>| {
-        text.is_some_and(|text| {
-            mentions_decision(&text) || STORES.iter().any(|store| text.contains(store))
-        })
-    };
+    let decides =
+        |text: String| mentions_decision(&text) || STORES.iter().any(|store| text.contains(store));
     let only_prints = !commands.is_empty() && commands.iter().all(only_prints);
-    !only_prints && written.chain(commands.iter().map(words)).any(decides)
-        || call
-            .expanded_fields()
-            .is_some_and(|fields| starts_decision(&mut fields.values()))
+    let mut named = written.chain(commands.iter().map(words)).flatten();
+    !only_prints && named.any(decides) || starts_decision(&fields.values().collect::<Vec<_>>())
 }
 
 /// Returns whether values are the words of a command that decides: `["workflow-sidecar", "approve"]`, or a program beside its
 /// arguments.
-fn starts_decision(values: &mut dyn Iterator<Item = &Value>) -> bool {
+fn starts_decision(values: &[&Value]) -> bool {
     let is_program = |value: &Value| {
-        let text = value
-            .as_str()
-            .filter(|text| !text.contains(char::is_whitespace));
+        let text = value.as_str();
+        let text = text.filter(|text| !text.contains(char::is_whitespace));
         text.and_then(naming)
             .is_some_and(|text| text.rsplit('/').next() == Some(NAME))
     };
@@ -194,46 +181,34 @@ fn starts_decision(values: &mut dyn Iterator<Item = &Value>) -> bool {
         let text = value.as_str().map(plain);
         text.is_some_and(|text| SUBCOMMANDS.contains(&text.as_str()))
     };
-    let (mut names_program, mut has_arguments) = (false, false);
-    for value in values {
-        let found = match value {
-            Value::Array(items) => {
-                has_arguments |= items.first().is_some_and(decides);
-                matches!(items.as_slice(), [program, argument, ..] if is_program(program) && decides(argument))
-                    || starts_decision(&mut items.iter().filter(|item| !item.is_string()))
-            }
-            Value::Object(fields) => starts_decision(&mut fields.values()),
-            value => {
-                names_program |= is_program(value);
-                false
-            }
-        };
-        if found {
-            return true;
+    let starts = |value: &Value| match value {
+        Value::Array(items) => {
+            let inner: Vec<&Value> = items.iter().filter(|item| !item.is_string()).collect();
+            matches!(items.as_slice(), [program, argument, ..] if is_program(program) && decides(argument))
+                || starts_decision(&inner)
         }
-    }
-    names_program && has_arguments
+        Value::Object(fields) => starts_decision(&fields.values().collect::<Vec<_>>()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    };
+    let any = |meets: &dyn Fn(&Value) -> bool| values.iter().any(|value| meets(value));
+    any(&starts) || any(&is_program) && any(&|value| value.get(0).is_some_and(decides))
 }
 
 /// Returns whether a text has the name of the program before a subcommand that decides or is unknown.
 fn mentions_decision(text: &str) -> bool {
     let is_in_word = |c: char| c.is_alphanumeric() || "_-./@\0".contains(c);
     let words = text.split(|c| !is_in_word(c));
-    let mut words = words
+    let words: Vec<&str> = words
         .filter(|word| !word.is_empty() && !word.starts_with('-'))
-        .peekable();
+        .collect();
     let is_program = |word: &str| {
         let name = word.rsplit('/').next().unwrap_or_default();
         name.strip_prefix(NAME)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '@']))
     };
-    let decides = |word: &&str| SUBCOMMANDS.contains(word) || word.contains('\0');
-    std::iter::from_fn(|| {
-        words
-            .next()
-            .map(|word| is_program(word) && words.peek().is_some_and(decides))
-    })
-    .any(|found| found)
+    let decides = |word: &str| SUBCOMMANDS.contains(&word) || word.contains('\0');
+    let mut pairs = words.windows(2);
+    pairs.any(|pair| is_program(pair[0]) && decides(pair[1]))
 }
 
 fn only_prints(command: &SimpleCommand) -> bool {
@@ -251,20 +226,17 @@ fn ends_sidecar(commands: &[SimpleCommand]) -> bool {
     let is_one_of = |command: &SimpleCommand, names: &[&str]| {
         name(command).is_some_and(|name| names.contains(&&*name))
     };
-    let names_it = |command: &&SimpleCommand| {
-        command
-            .words
-            .iter()
-            .any(|word| word.shape().contains(PROCESS_NAME))
-    };
+    let kills = |command: &SimpleCommand| is_one_of(command, &KILLERS);
     let lists = commands.iter().any(|command| is_one_of(command, &["ps"]));
     let finds = |command: &SimpleCommand| {
-        is_one_of(command, &KILLERS)
-            || is_one_of(command, &FINDERS)
-            || lists && is_one_of(command, &FILTERS)
+        kills(command) || is_one_of(command, &FINDERS) || lists && is_one_of(command, &FILTERS)
     };
-    commands.iter().any(|command| is_one_of(command, &KILLERS))
-        && commands.iter().filter(names_it).any(finds)
+    let names_it = |command: &SimpleCommand| {
+        let mut words = command.words.iter();
+        words.any(|word| word.shape().contains(PROCESS_NAME))
+    };
+    let mut all = commands.iter();
+    commands.iter().any(kills) && all.any(|command| names_it(command) && finds(command))
 }
 
 /// Returns the name of a command's program in lower case, because some systems ignore the case.

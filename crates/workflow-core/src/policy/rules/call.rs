@@ -10,10 +10,10 @@ use super::arguments::{self, PathArgument, ToolEffect};
 use super::command_patterns::Comparisons;
 use super::file_access::{AccessedPaths, accessed_paths, is_too_many};
 use super::known::Known;
-use super::line_verdict;
+use super::line_verdict::{self, LineFinding};
 use super::patches::{contains_patch, directory_of_patch, patched_files};
 use super::paths::{PathForm, Paths, of_shell};
-use super::shell_lines::{self, ShellLine, with_nested_json};
+use super::shell_lines::{self, ShellLine};
 use workflow_shell::{Analysis, Effect, FileWrite, UnknownReason, Unreadable, analyze_in};
 
 /// The number of shell lines of a call that are analyzed.
@@ -30,11 +30,8 @@ pub struct Call<'a> {
     directory: &'a str,
     is_part: bool,
     fields: OnceCell<Option<Map<String, Value>>>,
-    /// The arguments with nested JSON parsed; `None` if there is none.
-    expanded: OnceCell<Option<Map<String, Value>>>,
     shell_lines: OnceCell<Vec<ShellLine>>,
     shell_analysis: OnceCell<Option<Analysis>>,
-    shell_effect: OnceCell<Option<Effect>>,
     comparisons: Comparisons,
     accessed_paths: OnceCell<AccessedPaths>,
     written_paths: OnceCell<Vec<Target>>,
@@ -79,10 +76,8 @@ impl<'a> Call<'a> {
             directory: "",
             is_part: false,
             fields: OnceCell::new(),
-            expanded: OnceCell::new(),
             shell_lines: OnceCell::new(),
             shell_analysis: OnceCell::new(),
-            shell_effect: OnceCell::new(),
             comparisons: Comparisons::default(),
             accessed_paths: OnceCell::new(),
             written_paths: OnceCell::new(),
@@ -140,20 +135,19 @@ impl<'a> Call<'a> {
         self.input.map_or("", RawValue::get)
     }
 
-    /// Returns the arguments; `None` if they were not sent or are not a valid map.
-    pub(super) fn fields(&self) -> Option<&Map<String, Value>> {
-        let read = || serde_json::from_str(self.input?.get()).ok();
-        self.fields.get_or_init(read).as_ref()
+    /// Returns the arguments as they are written; `None` if they were not sent or are not a valid map.
+    pub(super) fn written_fields(&self) -> Option<Map<String, Value>> {
+        serde_json::from_str(self.input?.get()).ok()
     }
 
-    /// Returns the arguments with nested JSON parsed.
-    pub(super) fn expanded_fields(&self) -> Option<&Map<String, Value>> {
-        let fields = self.fields()?;
-        let expand = || match with_nested_json(fields) {
-            Cow::Borrowed(_) => None,
-            Cow::Owned(expanded) => Some(expanded),
+    /// Returns the arguments, with those parsed that are a text of JSON.
+    pub(super) fn fields(&self) -> Option<&Map<String, Value>> {
+        let read = || {
+            let mut fields = self.written_fields()?;
+            shell_lines::parse_nested(&mut fields);
+            Some(fields)
         };
-        Some(self.expanded.get_or_init(expand).as_ref().unwrap_or(fields))
+        self.fields.get_or_init(read).as_ref()
     }
 
     /// Returns the combined analysis of its shell lines, if it has any.
@@ -173,9 +167,8 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the effect of its shell lines together, if it has any.
-    pub(super) fn shell_effect(&self) -> Option<&Effect> {
-        let effect = || self.shell_analysis().map(Analysis::effect);
-        self.shell_effect.get_or_init(effect).as_ref()
+    fn shell_effect(&self) -> Option<Effect> {
+        self.shell_analysis().map(Analysis::effect)
     }
 
     /// Returns the comparisons of commands that are left.
@@ -186,9 +179,10 @@ impl<'a> Call<'a> {
     /// Returns the shell lines as they are written.
     pub(super) fn shell_lines(&self) -> &[ShellLine] {
         let read = || {
-            let effect = arguments::tool_effect(self.tool);
-            self.expanded_fields()
-                .map_or_else(Vec::new, |fields| shell_lines::shell_lines(fields, effect))
+            let fields = self.fields();
+            fields.map_or_else(Vec::new, |fields| {
+                shell_lines::shell_lines(fields, self.tool_effect())
+            })
         };
         self.shell_lines.get_or_init(read)
     }
@@ -196,7 +190,7 @@ impl<'a> Call<'a> {
     /// Returns the paths and globs in its arguments, and the files of patches, also of those in its shell lines; `None` if they
     /// were not sent.
     fn path_arguments(&self) -> Option<Vec<PathArgument<'_>>> {
-        let mut found = arguments::path_arguments(self.tool, self.expanded_fields()?);
+        let mut found = arguments::path_arguments(self.tool, self.fields()?);
         for line in self.shell_lines() {
             let text = line.text.as_deref().filter(|text| contains_patch(text));
             found.extend(text.into_iter().flat_map(|text| files_of_patch(line, text)));
@@ -213,21 +207,29 @@ impl<'a> Call<'a> {
 
     /// Returns whether it changes files, for a rule that forbids: code of the project does not.
     pub(super) fn writes(&self) -> Known {
-        let line = self.shell_analysis().map(line_verdict::of_line);
-        match (line, self.tool_writes()) {
-            (_, Known::Yes) => Known::Yes,
-            (Some(findings), Known::No) => line_verdict::worst(&findings),
-            (None, Known::No) if self.is_shell() => Known::Unknown,
-            (None, known) => known,
-            (Some(_), Known::Unknown) => Known::Unknown,
+        self.forbidden(self.tool_writes(), self.line_findings().as_deref())
+    }
+
+    /// Returns whether it does something forbidden: the tool itself, or its shell lines by what was found in them.
+    pub(super) fn forbidden(&self, by_tool: bool, findings: Option<&[LineFinding<'_>]>) -> Known {
+        match findings {
+            _ if by_tool => Known::Yes,
+            Some(findings) => line_verdict::worst(findings),
+            None if self.is_shell() => Known::Unknown,
+            None => Known::No,
         }
+    }
+
+    /// Returns what its shell lines write, and what of them is unknown; `None` if it has none.
+    pub(super) fn line_findings(&self) -> Option<Vec<LineFinding<'_>>> {
+        self.shell_analysis().map(line_verdict::of_line)
     }
 
     /// Returns whether it changes files, for a rule that allows: an unknown tool and code of the project may.
     pub(super) fn certainly_writes(&self) -> Known {
         let is_known = match self.shell_effect() {
-            Some(effect) => *effect == Effect::Reads,
-            None => arguments::tool_effect(self.tool) == ToolEffect::Reads,
+            Some(effect) => effect == Effect::Reads,
+            None => self.tool_effect() == ToolEffect::Reads,
         };
         match self.writes() {
             Known::No if !is_known => Known::Unknown,
@@ -236,26 +238,21 @@ impl<'a> Call<'a> {
     }
 
     /// Returns whether the tool itself changes files, apart from its shell lines.
-    pub(super) fn tool_writes(&self) -> Known {
-        match arguments::tool_effect(self.tool) {
-            ToolEffect::Changes(_) if self.is_editor() || arguments::is_about_files(self.tool) => {
-                Known::Yes
-            }
-            ToolEffect::Changes(_) => {
-                Known::from(self.path_arguments().is_none_or(|named| !named.is_empty()))
-            }
-            ToolEffect::Reads | ToolEffect::RunsShell | ToolEffect::Unknown => Known::No,
-        }
+    pub(super) fn tool_writes(&self) -> bool {
+        let is_about_files =
+            || arguments::is_editor(self.tool) || arguments::is_about_files(self.tool);
+        let names_files = || self.path_arguments().is_none_or(|named| !named.is_empty());
+        matches!(self.tool_effect(), ToolEffect::Changes(_)) && (is_about_files() || names_files())
+    }
+
+    /// Returns what the tool does according to its name.
+    pub(super) fn tool_effect(&self) -> ToolEffect {
+        arguments::tool_effect(self.tool)
     }
 
     /// Returns whether the tool runs shell lines.
     pub(super) fn is_shell(&self) -> bool {
-        arguments::tool_effect(self.tool) == ToolEffect::RunsShell
-    }
-
-    /// Returns whether it is one of the hosts' tools that write the file they name.
-    fn is_editor(&self) -> bool {
-        arguments::is_editor(self.tool)
+        self.tool_effect() == ToolEffect::RunsShell
     }
 
     /// Returns the files that its arguments name and that its shell lines write.
@@ -306,7 +303,7 @@ impl<'a> Call<'a> {
                 Some(named) => accessed_paths(
                     self.shell_analysis(),
                     &named,
-                    arguments::tool_effect(self.tool),
+                    self.tool_effect(),
                     self.paths,
                 ),
             })
@@ -328,11 +325,5 @@ impl<'a> Call<'a> {
         commands.any(|command| {
             matches!(&command.effect, Effect::Unknown(unknown) if unknown.reason == UnknownReason::Expansion)
         })
-    }
-
-    /// Describes, for display, what its shell lines would write, or what of them is unknown.
-    pub(super) fn write_summary(&self) -> String {
-        let findings = self.shell_analysis().map(line_verdict::of_line);
-        line_verdict::describe(&findings.unwrap_or_default())
     }
 }

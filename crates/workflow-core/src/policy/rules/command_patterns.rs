@@ -6,6 +6,7 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 
+use super::known::Known;
 use workflow_shell::{self as shell, SimpleCommand};
 
 /// The comparisons of patterns with commands for one call. A call that needs more counts as unknown.
@@ -25,10 +26,6 @@ const PROGRAM_DIRECTORIES: [&str; 6] = [
 #[derive(Debug)]
 pub(super) struct Comparisons(Cell<u32>);
 
-/// The call has no comparisons left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TooMany;
-
 impl Default for Comparisons {
     fn default() -> Self {
         Self(Cell::new(MAX_COMPARISONS))
@@ -36,11 +33,12 @@ impl Default for Comparisons {
 }
 
 impl Comparisons {
-    fn spend(&self, number: usize) -> Result<(), TooMany> {
+    /// Takes a number of them; false if there are not so many.
+    fn spend(&self, number: usize) -> bool {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
         let left = self.0.get().checked_sub(number);
         self.0.set(left.unwrap_or(0));
-        left.map(drop).ok_or(TooMany)
+        left.is_some()
     }
 
     /// Returns how many were needed.
@@ -89,17 +87,10 @@ impl CommandPatterns {
     }
 
     /// Returns whether a pattern covers one of the commands, so that a rule forbids it.
-    pub(super) fn match_any(
-        &self,
-        commands: &[SimpleCommand],
-        left: &Comparisons,
-    ) -> Result<bool, TooMany> {
-        for command in commands {
-            if self.covers(command, self.of_program(command), left, shell::matches)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+    pub(super) fn match_any(&self, commands: &[SimpleCommand], left: &Comparisons) -> Known {
+        let covers = |command| self.covers(command, self.of_program(command), left, shell::matches);
+        let mut all = commands.iter().map(covers);
+        all.find(|known| *known != Known::No).unwrap_or(Known::No)
     }
 
     /// Returns the patterns that name the program of a command.
@@ -109,21 +100,13 @@ impl CommandPatterns {
     }
 
     /// Returns whether a pattern covers a command completely, so that a rule allows it.
-    pub(super) fn allows(
-        &self,
-        command: &SimpleCommand,
-        left: &Comparisons,
-    ) -> Result<bool, TooMany> {
+    pub(super) fn allows(&self, command: &SimpleCommand, left: &Comparisons) -> Known {
         self.covers_exactly(command, left, shell::matches_exactly)
     }
 
     /// Returns whether a pattern of `commands` covers a command completely. A `*` at the end of its last word also stands
     /// for further words.
-    pub(super) fn opens(
-        &self,
-        command: &SimpleCommand,
-        left: &Comparisons,
-    ) -> Result<bool, TooMany> {
+    pub(super) fn opens(&self, command: &SimpleCommand, left: &Comparisons) -> Known {
         self.covers_exactly(command, left, |pattern, command| {
             shell::matches_exactly(pattern, command)
                 || pattern.ends_with('*')
@@ -136,7 +119,7 @@ impl CommandPatterns {
         command: &SimpleCommand,
         left: &Comparisons,
         matches: fn(&str, &SimpleCommand) -> bool,
-    ) -> Result<bool, TooMany> {
+    ) -> Known {
         let same = if is_installed(command) {
             self.of_program(command)
         } else {
@@ -151,10 +134,12 @@ impl CommandPatterns {
         same: &[usize],
         left: &Comparisons,
         matches: fn(&str, &SimpleCommand) -> bool,
-    ) -> Result<bool, TooMany> {
-        left.spend(1 + same.len() + self.others.len())?;
+    ) -> Known {
+        if !left.spend(1 + same.len() + self.others.len()) {
+            return Known::Unknown;
+        }
         let mut candidates = same.iter().chain(&self.others);
-        Ok(candidates.any(|&at| matches(&self.patterns[at], command)))
+        Known::from(candidates.any(|&at| matches(&self.patterns[at], command)))
     }
 }
 
@@ -176,7 +161,7 @@ mod tests {
     use super::*;
     use workflow_shell::analyze;
 
-    fn any(patterns: &CommandPatterns, line: &str) -> (Result<bool, TooMany>, u32) {
+    fn any(patterns: &CommandPatterns, line: &str) -> (Known, u32) {
         let commands = analyze(line).commands;
         let left = Comparisons::default();
         let found = patterns.match_any(&commands, &left);
@@ -193,7 +178,7 @@ mod tests {
         let line = "git status; cat a | grep b; make; ".repeat(500);
         let (few, work_of_few) = any(&many(100), &line);
         let (many, work_of_many) = any(&many(20_000), &line);
-        assert_eq!((few, many), (Ok(false), Ok(false)));
+        assert_eq!((few, many), (Known::No, Known::No));
         assert!(
             work_of_many <= work_of_few,
             "{work_of_many} > {work_of_few}"
@@ -203,11 +188,11 @@ mod tests {
     #[test]
     fn a_pattern_is_found_among_many() {
         let patterns = many(20_000);
-        assert_eq!(any(&patterns, "ls; tool19999 run x").0, Ok(true));
-        assert_eq!(any(&patterns, "ls; tool20000 run x").0, Ok(false));
+        assert_eq!(any(&patterns, "ls; tool19999 run x").0, Known::Yes);
+        assert_eq!(any(&patterns, "ls; tool20000 run x").0, Known::No);
         let wildcard = CommandPatterns::new(["rm -rf *", "*doc *"]);
-        assert_eq!(any(&wildcard, "rustdoc x").0, Ok(true));
-        assert_eq!(any(&wildcard, "/bin/rm -fr x").0, Ok(true));
+        assert_eq!(any(&wildcard, "rustdoc x").0, Known::Yes);
+        assert_eq!(any(&wildcard, "/bin/rm -fr x").0, Known::Yes);
     }
 
     #[test]
@@ -215,7 +200,7 @@ mod tests {
         let all: Vec<String> = (0..2000).map(|at| format!("git x{at}")).collect();
         let patterns = CommandPatterns::new(all.iter().map(String::as_str));
         let line = "git y;".repeat(1000);
-        assert_eq!(any(&patterns, &line).0, Err(TooMany));
+        assert_eq!(any(&patterns, &line).0, Known::Unknown);
     }
 
     #[test]
@@ -231,10 +216,10 @@ mod tests {
             "/usr/bin/cargo test",
             "./run.sh a b",
         ] {
-            assert_eq!(opens(line), Ok(true), "{line}");
+            assert_eq!(opens(line), Known::Yes, "{line}");
         }
         for line in ["cargo build", "./cargo test", "docs/cargo test", "x/run.sh"] {
-            assert_eq!(opens(line), Ok(false), "{line}");
+            assert_eq!(opens(line), Known::No, "{line}");
         }
     }
 }

@@ -5,16 +5,17 @@ use std::cell::OnceCell;
 use regex::Regex;
 use serde_json::Value;
 
-use super::call::{Call, Target};
-use super::command_patterns::{CommandPatterns, TooMany};
+use super::call::Call;
+use super::command_patterns::CommandPatterns;
 use super::decision::Subject;
 use super::file_access::AccessedPath;
 use super::globs::Globs;
 use super::known::Known;
 use super::line_verdict::{self, is_of_command};
+use super::read_only::{Openings, ReadOnly};
 use crate::definition::{Rule, RuleAction};
 use crate::diagnostic::shown;
-use crate::pattern::{names_match, regex};
+use crate::pattern::regex;
 use workflow_shell::{AccessKind, Effect, SimpleCommand};
 
 /// A rule with patterns that are compiled on first use.
@@ -24,11 +25,13 @@ pub(super) struct CompiledRule {
     path: Globs,
     command: CommandPatterns,
     /// `None` is an invalid pattern: its matches are unknown.
-    input: Vec<(String, OnceCell<Option<Regex>>)>,
+    input: Vec<OnceCell<Option<Regex>>>,
+    /// What a read-only level opens; `None` in other rules.
+    open: Option<Openings>,
 }
 
 impl CompiledRule {
-    pub(super) fn new(rule: &Rule) -> Self {
+    pub(super) fn new(rule: Rule) -> Self {
         let path = match rule.action {
             RuleAction::Allow => Globs::in_project(&rule.path),
             RuleAction::Ask | RuleAction::Block => Globs::anywhere(&rule.path),
@@ -36,19 +39,34 @@ impl CompiledRule {
         Self {
             path,
             command: CommandPatterns::new(rule.command.iter().map(String::as_str)),
-            input: rule
-                .input
-                .iter()
-                .map(|(field, _)| (field.clone(), OnceCell::new()))
-                .collect(),
-            rule: rule.clone(),
+            input: rule.input.iter().map(|_| OnceCell::new()).collect(),
+            open: None,
+            rule,
+        }
+    }
+
+    /// The rule of a read-only level: it forbids all writing, and code of the project, but for what is open.
+    pub(super) fn read_only(level: &str, open: &ReadOnly<'_>) -> Self {
+        let mut name = level.to_owned();
+        if let Some(first) = name.get_mut(..1) {
+            first.make_ascii_lowercase();
+        }
+        let rule = Rule {
+            writes: Some(true),
+            reason: Some(format!("{name} is read-only")),
+            source: open.source.to_owned(),
+            ..Rule::new(RuleAction::Block, "*")
+        };
+        Self {
+            open: Some(Openings::new(open)),
+            ..Self::new(rule)
         }
     }
 
     /// Returns whether all of its conditions match. An unknown condition matches a rule that forbids, but not one that
     /// allows; of a rule on writing the answer is unknown if only an unknown command makes it match.
     pub(super) fn matches(&self, call: &Call<'_>) -> Known {
-        if !names_match(&self.rule.tools, call.tool) {
+        if !self.rule.names(call.tool) {
             return Known::No;
         }
         let matches = |known| match known {
@@ -58,13 +76,11 @@ impl CompiledRule {
         };
         let writes = self.writes_match(call);
         let others = || {
+            let mut input = self.input.iter().zip(&self.rule.input);
             matches(self.commands_match(call))
                 && matches(self.paths_match(call))
-                && self.input.iter().zip(&self.rule.input).all(
-                    |((field, compiled), (_, pattern))| {
-                        matches(input_matches(call, field, compiled, pattern))
-                    },
-                )
+                && input
+                    .all(|(compiled, condition)| matches(input_matches(call, condition, compiled)))
         };
         if !matches(writes) || !others() {
             return Known::No;
@@ -83,10 +99,10 @@ impl CompiledRule {
         let Some(wanted) = self.rule.writes else {
             return Known::Yes;
         };
-        let writes = if self.allows() {
-            call.certainly_writes()
-        } else {
-            call.writes()
+        let writes = match &self.open {
+            Some(open) => open.forbids(call),
+            None if self.allows() => call.certainly_writes(),
+            None => call.writes(),
         };
         match writes {
             Known::Unknown => Known::Unknown,
@@ -111,25 +127,21 @@ impl CompiledRule {
             return Known::Unknown;
         }
         let left = call.comparisons();
-        let matched = if self.allows() {
+        if self.allows() {
             // Patterns are about commands, and not about the files and variables that the line gives them.
-            if self.path.is_empty() && !analysis.redirections.is_empty() {
-                return Known::No;
-            }
             let allows = |command: &SimpleCommand| match &command.effect {
-                Effect::Unknown(unknown) if !is_of_command(unknown) => Ok(false),
-                _ => self.command.allows(command, left),
+                Effect::Unknown(unknown) if !is_of_command(unknown) => false,
+                _ => self.command.allows(command, left) == Known::Yes,
             };
-            let all = analysis.commands.iter().map(allows);
-            let all = all.collect::<Result<Vec<bool>, TooMany>>();
-            all.map(|all| !all.is_empty() && all.into_iter().all(|allowed| allowed))
-        } else {
-            self.command.match_any(&analysis.commands, left)
-        };
-        match matched {
-            Ok(false) if hides_commands => Known::Unknown,
-            Ok(matched) => Known::from(matched),
-            Err(TooMany) => Known::Unknown,
+            let gives_files = self.path.is_empty() && !analysis.redirections.is_empty();
+            let commands = &analysis.commands;
+            return Known::from(
+                !gives_files && !commands.is_empty() && commands.iter().all(allows),
+            );
+        }
+        match self.command.match_any(&analysis.commands, left) {
+            Known::No if hides_commands => Known::Unknown,
+            known => known,
         }
     }
 
@@ -140,7 +152,7 @@ impl CompiledRule {
         }
         if self.allows() {
             let targets = call.written_paths();
-            let fits = |target| self.target_fits(call, target);
+            let fits = |target| self.path.match_all(target, call.paths);
             return Known::from(!targets.is_empty() && targets.iter().all(fits));
         }
         match self.matched_path(call) {
@@ -168,29 +180,32 @@ impl CompiledRule {
 
     /// Returns what a call is about, for display.
     pub(super) fn subject(&self, call: &Call<'_>) -> Subject {
-        let matched = (!self.path.is_empty())
-            .then(|| self.matched_path(call))
-            .flatten();
         let lines = call.shell_lines().iter();
         let lines: Vec<&str> = lines.filter_map(|line| line.text.as_deref()).collect();
         // The words of a shell line are not paths as such.
         let named = || call.accessed_paths().paths.first();
-        let path = matched.or_else(|| named().filter(|_| lines.is_empty()));
+        let path = self.shown_path(call);
+        let path = path.or_else(|| named().filter(|_| lines.is_empty()));
         Subject {
             path: path.map_or_else(String::new, AccessedPath::name),
             command: shown(&lines.join("; ")),
         }
     }
 
+    /// Returns the path that a condition on paths matches, for display.
+    fn shown_path<'c>(&self, call: &'c Call<'_>) -> Option<&'c AccessedPath> {
+        (!self.path.is_empty()).then(|| self.matched_path(call))?
+    }
+
     /// Describes, for display, what the rule found in a call.
     pub(super) fn seen(&self, call: &Call<'_>) -> String {
+        if let Some(open) = &self.open {
+            return open.seen(call);
+        }
         let rule = &self.rule;
         let concerns_line = rule.writes == Some(true)
             || call.hides_commands() && !(rule.command.is_empty() && rule.path.is_empty());
-        let path = (!rule.path.is_empty())
-            .then(|| self.matched_path(call))
-            .flatten();
-        match path.map(AccessedPath::explanation) {
+        match self.shown_path(call).map(AccessedPath::explanation) {
             Some(seen) if !seen.is_empty() && !call.hides_commands() => seen,
             _ if concerns_line => self.line_seen(call),
             _ => String::new(),
@@ -199,39 +214,37 @@ impl CompiledRule {
 
     /// Describes, for display, what the rule found in a line, and how the user could allow it.
     fn line_seen(&self, call: &Call<'_>) -> String {
-        let mut seen = call.write_summary();
-        let only_writes = rule_is_on_writes(&self.rule);
-        let findings = call.shell_analysis().map(line_verdict::of_line);
-        let allowing = findings.filter(|_| only_writes && call.is_shell());
-        let allowing = allowing.and_then(|found| line_verdict::allowing_rule(call.tool, &found));
-        if let Some(allowing) = allowing {
-            seen = format!("{seen}\n{allowing}");
+        let rule = &self.rule;
+        let findings = call.line_findings().unwrap_or_default();
+        let seen = line_verdict::describe(&findings);
+        let only_writes =
+            rule.writes == Some(true) && rule.path.is_empty() && rule.command.is_empty();
+        let allowing = (only_writes && call.is_shell())
+            .then(|| line_verdict::allowing_rule(call.tool, &findings));
+        match allowing.flatten() {
+            Some(allowing) => format!("{seen}\n{allowing}"),
+            None => seen,
         }
-        seen
     }
 
-    /// Returns whether a path is allowed in all of its forms.
-    fn target_fits(&self, call: &Call<'_>, target: &Target) -> bool {
-        let fits = |form| self.path.matches(form, call.paths) == Some(true);
-        target.as_ref().is_some_and(|forms| forms.iter().all(fits))
+    /// Says, for display, what is allowed for the tool of a call: what these patterns of rules open, and a read-only level.
+    pub(super) fn allowed(&self, call: &Call<'_>, by_rules: &[&str]) -> String {
+        match (&self.open, by_rules) {
+            (Some(open), _) => open.allowed(call, by_rules),
+            (None, []) => String::new(),
+            (None, patterns) => format!("Allowed here: {}.", patterns.join(", ")),
+        }
     }
-}
-
-/// Returns whether writing is the only condition of a rule.
-fn rule_is_on_writes(rule: &Rule) -> bool {
-    rule.writes == Some(true) && rule.path.is_empty() && rule.command.is_empty()
 }
 
 /// Returns whether a field of the input matches; a missing one does not, and an invalid pattern is unknown.
 fn input_matches(
     call: &Call<'_>,
-    field: &str,
+    (field, pattern): &(String, String),
     compiled: &OnceCell<Option<Regex>>,
-    pattern: &str,
 ) -> Known {
-    let (Some(fields), Some(pattern)) =
-        (call.fields(), compiled.get_or_init(|| regex(pattern).ok()))
-    else {
+    let compiled = compiled.get_or_init(|| regex(pattern).ok());
+    let (Some(fields), Some(pattern)) = (call.written_fields(), compiled) else {
         return Known::Unknown;
     };
     match fields.get(field) {
@@ -243,38 +256,30 @@ fn input_matches(
 /// Returns whether a value matches: as JSON, or in its parts. Of one that contains several, some may match only: then it is
 /// unknown.
 fn value_matches(value: &Value, pattern: &Regex) -> Known {
-    let is_text = value.is_string();
-    let matches_whole = !is_text && pattern.is_match(&value.to_string());
-    match (parts_match(value, pattern), matches_whole) {
-        (Known::No, true) if is_single(value) => Known::Yes,
-        (Known::No, true) => Known::Unknown,
-        (known, _) => known,
-    }
-}
-
-/// Returns whether a value has no parts.
-fn is_single(value: &Value) -> bool {
-    match value {
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.is_empty(),
-        _ => true,
+    match parts_match(value, pattern) {
+        Known::No if !value.is_string() && pattern.is_match(&value.to_string()) => match value {
+            Value::Array(items) if !items.is_empty() => Known::Unknown,
+            Value::Object(members) if !members.is_empty() => Known::Unknown,
+            _ => Known::Yes,
+        },
+        known => known,
     }
 }
 
 /// Returns whether the texts in a value match. Those of a map mean different things, so they never match as a whole.
 fn parts_match(value: &Value, pattern: &Regex) -> Known {
     let matched = |part| parts_match(part, pattern);
-    let (parts, is_list): (Vec<Known>, _) = match value {
+    let parts: Vec<Known> = match value {
         Value::String(text) => return Known::from(pattern.is_match(text)),
-        Value::Array(items) => (items.iter().map(matched).collect(), true),
-        Value::Object(members) => (members.values().map(matched).collect(), false),
+        Value::Array(items) => items.iter().map(matched).collect(),
+        Value::Object(members) => members.values().map(matched).collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) => {
             return Known::from(pattern.is_match(&value.to_string()));
         }
     };
     if parts.iter().all(|part| *part == Known::No) {
         Known::No
-    } else if is_list && parts.iter().all(|part| *part == Known::Yes) {
+    } else if value.is_array() && parts.iter().all(|part| *part == Known::Yes) {
         Known::Yes
     } else {
         Known::Unknown

@@ -29,8 +29,9 @@ impl Decision<'_> {
 pub struct Denial<'r> {
     /// The name of the level.
     pub level: &'r str,
-    /// The person who may override the denial, if any.
-    pub override_by: Override,
+    /// The levels that deny the call, outer first, each with the location of its rule, for the person who may override the
+    /// denial; empty if nobody may.
+    pub denied_by: Vec<String>,
     /// True if the level is a workflow or a phase.
     pub in_workflow: bool,
     /// The rule; `None` if the level's list of tools decides.
@@ -40,21 +41,26 @@ pub struct Denial<'r> {
     /// The match of the rule in the call, for display; may be empty.
     pub seen: String,
     /// The subject of the call.
-    pub subject: Subject,
+    pub(super) subject: Subject,
 }
 
 impl<'r> Denial<'r> {
-    /// The denial by a built-in rule, which nobody may override.
-    pub(super) fn built_in(rule: &'r Rule) -> Self {
+    /// A denial by a level, as far as the call does not matter.
+    pub(super) fn new(level: &'r str, rule: Option<&'r Rule>) -> Self {
         Self {
-            level: "workflow-sidecar",
-            override_by: Override::Never,
+            level,
+            denied_by: Vec::new(),
             in_workflow: false,
-            rule: Some(rule),
+            rule,
             allowed: "".into(),
             seen: String::new(),
             subject: Subject::default(),
         }
+    }
+
+    /// The denial by a built-in rule, which nobody may override.
+    pub(super) fn built_in(rule: &'r Rule) -> Self {
+        Self::new("workflow-sidecar", Some(rule))
     }
 
     /// The level, and the location of the rule.
@@ -69,18 +75,9 @@ impl<'r> Denial<'r> {
 
 /// The subject of a call, for the variables of a rule's reason.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Subject {
+pub(super) struct Subject {
     /// The path that the rule matched, or the first one in the arguments; may be empty.
-    pub path: String,
+    pub(super) path: String,
     /// The shell line; may be empty.
-    pub command: String,
-}
-
-/// The right to override a denial.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Override {
-    /// A person, who is shown the levels that deny the call, outer first, each with the location of its rule.
-    User(Vec<String>),
-    /// It cannot be overridden.
-    Never,
+    pub(super) command: String,
 }

@@ -5,7 +5,7 @@
 
 use super::known::Known;
 use super::level_rules::LevelRules;
-use super::reason::tool_names;
+use super::reason::{input, tool_names};
 use crate::definition::{Rule, RuleAction, ToolAccess};
 use crate::policy::tool_list::STEP_TOOL;
 
@@ -20,15 +20,6 @@ const UNNAMED: &str = "\u{0}";
 #[derive(Debug)]
 pub(crate) struct Description<'a> {
     levels: &'a [LevelRules<'a>],
-}
-
-/// The calls of a tool that may run, apart from rules on single calls.
-#[derive(Debug, Clone, PartialEq)]
-enum Access<'a> {
-    All,
-    /// Only those that one of these rules of each level opens.
-    Only(Vec<Vec<&'a Rule>>),
-    None,
 }
 
 impl<'a> Description<'a> {
@@ -66,7 +57,7 @@ impl<'a> Description<'a> {
                     .iter()
                     .any(|rule| rule.action != RuleAction::Block)
         };
-        let is_blocked = |tool: &&str| self.access(tool) == Access::None;
+        let is_blocked = |tool: &&str| self.calls(tool).is_none();
         self.levels.iter().any(is_closed) || ["edit", "write"].iter().all(is_blocked)
     }
 
@@ -81,10 +72,7 @@ impl<'a> Description<'a> {
                 .rules
                 .iter()
                 .filter(|rule| rule.action != RuleAction::Block);
-            let opened = opened.map(|rule| match opening(rule) {
-                calls if calls.is_empty() => tool_names(&rule.tools, "and"),
-                calls => format!("{} {calls}", tool_names(&rule.tools, "and")),
-            });
+            let opened = opened.map(with_tools);
             let text = read_only.describe_with(opened);
             if !described.contains(&text) {
                 described.push(text);
@@ -95,58 +83,44 @@ impl<'a> Description<'a> {
 
     /// Describes the tools that may run and those that may not.
     fn lists(&self) -> Option<String> {
-        let mut all = Vec::new();
-        let mut none = Vec::new();
-        let mut only: Vec<(String, Vec<String>)> = Vec::new();
+        let mut groups: Vec<(Option<String>, Vec<String>)> = Vec::new();
         for name in self.named() {
-            match self.access(name) {
-                Access::All => all.push(name.to_owned()),
-                Access::None => none.push(name.to_owned()),
-                Access::Only(opened) => {
-                    let calls = calls(&opened);
-                    match only.iter_mut().find(|(known, _)| *known == calls) {
-                        Some((_, names)) => names.push(name.to_owned()),
-                        None => only.push((calls, vec![name.to_owned()])),
-                    }
-                }
+            let calls = self.calls(name);
+            match groups.iter_mut().find(|(known, _)| *known == calls) {
+                Some((_, names)) => names.push(name.to_owned()),
+                None => groups.push((calls, vec![name.to_owned()])),
             }
         }
-        let only: Vec<String> = only
-            .into_iter()
-            .map(|(calls, names)| (tool_names(&names, "and"), calls))
-            .map(|(names, calls)| match self.access(UNNAMED) {
-                Access::None => format!("{names} {calls}"),
-                Access::All | Access::Only(_) => format!("{names} only {calls}"),
-            })
-            .collect();
+        let unnamed = self.calls(UNNAMED);
+        let limit = if unnamed.is_none() { "" } else { "only " };
+        let (mut all, mut none, mut only) = (None, None, Vec::new());
+        for (calls, names) in &groups {
+            let listed = tool_names(names, "and");
+            match calls.as_deref() {
+                None => none = Some(names),
+                Some("") => all = Some(listed),
+                Some(calls) => only.push(format!("{listed} {limit}{calls}")),
+            }
+        }
         let mut clauses = Vec::new();
-        match self.access(UNNAMED) {
-            Access::All => {
-                if !none.is_empty() {
-                    clauses.push(format!("all except {}", tool_names(&none, "and")));
-                }
+        match unnamed.as_deref() {
+            Some("") => {
+                let names = none.map(|names| tool_names(names, "and"));
+                clauses.extend(names.map(|names| format!("all except {names}")));
                 clauses.extend(only);
             }
-            Access::None => {
-                let mut open = Vec::new();
-                if !all.is_empty() {
-                    open.push(tool_names(&all, "and"));
-                }
-                open.extend(only);
-                let open = match &*open {
-                    [] => STEP_TOOL.to_owned(),
-                    open => open.join(", and "),
-                };
-                clauses.push(format!("only {open}"));
+            None => {
+                let open: Vec<String> = all.into_iter().chain(only).collect();
+                clauses.push(match &*open {
+                    [] => format!("only {STEP_TOOL}"),
+                    open => format!("only {}", open.join(", and ")),
+                });
             }
-            Access::Only(opened) => {
-                clauses.push(format!("tools only {}", calls(&opened)));
-                if !all.is_empty() {
-                    clauses.push(format!("{} without this limit", tool_names(&all, "and")));
-                }
-                if !none.is_empty() {
-                    clauses.push(format!("no {}", tool_names(&none, "or")));
-                }
+            Some(calls) => {
+                clauses.push(format!("tools only {calls}"));
+                clauses.extend(all.map(|names| format!("{names} without this limit")));
+                let names = none.map(|names| tool_names(names, "or"));
+                clauses.extend(names.map(|names| format!("no {names}")));
                 clauses.extend(only);
             }
         }
@@ -171,20 +145,12 @@ impl<'a> Description<'a> {
         names
     }
 
-    fn access(&self, tool: &str) -> Access<'a> {
-        let mut opened = Vec::new();
-        for level in self.levels {
-            match access(level, tool) {
-                Access::All => {}
-                Access::None => return Access::None,
-                Access::Only(rules) => opened.extend(rules),
-            }
-        }
-        if opened.is_empty() {
-            Access::All
-        } else {
-            Access::Only(opened)
-        }
+    /// The calls of a tool that may run, apart from rules on single calls; empty if all, `None` if there are none.
+    fn calls(&self, tool: &str) -> Option<String> {
+        let levels = self.levels.iter().map(|level| opened(level, tool));
+        let mut levels = levels.collect::<Option<Vec<String>>>()?;
+        levels.retain(|calls| !calls.is_empty());
+        Some(levels.join(", and of these only "))
     }
 
     /// Describes the rules of a level on single calls.
@@ -192,13 +158,12 @@ impl<'a> Description<'a> {
         let mut described = Vec::new();
         for (index, rule) in level.rules.iter().enumerate() {
             let can_act = rule.tools.iter().any(|tool| {
-                let is_open = match access(level, tool) {
-                    Access::All => true,
+                let is_open = match opened(level, tool) {
                     // What it asks about is described with the tool.
-                    Access::Only(_) => rule.action == RuleAction::Block,
-                    Access::None => false,
+                    Some(calls) => calls.is_empty() || rule.action == RuleAction::Block,
+                    None => false,
                 };
-                is_open && self.access(tool) != Access::None
+                is_open && self.calls(tool).is_some()
             });
             let before = &level.rules[..index];
             let is_dead = before
@@ -208,28 +173,29 @@ impl<'a> Description<'a> {
                 continue;
             }
             let tools = tool_names(&rule.tools, "and");
+            let (who, every) = match &*tools {
+                "*" => ("tools", "every tool"),
+                tools => (tools, tools),
+            };
             let text = match (rule.action, rule.is_unconditional()) {
                 (RuleAction::Allow, _) | (RuleAction::Block, true) => continue,
                 (RuleAction::Block, false) if tools == "*" => {
                     format!("no tool may {}", action(rule))
                 }
                 (RuleAction::Block, false) => format!("{tools} may not {}", action(rule)),
-                (RuleAction::Ask, true) if tools == "*" => {
-                    "every tool only if the user agrees".to_owned()
-                }
-                (RuleAction::Ask, true) => format!("{tools} only if the user agrees"),
-                (RuleAction::Ask, false) if tools == "*" => {
-                    format!("tools may {} only if the user agrees", action(rule))
-                }
+                (RuleAction::Ask, true) => format!("{every} only if the user agrees"),
                 (RuleAction::Ask, false) => {
-                    format!("{tools} may {} only if the user agrees", action(rule))
+                    format!("{who} may {} only if the user agrees", action(rule))
                 }
             };
             let excepted: Vec<String> = before
                 .iter()
                 .filter(|earlier| earlier.action == RuleAction::Allow)
                 .filter(|earlier| rule.covers(earlier) != Known::No)
-                .map(|earlier| exception(earlier, rule))
+                .map(|earlier| match opening(earlier) {
+                    calls if !calls.is_empty() && earlier.tools == rule.tools => calls,
+                    _ => with_tools(earlier),
+                })
                 .collect();
             described.push(match &*excepted {
                 [] => text,
@@ -240,53 +206,36 @@ impl<'a> Description<'a> {
     }
 }
 
-/// Returns the calls of a tool that a level opens. The first rule that matches decides, and without one the list.
-fn access<'a>(level: &LevelRules<'a>, tool: &str) -> Access<'a> {
+/// Returns the calls of a tool that a level opens; empty if all, `None` if there are none. The first rule that matches decides,
+/// and without one the list.
+fn opened(level: &LevelRules<'_>, tool: &str) -> Option<String> {
     let mut opened = Vec::new();
-    let only = |opened: Vec<&'a Rule>| match &*opened {
-        [] => Access::None,
-        _ => Access::Only(vec![opened]),
-    };
+    let mut is_closed = level.tools.is_some_and(|list| list.blocks(tool));
     if tool == STEP_TOOL {
-        return Access::All;
+        return Some(String::new());
     }
     for rule in level.rules.iter().filter(|rule| rule.names(tool)) {
         match (rule.action, rule.is_unconditional()) {
-            (RuleAction::Allow | RuleAction::Ask, true) => return Access::All,
-            (RuleAction::Allow | RuleAction::Ask, false) => opened.push(rule),
-            (RuleAction::Block, true) => return only(opened),
+            (RuleAction::Allow | RuleAction::Ask, true) => return Some(String::new()),
+            (RuleAction::Allow | RuleAction::Ask, false) => opened.push(opening(rule)),
+            (RuleAction::Block, true) => {
+                is_closed = true;
+                break;
+            }
             (RuleAction::Block, false) => {}
         }
     }
-    let has = |names: &[String]| names.iter().any(|name| name == tool);
-    match level.tools {
-        Some(ToolAccess::Blacklist(names)) if has(names) => only(opened),
-        Some(ToolAccess::Whitelist(names)) if !has(names) => only(opened),
-        Some(_) | None => Access::All,
+    match &*opened {
+        _ if !is_closed => Some(String::new()),
+        [] => None,
+        opened => Some(opened.join(" or ")),
     }
 }
 
-/// Describes the calls that an earlier rule takes out of a later one.
-fn exception(earlier: &Rule, rule: &Rule) -> String {
-    let calls = opening(earlier);
-    let tools = tool_names(&earlier.tools, "and");
-    match (calls.is_empty(), earlier.tools == rule.tools) {
-        (true, _) => tools,
-        (false, true) => calls,
-        (false, false) => format!("{tools} {calls}"),
-    }
-}
-
-/// Describes the calls that rules open, level by level.
-fn calls(opened: &[Vec<&Rule>]) -> String {
-    let levels: Vec<String> = opened
-        .iter()
-        .map(|rules| {
-            let rules: Vec<String> = rules.iter().map(|rule| opening(rule)).collect();
-            rules.join(" or ")
-        })
-        .collect();
-    levels.join(", and of these only ")
+/// Describes the calls that a rule opens, with the tools.
+fn with_tools(rule: &Rule) -> String {
+    let text = format!("{} {}", tool_names(&rule.tools, "and"), opening(rule));
+    text.trim_end().to_owned()
 }
 
 /// Describes the calls that a rule opens: "in `docs/**`", "to run `git status`".
@@ -316,41 +265,35 @@ fn action(rule: &Rule) -> String {
     const READING: [&str; 4] = ["read", "grep", "find", "ls"];
     let all_in = |known: &[&str]| rule.tools.iter().all(|tool| known.contains(&tool.as_str()));
     let path = (!rule.path.is_empty()).then(|| patterns(&rule.path));
-    let mut text = match (&*rule.command, path) {
+    let mut parts = vec![match (&*rule.command, &path) {
         ([], None) => match rule.writes {
             Some(true) => "write files".to_owned(),
             Some(false) => "make calls that write no files".to_owned(),
             None => "be called".to_owned(),
         },
-        ([], Some(path)) => match rule.writes {
-            Some(true) => format!("write to {path}"),
-            Some(false) => format!("only read {path}"),
-            None if all_in(&WRITING) => format!("write to {path}"),
-            None if all_in(&READING) => format!("read {path}"),
-            None => format!("access {path}"),
-        },
-        (command, path) => {
-            let mut text = format!("run {}", patterns(command));
-            match rule.writes {
-                Some(true) => text += " where that writes files",
-                Some(false) => text += " where that writes no files",
-                None => {}
-            }
-            if let Some(path) = path {
-                text = format!("{text} on {path}");
-            }
-            text
+        ([], Some(path)) => {
+            let verb = match rule.writes {
+                Some(true) => "write to",
+                Some(false) => "only read",
+                None if all_in(&WRITING) => "write to",
+                None if all_in(&READING) => "read",
+                None => "access",
+            };
+            format!("{verb} {path}")
         }
-    };
-    for part in input(rule) {
-        text = format!("{text} {part}");
-    }
-    text
-}
-
-fn input(rule: &Rule) -> impl Iterator<Item = String> {
-    let fields = rule.input.iter();
-    fields.map(|(field, pattern)| format!("with a `{field}` that matches `{pattern}`"))
+        (command, path) => {
+            let writes = match rule.writes {
+                Some(true) => " where that writes files",
+                Some(false) => " where that writes no files",
+                None => "",
+            };
+            let path = path.as_ref();
+            let path = path.map_or_else(String::new, |path| format!(" on {path}"));
+            format!("run {}{writes}{path}", patterns(command))
+        }
+    }];
+    parts.extend(input(rule));
+    parts.join(" ")
 }
 
 fn patterns(all: &[String]) -> String {

@@ -21,7 +21,7 @@ pub(super) struct AccessedPath {
     pub(super) path: String,
     /// The literal head in all its forms; empty if the first part is unknown.
     pub(super) forms: Vec<PathForm>,
-    /// The parts after the head; empty for a literal path.
+    /// The parts after the head, in lower case if case is ignored; empty for a literal path.
     pub(super) tail: Vec<Part>,
     pub(super) kind: AccessKind,
 }
@@ -113,7 +113,7 @@ fn resolve(
     paths: &dyn Paths,
     known: &mut HashMap<String, Vec<PathForm>>,
 ) -> AccessedPath {
-    let (head, tail) = split(access);
+    let (head, tail) = split(access, paths.ignores_case());
     let forms = head.map_or_else(Vec::new, |head| {
         let found = known.entry(head.to_owned());
         found.or_insert_with(|| paths.forms(head)).clone()
@@ -127,7 +127,7 @@ fn resolve(
 }
 
 /// Splits a path into its literal head and the parts after it.
-fn split(access: &FileAccess) -> (Option<&str>, Vec<Part>) {
+fn split(access: &FileAccess, ignores_case: bool) -> (Option<&str>, Vec<Part>) {
     let path = access.path.as_str();
     let is_open =
         |part: &str| part.contains('\0') || access.is_glob && part.contains(['*', '?', '[']);
@@ -156,9 +156,9 @@ fn split(access: &FileAccess) -> (Option<&str>, Vec<Part>) {
             },
             part => {
                 let next = if access.is_glob || part.contains('\0') {
-                    Part::glob(part, false)
+                    Part::glob(part, false, ignores_case)
                 } else {
-                    Part::literal(part)
+                    Part::literal(part, ignores_case)
                 };
                 if next != Part::Unknown || tail.last() != Some(&Part::Unknown) {
                     tail.push(next);

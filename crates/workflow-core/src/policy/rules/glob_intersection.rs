@@ -27,40 +27,41 @@ pub(super) enum Symbol {
 }
 
 impl Part {
-    /// Creates a literal part.
-    pub(super) fn literal(text: &str) -> Self {
-        Self::One(text.chars().map(Symbol::Is).collect())
+    /// Creates a literal part, in lower case if case is ignored.
+    pub(super) fn literal(text: &str, ignores_case: bool) -> Self {
+        let symbols = folded(text, ignores_case).into_iter();
+        Self::One(symbols.map(Symbol::Is).collect())
     }
 
     /// Creates a part of a glob. With `escapes`, a backslash makes the next character literal.
-    pub(super) fn glob(text: &str, escapes: bool) -> Self {
+    pub(super) fn glob(text: &str, escapes: bool, ignores_case: bool) -> Self {
         if text == "**" {
             return Self::Any;
         }
         if !text.is_empty() && text.bytes().all(|byte| byte == 0) {
             return Self::Unknown;
         }
+        let text = folded(text, ignores_case);
         let mut symbols = Vec::new();
-        let mut rest = text.chars();
-        while let Some(next) = rest.next() {
-            symbols.push(match next {
-                '\\' if escapes => rest.next().map_or(Symbol::Is('\\'), Symbol::Is),
-                '?' => Symbol::Any,
-                '*' => Symbol::Many,
-                '\0' => Symbol::Unknown,
-                '[' => {
-                    let class = rest.as_str();
-                    // A `]` at the start belongs to the class.
-                    let first = class.chars().take_while(|c| "!^".contains(*c)).count() + 1;
-                    match class.char_indices().skip(first).find(|(_, c)| *c == ']') {
-                        Some((end, _)) => {
-                            rest = class[end + 1..].chars();
-                            Symbol::Any
-                        }
-                        None => Symbol::Is('['),
-                    }
+        let mut rest = &text[..];
+        while let [next, after @ ..] = rest {
+            rest = after;
+            symbols.push(match (next, after) {
+                ('\\', [literal, after @ ..]) if escapes => {
+                    rest = after;
+                    Symbol::Is(*literal)
                 }
-                other => Symbol::Is(other),
+                ('?', _) => Symbol::Any,
+                ('*', _) => Symbol::Many,
+                ('\0', _) => Symbol::Unknown,
+                ('[', class) => {
+                    // A `]` at the start belongs to the class.
+                    let first = class.iter().take_while(|c| "!^".contains(**c)).count() + 1;
+                    let end = class.iter().skip(first).position(|c| *c == ']');
+                    rest = end.map_or(class, |end| &class[first + end + 1..]);
+                    end.map_or(Symbol::Is('['), |_| Symbol::Any)
+                }
+                (other, _) => Symbol::Is(*other),
             });
         }
         Self::One(symbols)
@@ -77,19 +78,14 @@ impl Part {
     pub(super) fn has_literal(&self) -> bool {
         matches!(self, Self::One(symbols) if symbols.iter().any(|symbol| matches!(symbol, Symbol::Is(_))))
     }
+}
 
-    /// Returns the part in lower case.
-    pub(super) fn to_lowercase(&self) -> Self {
-        match self {
-            Self::One(symbols) => {
-                let fold = |symbol: &Symbol| match symbol {
-                    Symbol::Is(c) => c.to_lowercase().map(Symbol::Is).collect(),
-                    other => vec![*other],
-                };
-                Self::One(symbols.iter().flat_map(fold).collect())
-            }
-            other => other.clone(),
-        }
+/// Returns the characters of a text, in lower case if case is ignored.
+fn folded(text: &str, ignores_case: bool) -> Vec<char> {
+    if ignores_case {
+        text.chars().flat_map(char::to_lowercase).collect()
+    } else {
+        text.chars().collect()
     }
 }
 
@@ -215,7 +211,7 @@ mod tests {
     use super::*;
 
     fn parts(glob: &str) -> Vec<Part> {
-        let parts = glob.split('/').map(|part| Part::glob(part, false));
+        let parts = glob.split('/').map(|part| Part::glob(part, false, false));
         parts.collect()
     }
 

@@ -2,14 +2,17 @@
 
 use std::cell::OnceCell;
 
-use globset::{GlobSet, GlobSetBuilder};
+use globset::GlobSet;
 
+use super::call::Target;
 use super::file_access::AccessedPath;
-use super::path_matcher::{PathCandidate, PathMatcher, Roots};
+use super::glob_intersection::Part;
+use super::path_matcher::{PathMatcher, roots};
 use super::paths::{PathForm, Paths};
-use crate::pattern::{Anchor, Anchored, PatternError, anchored, glob};
+use crate::pattern::{Anchor, Anchored, anchored, glob_set, globs};
 
-/// The globs of a rule, compiled when the first path is compared.
+/// The globs of a rule, compiled when the first path is compared, for the project of that path: a session asks its rules about
+/// its own paths only.
 #[derive(Debug, Clone)]
 pub(super) struct Globs {
     patterns: Vec<String>,
@@ -20,10 +23,10 @@ pub(super) struct Globs {
 
 #[derive(Debug, Clone)]
 struct Compiled {
-    sets: [GlobSet; 3],
+    /// The globs, relative to the root of the file system.
+    set: GlobSet,
     matchers: Vec<PathMatcher>,
-    roots: Roots,
-    ignores_case: bool,
+    roots: Vec<Vec<Part>>,
 }
 
 impl Globs {
@@ -65,9 +68,17 @@ impl Globs {
         self.compiled(paths).is_some()
     }
 
-    /// Returns whether one of them matches; `None` if one is invalid.
-    pub(super) fn matches(&self, form: &PathForm, paths: &dyn Paths) -> Option<bool> {
-        Some(self.compiled(paths)?.matches(form))
+    /// Returns whether a path is matched in one of its forms, and no glob is invalid.
+    pub(super) fn match_any(&self, forms: &[PathForm], paths: &dyn Paths) -> bool {
+        let compiled = self.compiled(paths);
+        compiled.is_some_and(|globs| forms.iter().any(|form| globs.matches(form)))
+    }
+
+    /// Returns whether a path is known and matched in all of its forms, and no glob is invalid.
+    pub(super) fn match_all(&self, target: &Target, paths: &dyn Paths) -> bool {
+        let forms = target.as_deref().unwrap_or_default();
+        let fits = |globs: &Compiled| forms.iter().all(|form| globs.matches(form));
+        !forms.is_empty() && self.compiled(paths).is_some_and(fits)
     }
 
     /// Returns whether one of them matches an accessed path; `None` if one is invalid.
@@ -80,63 +91,51 @@ impl Globs {
         if is_literal && !path.kind.includes_tree() {
             return Some(false);
         }
-        let candidate = PathCandidate::new(path, compiled.ignores_case);
         let mut all = compiled.matchers.iter();
-        Some(all.any(|matcher| matcher.matches(&candidate, &compiled.roots)))
+        Some(all.any(|matcher| matcher.matches(path, &compiled.roots)))
     }
 }
 
 impl Compiled {
-    fn new(patterns: &[String], bare: Anchor, paths: &dyn Paths) -> Result<Self, PatternError> {
+    fn new(patterns: &[String], bare: Anchor, paths: &dyn Paths) -> Result<Self, String> {
         let ignores_case = paths.ignores_case();
-        let roots = Roots::new(paths, ignores_case);
-        let mut builders = [(); 3].map(|()| GlobSetBuilder::new());
+        let mut all = Vec::new();
         let mut matchers = Vec::new();
         for pattern in patterns {
             for anchored in anchored(pattern, bare)? {
                 let heads = heads(&anchored, paths);
-                if anchored.up == 0 {
-                    for text in anchored.globs("") {
-                        builders[anchored.from as usize].add(glob(&text, ignores_case)?);
-                    }
-                }
-                let others = heads.iter().skip(usize::from(anchored.up == 0));
-                for (head, rest) in others {
-                    let after_head = Anchored {
-                        parts: anchored.parts[*rest..].to_vec(),
-                        ..anchored.clone()
-                    };
-                    for text in after_head.globs(&globset::escape(head.trim_start_matches('/'))) {
-                        builders[Anchor::Root as usize].add(glob(&text, ignores_case)?);
-                    }
+                for (head, plain) in &heads {
+                    let head = globset::escape(head.trim_matches('/'));
+                    all.extend(globs(&head, &anchored.parts[*plain..]));
                 }
                 matchers.push(PathMatcher::new(&anchored, &heads, ignores_case));
             }
         }
-        let [root, home, project] = builders;
         Ok(Self {
-            sets: [root.build()?, home.build()?, project.build()?],
+            set: glob_set(all, ignores_case)?,
             matchers,
-            roots,
-            ignores_case,
+            roots: roots(paths, ignores_case),
         })
     }
 
     fn matches(&self, form: &PathForm) -> bool {
-        let [root, home, project] = &self.sets;
-        let below =
-            |set: &GlobSet, path: Option<&String>| path.is_some_and(|path| set.is_match(path));
-        root.is_match(form.absolute.trim_start_matches('/'))
-            || below(home, form.in_home.as_ref())
-            || below(project, form.in_project.as_ref())
+        self.set.is_match(form.absolute.trim_start_matches('/'))
     }
 }
 
 /// Returns the paths to which the literal head of a glob leads, and the number of parts of the head.
 fn heads(anchored: &Anchored, paths: &dyn Paths) -> Vec<(String, usize)> {
     let (head, parts) = anchored.head();
-    let forms = paths.forms(&head).into_iter();
-    forms.map(|form| (form.absolute, parts)).collect()
+    let mut heads: Vec<String> = paths
+        .forms(&head)
+        .into_iter()
+        .map(|form| form.absolute)
+        .collect();
+    // Where the root has a name, a path from it is in all of them.
+    if anchored.from == Anchor::Root && !heads.contains(&head) {
+        heads.push(head);
+    }
+    heads.into_iter().map(|head| (head, parts)).collect()
 }
 
 #[cfg(test)]
@@ -147,9 +146,8 @@ mod tests {
 
     fn matches(pattern: &str, path: &str) -> bool {
         let globs = Globs::anywhere(&[pattern.to_owned()]);
-        globs
-            .matches(&PLAIN_PATHS.forms(path)[0], &*PLAIN_PATHS)
-            .expect("the pattern is a glob")
+        assert!(globs.is_valid(&*PLAIN_PATHS), "{pattern} is a glob");
+        globs.match_any(&PLAIN_PATHS.forms(path), &*PLAIN_PATHS)
     }
 
     #[test]
@@ -185,16 +183,17 @@ mod tests {
         assert!(matches(".", "a"));
         assert!(matches("~", "~/a"));
         let refused = check_glob("src/*/../x").expect_err("it is invalid");
-        assert!(refused.to_string().contains("write the path without"));
+        assert!(refused.contains("write the path without"));
         assert!(check_glob(&"{a,b}".repeat(9)).is_err());
     }
 
     #[test]
     fn a_rule_that_allows_applies_bare_names_to_the_project() {
         let globs = Globs::in_project(&["*.md".to_owned()]);
-        let matches = |path| globs.matches(&PLAIN_PATHS.forms(path)[0], &*PLAIN_PATHS);
-        assert_eq!(matches("docs/a.md"), Some(true));
-        assert_eq!(matches("/elsewhere/a.md"), Some(false));
+        let matches = |path| globs.match_all(&Some(PLAIN_PATHS.forms(path)), &*PLAIN_PATHS);
+        assert!(globs.is_valid(&*PLAIN_PATHS));
+        assert!(matches("docs/a.md"));
+        assert!(!matches("/elsewhere/a.md"));
     }
 
     #[test]

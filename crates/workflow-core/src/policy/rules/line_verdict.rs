@@ -27,29 +27,23 @@ pub(super) enum LineFinding<'a> {
 }
 
 impl<'a> LineFinding<'a> {
-    fn unknown(self) -> Option<&'a Unknown> {
+    fn effect(self) -> Option<&'a Effect> {
         match self {
-            Self::Command(SimpleCommand {
-                effect: Effect::Unknown(unknown),
-                ..
-            }) => Some(unknown),
-            Self::Command(_) | Self::Redirection(_) | Self::Unreadable(_) => None,
+            Self::Command(command) => Some(&command.effect),
+            Self::Redirection(_) | Self::Unreadable(_) => None,
         }
     }
 
     fn is_unknown(self) -> bool {
-        matches!(self, Self::Unreadable(_)) || self.unknown().is_some()
+        matches!(self, Self::Unreadable(_)) || matches!(self.effect(), Some(Effect::Unknown(_)))
     }
 
     /// Returns the files that it writes.
     pub(super) fn writes(&self) -> &'a [FileWrite] {
-        match self {
-            Self::Redirection(write) => std::slice::from_ref(write),
-            Self::Command(SimpleCommand {
-                effect: Effect::Writes(writes),
-                ..
-            }) => writes,
-            Self::Command(_) | Self::Unreadable(_) => &[],
+        match (self, self.effect()) {
+            (Self::Redirection(write), _) => std::slice::from_ref(write),
+            (_, Some(Effect::Writes(writes))) => writes,
+            _ => &[],
         }
     }
 
@@ -58,40 +52,62 @@ impl<'a> LineFinding<'a> {
         let Self::Command(command) = self else {
             return None;
         };
-        match &command.effect {
-            Effect::Unknown(unknown) => match unknown.reason {
-                UnknownReason::Program
-                | UnknownReason::Option
-                | UnknownReason::Argument
-                | UnknownReason::Missing
-                | UnknownReason::HiddenCode => pattern_of(command),
-                UnknownReason::Line
-                | UnknownReason::Variable
-                | UnknownReason::Expansion
-                | UnknownReason::Code
-                | UnknownReason::Input
-                | UnknownReason::Descriptor => None,
+        let may_open = match &command.effect {
+            Effect::Unknown(unknown) => {
+                let opens_anything = matches!(
+                    unknown.reason,
+                    UnknownReason::Expansion | UnknownReason::Code
+                );
+                is_of_command(unknown) && !opens_anything
+            }
+            Effect::RunsProjectCode => true,
+            Effect::Reads | Effect::Writes(_) => false,
+        };
+        may_open.then(|| pattern_of(command))?
+    }
+
+    /// Says, for display, what it does apart from writing files, if that is not open.
+    fn describe(self) -> Option<String> {
+        match self {
+            Self::Unreadable(reason) => {
+                Some(format!("The command line cannot be analyzed: {reason}."))
+            }
+            Self::Redirection(_) => None,
+            Self::Command(command) => match &command.effect {
+                Effect::Reads | Effect::Writes(_) => None,
+                Effect::RunsProjectCode => {
+                    let text = command_text(command);
+                    Some(format!("`{text}` runs code of the project."))
+                }
+                Effect::Unknown(unknown) => Some(describe_unknown(command, unknown)),
             },
-            Effect::RunsProjectCode => pattern_of(command),
-            Effect::Reads | Effect::Writes(_) => None,
         }
     }
 }
 
 /// Returns the findings about a line for a rule that forbids to write.
 pub(super) fn of_line(analysis: &Analysis) -> Vec<LineFinding<'_>> {
+    let is_open = |command: &SimpleCommand| match command.effect {
+        Effect::Reads | Effect::RunsProjectCode => true,
+        Effect::Writes(_) | Effect::Unknown(_) => false,
+    };
+    findings(analysis, &is_open, &|_| false)
+}
+
+/// Returns what is not open of a line.
+pub(super) fn findings<'l>(
+    analysis: &'l Analysis,
+    is_open: &dyn Fn(&SimpleCommand) -> bool,
+    is_writable: &dyn Fn(&FileWrite) -> bool,
+) -> Vec<LineFinding<'l>> {
     let unreadable = analysis.unreadable.iter().map(LineFinding::Unreadable);
-    let commands = analysis
-        .commands
-        .iter()
-        .filter(|command| match command.effect {
-            Effect::Writes(_) | Effect::Unknown(_) => true,
-            Effect::Reads | Effect::RunsProjectCode => false,
-        });
-    let redirections = analysis.redirections.iter().map(LineFinding::Redirection);
+    let commands = analysis.commands.iter();
+    let commands = commands.filter(|command| !is_open(command));
+    let redirections = analysis.redirections.iter();
+    let redirections = redirections.filter(|write| !is_writable(write));
     unreadable
         .chain(commands.map(LineFinding::Command))
-        .chain(redirections)
+        .chain(redirections.map(LineFinding::Redirection))
         .collect()
 }
 
@@ -140,40 +156,18 @@ pub(super) fn worst(findings: &[LineFinding<'_>]) -> Known {
 
 /// Describes findings, for display: what certainly writes first.
 pub(super) fn describe(findings: &[LineFinding<'_>]) -> String {
-    let (unknown, certain): (Vec<LineFinding<'_>>, Vec<LineFinding<'_>>) =
-        findings.iter().partition(|finding| finding.is_unknown());
-    let mut texts: Vec<String> = Vec::new();
-    let mut writes: Vec<String> = Vec::new();
-    for finding in &certain {
-        match finding {
-            LineFinding::Redirection(write) => writes.push(describe_write(write)),
-            LineFinding::Command(SimpleCommand {
-                effect: Effect::Writes(files),
-                ..
-            }) => writes.extend(files.iter().map(describe_write)),
-            LineFinding::Command(command) => {
-                texts.push(format!(
-                    "`{}` runs code of the project.",
-                    command_text(command)
-                ));
-            }
-            LineFinding::Unreadable(_) => {}
-        }
-    }
+    let writes = findings.iter().flat_map(LineFinding::writes);
+    let mut writes: Vec<String> = writes.map(describe_write).collect();
     writes.dedup();
     writes.truncate(MAX_SHOWN);
+    let mut texts: Vec<String> = Vec::new();
     if !writes.is_empty() {
-        texts.insert(0, format!("It would write: {}.", writes.join(", ")));
+        texts.push(format!("It would write: {}.", writes.join(", ")));
     }
-    for finding in unknown {
-        texts.push(match finding {
-            LineFinding::Unreadable(reason) => {
-                format!("The command line cannot be analyzed: {reason}.")
-            }
-            LineFinding::Command(command) => describe_unknown(command),
-            LineFinding::Redirection(_) => continue,
-        });
-    }
+    let (unknown, certain): (Vec<LineFinding<'_>>, Vec<LineFinding<'_>>) =
+        findings.iter().partition(|finding| finding.is_unknown());
+    let all = certain.into_iter().chain(unknown);
+    texts.extend(all.filter_map(LineFinding::describe));
     let hidden = texts.len().saturating_sub(MAX_SHOWN);
     texts.truncate(MAX_SHOWN);
     if hidden > 0 {
@@ -189,10 +183,7 @@ fn describe_write(write: &FileWrite) -> String {
     }
 }
 
-fn describe_unknown(command: &SimpleCommand) -> String {
-    let Effect::Unknown(unknown) = &command.effect else {
-        return String::new();
-    };
+fn describe_unknown(command: &SimpleCommand, unknown: &Unknown) -> String {
     let text = command_text(command);
     let instead =
         instead(command, unknown).map_or_else(String::new, |instead| format!(" {instead}"));
@@ -278,9 +269,8 @@ pub(super) fn allowing_rule(tool: &str, findings: &[LineFinding<'_>]) -> Option<
 /// The effects of a shell line, command by command, for display.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LineReport {
-    /// The effect of the whole line.
-    #[serde(rename = "effect")]
-    pub verdict: Verdict,
+    /// The effect of the whole line, in a word.
+    pub effect: &'static str,
     /// Its commands, and the redirections that write.
     #[serde(rename = "commands")]
     pub parts: Vec<PartReport>,
@@ -292,49 +282,11 @@ pub struct PartReport {
     /// The command or the redirection.
     #[serde(rename = "command")]
     pub text: String,
-    /// Its effect.
-    #[serde(rename = "effect")]
-    pub verdict: Verdict,
+    /// Its effect, in a word.
+    pub effect: &'static str,
     /// The files that it writes, or why its effect is unknown; may be empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub detail: String,
-}
-
-/// The kinds of effects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// It only reads.
-    Reads,
-    /// It runs code of the project.
-    #[serde(rename = "project")]
-    RunsProjectCode,
-    /// It writes files.
-    Writes,
-    /// It is not known.
-    Unknown,
-}
-
-impl Verdict {
-    fn of(effect: &Effect) -> Self {
-        match effect {
-            Effect::Reads => Self::Reads,
-            Effect::RunsProjectCode => Self::RunsProjectCode,
-            Effect::Writes(_) => Self::Writes,
-            Effect::Unknown(_) => Self::Unknown,
-        }
-    }
-
-    /// Its name for people.
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Reads => "reads",
-            Self::RunsProjectCode => "runs project code",
-            Self::Writes => "writes",
-            Self::Unknown => "unknown",
-        }
-    }
 }
 
 impl LineReport {
@@ -342,32 +294,36 @@ impl LineReport {
     #[must_use]
     pub fn new(line: &str) -> Self {
         let analysis = workflow_shell::analyze(line);
-        let detail = |effect: &Effect| match effect {
-            Effect::Reads | Effect::RunsProjectCode => String::new(),
-            Effect::Writes(writes) => writes
-                .iter()
-                .map(describe_write)
-                .collect::<Vec<_>>()
-                .join(", "),
-            Effect::Unknown(unknown) => unknown.to_string(),
+        let word = |effect: &Effect| match effect {
+            Effect::Reads => "reads",
+            Effect::RunsProjectCode => "project",
+            Effect::Writes(_) => "writes",
+            Effect::Unknown(_) => "unknown",
         };
         let commands = analysis.commands.iter().map(|command| PartReport {
             text: command_text(command),
-            verdict: Verdict::of(&command.effect),
-            detail: detail(&command.effect),
+            effect: word(&command.effect),
+            detail: match &command.effect {
+                Effect::Reads | Effect::RunsProjectCode => String::new(),
+                Effect::Writes(writes) => {
+                    let writes: Vec<String> = writes.iter().map(describe_write).collect();
+                    writes.join(", ")
+                }
+                Effect::Unknown(unknown) => unknown.to_string(),
+            },
         });
         let redirections = analysis.redirections.iter().map(|write| PartReport {
             text: format!("> {}", write.path.as_deref().map_or("…".to_owned(), shown)),
-            verdict: Verdict::Writes,
+            effect: "writes",
             detail: describe_write(write),
         });
         let unreadable = analysis.unreadable.iter().map(|reason| PartReport {
             text: "the line".to_owned(),
-            verdict: Verdict::Unknown,
+            effect: "unknown",
             detail: reason.to_string(),
         });
         Self {
-            verdict: Verdict::of(&analysis.effect()),
+            effect: word(&analysis.effect()),
             parts: commands.chain(redirections).chain(unreadable).collect(),
         }
     }

@@ -27,24 +27,21 @@ mod read_only;
 mod reason;
 mod shell_lines;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::definition::{Rule, RuleAction, UnknownAction};
-use crate::pattern::names_match;
-use crate::policy::tool_list::{STEP_TOOL, ToolList, VisibleTools};
+use crate::definition::{RuleAction, ToolAccess, UnknownAction};
+use crate::policy::tool_list::{STEP_TOOL, VisibleTools};
 
 pub use call::Call;
 use compiled_rule::CompiledRule;
-pub use decision::{Decision, Denial, Override, Subject};
+pub use decision::{Decision, Denial};
 pub(crate) use description::Description;
 pub use known::Known;
 pub use level_rules::{LevelRules, RuleSource};
-pub use line_verdict::{LineReport, PartReport, Verdict};
+pub use line_verdict::{LineReport, PartReport};
 pub use patches::{PatchedFile, contains_patch, directory_of_patch};
 pub use paths::{PLAIN_PATHS, PathForm, Paths, WrittenPaths, definition_paths, normalized_path};
 pub use read_only::ReadOnly;
-use read_only::ReadOnlyRule;
 pub(crate) use reason::{block_notice, cause, describe_rule, reason};
 
 /// The rules of all levels, outer first.
@@ -60,9 +57,9 @@ struct CompiledLevel {
     name: Arc<str>,
     /// True if it is a workflow or a phase.
     in_workflow: bool,
-    list: ToolList,
+    list: Option<ToolAccess>,
+    /// Its rules, the last one of which may be that it is read-only.
     rules: Vec<CompiledRule>,
-    read_only: Option<ReadOnlyRule>,
     /// A description of what is allowed, for a call that the list blocks.
     allowed: String,
     /// The strictest decision on unknown commands that this level or one around it gives.
@@ -108,15 +105,14 @@ impl Rules {
     /// always reads it, does not count.
     #[must_use]
     pub fn depend_on_input(&self) -> bool {
-        let mut levels = self.levels.iter();
-        levels.any(|level| !level.rules.is_empty() || level.read_only.is_some())
+        self.levels.iter().any(|level| !level.rules.is_empty())
     }
 
     /// The tools that the lists of all levels leave.
     pub(crate) fn visible_tools(&self) -> VisibleTools {
         let mut visible = VisibleTools::default();
-        for level in &self.levels {
-            level.list.narrow(&mut visible);
+        for list in self.levels.iter().filter_map(|level| level.list.as_ref()) {
+            visible.narrow(list);
         }
         visible
     }
@@ -151,7 +147,7 @@ impl Rules {
         let is_in_force = self.in_run || !self.levels.is_empty();
         match &mut decision {
             Decision::Ask(denial) | Decision::Block(denial) => {
-                denial.override_by = Override::User(denying);
+                denial.denied_by = denying;
                 decision
             }
             Decision::Allow if is_in_force => {
@@ -164,13 +160,14 @@ impl Rules {
 
 impl CompiledLevel {
     fn new(level: &LevelRules<'_>, unknown: Option<UnknownAction>) -> Self {
-        let read_only = level.read_only.as_ref();
+        let rules = level.rules.iter().cloned().map(CompiledRule::new);
+        let read_only = level.read_only.iter();
+        let read_only = read_only.map(|open| CompiledRule::read_only(&level.name, open));
         Self {
             name: (*level.name).into(),
             in_workflow: !matches!(level.source, RuleSource::Settings(_)),
-            list: ToolList::new(level.tools),
-            rules: level.rules.iter().map(CompiledRule::new).collect(),
-            read_only: read_only.map(|read_only| ReadOnlyRule::new(&level.name, read_only)),
+            list: level.tools.cloned(),
+            rules: rules.chain(read_only).collect(),
             allowed: allowed_by_list(level).unwrap_or_default(),
             unknown,
         }
@@ -193,14 +190,12 @@ impl CompiledLevel {
                     UnknownAction::Block => RuleAction::Block,
                 },
             };
-            let denial = || {
-                let seen = found.seen(call);
-                let allowed = match &*self.allowed_by_rules(call) {
-                    [] => String::new(),
-                    patterns => format!("Allowed here: {}.", patterns.join(", ")),
-                };
-                let subject = found.subject(call);
-                self.denial(Some(&found.rule), allowed.into(), seen, subject)
+            let denial = || Denial {
+                in_workflow: self.in_workflow,
+                allowed: found.allowed(call, &self.allowed_by_rules(call)).into(),
+                seen: found.seen(call),
+                subject: found.subject(call),
+                ..Denial::new(&self.name, Some(&found.rule))
             };
             return match action {
                 RuleAction::Allow => Decision::Allow,
@@ -208,65 +203,23 @@ impl CompiledLevel {
                 RuleAction::Block => Decision::Block(denial()),
             };
         }
-        if let Some(read_only) = &self.read_only {
-            let denial = || {
-                let allowed = read_only.allowed(call, &self.allowed_by_rules(call));
-                let seen = read_only.seen(call);
-                self.denial(
-                    Some(&read_only.rule),
-                    allowed.into(),
-                    seen,
-                    Subject::default(),
-                )
-            };
-            match (read_only.forbids(call), self.on_unknown(None)) {
-                (Known::No, _) | (Known::Unknown, UnknownAction::Allow) => {}
-                (Known::Unknown, UnknownAction::Ask) => return Decision::Ask(denial()),
-                (Known::Yes, _) | (Known::Unknown, UnknownAction::Block) => {
-                    return Decision::Block(denial());
-                }
-            }
-        }
-        if self.list.blocks(call.tool) {
-            return Decision::Block(self.denial(
-                None,
-                (&*self.allowed).into(),
-                String::new(),
-                Subject::default(),
-            ));
-        }
-        Decision::Allow
-    }
-
-    fn denial<'r>(
-        &'r self,
-        rule: Option<&'r Rule>,
-        allowed: Cow<'r, str>,
-        seen: String,
-        subject: Subject,
-    ) -> Denial<'r> {
-        Denial {
-            level: &self.name,
-            override_by: Override::Never,
-            in_workflow: self.in_workflow,
-            rule,
-            allowed,
-            seen,
-            subject,
+        match &self.list {
+            Some(list) if list.blocks(call.tool) => Decision::Block(Denial {
+                in_workflow: self.in_workflow,
+                allowed: (&*self.allowed).into(),
+                ..Denial::new(&self.name, None)
+            }),
+            Some(_) | None => Decision::Allow,
         }
     }
 
     /// Returns the patterns of the rules that allow calls of the tool, for display.
     fn allowed_by_rules(&self, call: &Call<'_>) -> Vec<&str> {
-        let allowing = self
-            .rules
-            .iter()
-            .map(|compiled| &compiled.rule)
-            .filter(|rule| rule.action == RuleAction::Allow && names_match(&rule.tools, call.tool));
-        allowing
-            .flat_map(|rule| rule.path.iter().chain(&rule.command))
-            .map(String::as_str)
-            .collect()
+        let rules = self.rules.iter().map(|compiled| &compiled.rule);
+        let allowing =
+            rules.filter(|rule| rule.action == RuleAction::Allow && rule.names(call.tool));
+        let patterns = allowing.flat_map(|rule| rule.path.iter().chain(&rule.command));
+        patterns.map(String::as_str).collect()
     }
 }
 
@@ -277,6 +230,6 @@ pub(crate) fn allowed_by_list(level: &LevelRules<'_>) -> Option<String> {
     if is_settings || !level.rules.is_empty() {
         Description::of(std::slice::from_ref(level)).text()
     } else {
-        ToolList::new(level.tools).allowed().map(str::to_owned)
+        level.tools?.allowed()
     }
 }

@@ -4,7 +4,7 @@
 use super::file_access::AccessedPath;
 use super::glob_intersection::{Evidence, Part, Symbol, intersects};
 use super::paths::Paths;
-use crate::pattern::{Anchor, Anchored};
+use crate::pattern::Anchored;
 use workflow_shell::AccessKind;
 
 /// Directories of generated files, in which files that a rule protects by name are not expected.
@@ -18,197 +18,110 @@ const GENERATED_DIRECTORIES: &[&str] = &[
 /// The longest extension of a file name.
 const MAX_EXTENSION_BYTES: usize = 5;
 
-/// The project and the home directory.
-#[derive(Debug, Clone)]
-pub(super) struct Roots(Vec<Vec<Part>>);
-
-impl Roots {
-    pub(super) fn new(paths: &dyn Paths, ignores_case: bool) -> Self {
-        let roots = [".", "~"].into_iter().flat_map(|root| paths.forms(root));
-        Self(
-            roots
-                .map(|form| parts(&form.absolute, ignores_case))
-                .collect(),
-        )
-    }
+/// The parts of the project and the home directory, in all their forms.
+pub(super) fn roots(paths: &dyn Paths, ignores_case: bool) -> Vec<Vec<Part>> {
+    let roots = [".", "~"].into_iter().flat_map(|root| paths.forms(root));
+    roots
+        .map(|form| parts(&form.absolute, ignores_case))
+        .collect()
 }
 
 /// A pattern of a rule.
 #[derive(Debug, Clone)]
 pub(super) struct PathMatcher {
-    from: Anchor,
-    /// Relative to `from`.
-    parts: Option<Vec<Part>>,
-    /// Relative to the root of the file system, each with the number of parts that the pattern does not contain.
+    /// Its paths relative to the root of the file system, each with the number of parts that the pattern does not contain.
     absolute: Vec<(Vec<Part>, usize)>,
     /// True if it matches a name at any depth.
     is_deep: bool,
     is_wide: bool,
-}
-
-/// An accessed path, split into parts.
-pub(super) struct PathCandidate<'p> {
-    path: &'p AccessedPath,
     ignores_case: bool,
-    /// The parts after the literal ones.
-    tail: Vec<Part>,
-    /// True if a part is unknown.
-    is_unknown: bool,
-    /// True if it may contain any directories.
-    leads_anywhere: bool,
-}
-
-impl<'p> PathCandidate<'p> {
-    pub(super) fn new(path: &'p AccessedPath, ignores_case: bool) -> Self {
-        let fold = |part: &Part| {
-            if ignores_case {
-                part.to_lowercase()
-            } else {
-                part.clone()
-            }
-        };
-        let is_unknown = path.tail.contains(&Part::Unknown);
-        Self {
-            path,
-            ignores_case,
-            tail: path.tail.iter().map(fold).collect(),
-            is_unknown,
-            leads_anywhere: is_unknown || path.tail.contains(&Part::Any),
-        }
-    }
-
-    fn join(&self, path: &str) -> Vec<Part> {
-        let mut all = parts(path, self.ignores_case);
-        all.extend(self.tail.iter().cloned());
-        all
-    }
 }
 
 impl PathMatcher {
     pub(super) fn new(pattern: &Anchored, heads: &[(String, usize)], ignores_case: bool) -> Self {
-        let glob = |text: &String| {
-            let part = Part::glob(text, true);
-            if ignores_case {
-                part.to_lowercase()
-            } else {
-                part
-            }
-        };
-        let own: Vec<Part> = pattern.parts.iter().map(glob).collect();
-        let absolute = heads.iter().map(|(head, plain)| {
+        let parts_of = |(head, plain): &(String, usize)| {
             let mut all = parts(head, ignores_case);
             let implied = all.len().saturating_sub(*plain);
-            all.extend(own[*plain..].iter().cloned());
+            let own = pattern.parts[*plain..].iter();
+            all.extend(own.map(|text| Part::glob(text, true, ignores_case)));
             (all, implied)
-        });
+        };
         Self {
-            from: pattern.from,
-            absolute: absolute.collect(),
-            is_deep: own.first() == Some(&Part::Any),
+            absolute: heads.iter().map(parts_of).collect(),
+            is_deep: pattern.parts.first().is_some_and(|part| part == "**"),
             is_wide: pattern.is_wide,
-            parts: (pattern.up == 0).then_some(own),
+            ignores_case,
         }
     }
 
     /// Returns whether the pattern matches the path, or something below it that is accessed.
-    pub(super) fn matches(&self, candidate: &PathCandidate<'_>, roots: &Roots) -> bool {
-        let kind = candidate.path.kind;
+    pub(super) fn matches(&self, path: &AccessedPath, roots: &[Vec<Part>]) -> bool {
+        let kind = path.kind;
         if kind == AccessKind::WriteWithin && !self.is_wide
-            || kind == AccessKind::ReadTree && candidate.is_unknown
+            || kind == AccessKind::ReadTree && path.tail.contains(&Part::Unknown)
         {
             return false;
         }
-        if self.matches_path(candidate, false) {
-            return true;
-        }
-        if !kind.includes_tree() {
-            return false;
-        }
-        if self.is_deep {
-            self.may_be_within(candidate, roots)
-        } else {
-            self.matches_path(candidate, true)
-        }
+        self.matches_path(path, false)
+            || kind.includes_tree()
+                && if self.is_deep {
+                    self.may_be_within(path, roots)
+                } else {
+                    self.matches_path(path, true)
+                }
     }
 
     /// Returns whether the pattern matches the path itself, or with `within` something below it.
-    fn matches_path(&self, candidate: &PathCandidate<'_>, within: bool) -> bool {
-        let forms = &candidate.path.forms;
-        if forms.is_empty() {
-            let parts = self.parts.iter().map(|parts| (parts, 0));
-            let mut all = parts.chain(
-                self.absolute
-                    .iter()
-                    .map(|(parts, implied)| (parts, *implied)),
-            );
-            return all.any(|(parts, implied)| {
-                self.intersects(parts, implied, candidate.tail.clone(), candidate, within)
-            });
+    fn matches_path(&self, path: &AccessedPath, within: bool) -> bool {
+        let is_unknown = path.tail.contains(&Part::Unknown);
+        let reads = matches!(path.kind, AccessKind::Read | AccessKind::Run);
+        let leads_anywhere = is_unknown || path.tail.contains(&Part::Any);
+        let forms = path.forms.iter();
+        let mut named: Vec<_> = forms.map(|form| self.join(&form.absolute, path)).collect();
+        // Of a path whose start is unknown only the rest is known.
+        if named.is_empty() {
+            named.push(path.tail.clone());
         }
-        forms.iter().any(|form| {
-            let relative = match self.from {
-                Anchor::Root => Some(&form.absolute),
-                Anchor::Home => form.in_home.as_ref(),
-                Anchor::Project => form.in_project.as_ref(),
-            };
-            let relative = relative.zip(self.parts.as_ref());
-            relative.is_some_and(|(path, parts)| {
-                self.intersects(parts, 0, candidate.join(path), candidate, within)
-            }) || self.absolute.iter().any(|(parts, implied)| {
-                self.intersects(
-                    parts,
-                    *implied,
-                    candidate.join(&form.absolute),
-                    candidate,
-                    within,
-                )
+        named.into_iter().any(|mut named| {
+            if within {
+                named.push(Part::Any);
+            }
+            self.absolute.iter().any(|(rule, implied)| {
+                let evidence = if is_unknown && reads {
+                    Evidence::From(*implied)
+                } else {
+                    Evidence::NotNeeded
+                };
+                let mut rule = rule.clone();
+                // A directory matches everything below it, and this may be one.
+                if self.is_wide || !leads_anywhere {
+                    rule.push(Part::Any);
+                }
+                intersects(&rule, &named, evidence)
             })
         })
     }
 
-    fn intersects(
-        &self,
-        rule: &[Part],
-        implied: usize,
-        mut named: Vec<Part>,
-        candidate: &PathCandidate<'_>,
-        within: bool,
-    ) -> bool {
-        let reads = matches!(candidate.path.kind, AccessKind::Read | AccessKind::Run);
-        let evidence = if candidate.is_unknown && reads {
-            Evidence::From(implied)
-        } else {
-            Evidence::NotNeeded
-        };
-        if within {
-            named.push(Part::Any);
-        }
-        let mut rule = rule.to_vec();
-        // A directory matches everything below it, and this may be one.
-        if self.is_wide || !candidate.leads_anywhere {
-            rule.push(Part::Any);
-        }
-        intersects(&rule, &named, evidence)
+    /// Returns the parts of a path from a literal head of it.
+    fn join(&self, head: &str, path: &AccessedPath) -> Vec<Part> {
+        let mut all = parts(head, self.ignores_case);
+        all.extend(path.tail.iter().cloned());
+        all
     }
 
     /// Returns whether a name at any depth may be below a directory that is accessed as a whole.
-    fn may_be_within(&self, candidate: &PathCandidate<'_>, roots: &Roots) -> bool {
-        let kind = candidate.path.kind;
-        let forms = &candidate.path.forms;
-        if forms.is_empty() {
-            return self.may_contain(kind, &candidate.tail);
+    fn may_be_within(&self, path: &AccessedPath, roots: &[Vec<Part>]) -> bool {
+        let kind = path.kind;
+        if path.forms.is_empty() {
+            return self.may_contain(kind, &path.tail);
         }
-        forms.iter().any(|form| {
-            let mut named = candidate.join(&form.absolute);
+        path.forms.iter().any(|form| {
+            let mut named = self.join(&form.absolute, path);
             named.push(Part::Any);
-            roots
-                .0
-                .iter()
-                .any(|root| intersects(root, &named, Evidence::NotNeeded))
-                || form
-                    .in_project
-                    .as_ref()
-                    .is_some_and(|path| self.may_contain(kind, &candidate.join(path)))
+            let mut roots = roots.iter();
+            let in_project = form.in_project.as_ref();
+            roots.any(|root| intersects(root, &named, Evidence::NotNeeded))
+                || in_project.is_some_and(|inside| self.may_contain(kind, &self.join(inside, path)))
         })
     }
 
@@ -227,12 +140,9 @@ impl PathMatcher {
 
 fn parts(path: &str, ignores_case: bool) -> Vec<Part> {
     let parts = path.split('/').filter(|part| !part.is_empty());
-    let literal = parts.map(Part::literal);
-    if ignores_case {
-        literal.map(|part| part.to_lowercase()).collect()
-    } else {
-        literal.collect()
-    }
+    parts
+        .map(|part| Part::literal(part, ignores_case))
+        .collect()
 }
 
 fn is_generated(directory: &[Part]) -> bool {

@@ -55,9 +55,6 @@ pub struct PathForm {
     /// The path relative to the project, if it is inside; empty for the project itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_project: Option<String>,
-    /// The path relative to the home directory, if it is inside.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub in_home: Option<String>,
 }
 
 /// Paths as they are written, without a disk: there are no links.
@@ -102,14 +99,11 @@ impl Paths for WrittenPaths {
             _ if path.starts_with('/') => written_parts(Vec::new(), &path),
             _ => written_parts(self.project.clone(), &path),
         };
-        let below = |root: &[String]| {
-            let inside = parts.strip_prefix(root).filter(|_| !root.is_empty());
-            inside.map(|inside| inside.join("/"))
-        };
+        let root = Some(&*self.project).filter(|root| !root.is_empty());
+        let inside = root.and_then(|root| parts.strip_prefix(root));
         vec![PathForm {
             absolute: format!("/{}", parts.join("/")),
-            in_project: below(&self.project),
-            in_home: below(&self.home),
+            in_project: inside.map(|inside| inside.join("/")),
         }]
     }
 

@@ -6,9 +6,11 @@
 
 use std::sync::LazyLock;
 
-use super::arguments::{ToolEffect, all_texts, tool_effect};
+use serde_json::Map;
+
+use super::arguments::{ToolEffect, all_texts};
 use super::call::Call;
-use super::decision::{Denial, Override};
+use super::decision::Denial;
 use super::file_access::AccessedPath;
 use super::globs::Globs;
 use super::paths::{PathForm, Paths};
@@ -36,7 +38,6 @@ static RULE: LazyLock<Rule> = LazyLock::new(|| {
 pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
     let path = written(call)?;
     Some(Denial {
-        override_by: Override::User(Vec::new()),
         seen: format!("It would write `{}`.", shown(&path)),
         ..Denial::built_in(&RULE)
     })
@@ -44,40 +45,21 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
 
 /// Returns the first path of a call that is protected and written, as the call names it.
 fn written(call: &Call<'_>) -> Option<String> {
-    let effect = tool_effect(call.tool);
-    if effect == ToolEffect::Reads {
-        return None;
-    }
+    let effect = call.tool_effect();
+    let changes_files = matches!(effect, ToolEffect::Changes(_));
     // Most shell lines write nothing, and need no path resolved.
     let line_writes = || {
         let mut accesses = call.shell_analysis()?.file_accesses.iter();
         accesses.find(|access| access.kind.writes())
     };
-    if !matches!(effect, ToolEffect::Changes(_)) && line_writes().is_none() {
-        return None;
-    }
-    let accessed = call.accessed_paths().paths.iter();
-    let mut written = accessed.filter(|path| path.kind.writes()).peekable();
-    // A tool that changes files may name them in any field.
-    let mut texts = Vec::new();
-    if let (ToolEffect::Changes(_), Some(fields)) = (effect, call.expanded_fields()) {
-        let fields = fields.values();
-        fields.for_each(|value| all_texts(value, &mut texts));
-        texts.retain(|text| {
-            !text.is_empty() && text.len() <= MAX_PATH_BYTES && !text.contains('\n')
-        });
-        texts.truncate(MAX_TEXTS);
-    }
-    if written.peek().is_none() && texts.is_empty() {
+    if effect == ToolEffect::Reads || !changes_files && line_writes().is_none() {
         return None;
     }
     let protected = call.paths.protected();
-    let patterns: Vec<String> = protected.iter().map(|path| globset::escape(path)).collect();
-    let globs = Globs::anywhere(&patterns);
-    let is_one = |forms: &[PathForm]| {
-        let mut forms = forms.iter();
-        forms.any(|form| globs.matches(form, call.paths) == Some(true))
-    };
+    let globs = below(protected.iter().map(String::as_str));
+    let is_one = |forms: &[PathForm]| globs.match_any(forms, call.paths);
+    let accessed = call.accessed_paths().paths.iter();
+    let mut written = accessed.filter(|path| path.kind.writes());
     let found = written.find(|path| match path.kind {
         // What formats or extracts may write anywhere in a directory.
         AccessKind::WriteWithin => is_one(&path.forms),
@@ -89,43 +71,35 @@ fn written(call: &Call<'_>) -> Option<String> {
     if let Some(path) = found {
         return Some(path.path.replace('\0', "…"));
     }
-    let is_protected = |text: &&str| is_one(&call.paths.forms(&call.opened(text)));
+    // A tool that changes files may name them in any field.
+    let mut texts = Vec::new();
+    let fields = call.fields().filter(|_| changes_files);
+    for value in fields.into_iter().flat_map(Map::values) {
+        all_texts(value, &mut texts);
+    }
+    texts.retain(|text| !text.is_empty() && text.len() <= MAX_PATH_BYTES && !text.contains('\n'));
+    texts.truncate(MAX_TEXTS);
     let texts = texts.into_iter();
     let mut texts = texts.map(|text| text.strip_prefix("file://").unwrap_or(text));
-    texts.find(is_protected).map(str::to_owned)
+    let found = texts.find(|text| is_one(&call.paths.forms(&call.opened(text))));
+    found.map(str::to_owned)
+}
+
+/// The globs of directories with all that is in them.
+fn below<'p>(directories: impl Iterator<Item = &'p str>) -> Globs {
+    Globs::anywhere(&directories.map(globset::escape).collect::<Vec<_>>())
 }
 
 /// Returns true if a path plainly leads to the directory of a protected file, or to one around it that is not the whole
 /// project: `*.o` in the project, or a variable, could be anything.
 fn is_plain(path: &AccessedPath, protected: &[String], paths: &dyn Paths) -> bool {
-    let folded = |path: &str| {
-        if paths.ignores_case() {
-            path.to_lowercase()
-        } else {
-            path.to_owned()
-        }
-    };
-    let is_below = |path: &str, directory: &str| {
-        let (path, directory) = (folded(path), folded(directory));
-        path.strip_prefix(&*directory)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    let directories = protected.iter().filter_map(|path| path.rsplit_once('/'));
-    let mut directories: Vec<&str> = directories.map(|(directory, _)| directory).collect();
-    directories.dedup();
-    let directories = directories.into_iter().flat_map(|path| paths.forms(path));
-    let directories: Vec<PathForm> = directories.collect();
-    let forms = &path.forms;
-    let is_near = forms.iter().any(|form| {
-        let mut directories = directories.iter();
-        directories.any(|directory| is_below(&form.absolute, &directory.absolute))
-    });
+    let around = protected.iter().filter_map(|path| path.rsplit_once('/'));
+    let is_near = below(around.map(|(directory, _)| directory)).match_any(&path.forms, paths);
     let contains_all = || {
-        let roots = [".", "~"].map(|root| paths.forms(root));
-        roots.iter().flatten().any(|root| {
-            let mut forms = forms.iter();
-            forms.any(|form| is_below(&root.absolute, &form.absolute))
-        })
+        let forms = path.forms.iter().map(|form| &*form.absolute);
+        let itself = below(forms.filter(|path| *path != "/"));
+        let mut roots = [".", "~"].into_iter().map(|root| paths.forms(root));
+        roots.any(|root| itself.match_any(&root, paths))
     };
     is_near || path.kind.includes_tree() && path.tail.is_empty() && !contains_all()
 }

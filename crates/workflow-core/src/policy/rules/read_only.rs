@@ -1,15 +1,14 @@
 //! `tools: read-only`: calls that change nothing, and those that `writable` and `commands` open.
 
-use workflow_shell::{Analysis, Effect, FileWrite, SimpleCommand};
+use workflow_shell::{Effect, FileWrite, SimpleCommand};
 
 use super::call::{Call, Target};
 use super::command_patterns::CommandPatterns;
 use super::globs::Globs;
 use super::known::Known;
 use super::line_verdict::{self, LineFinding, is_of_command};
-use crate::definition::{Rule, RuleAction};
 use crate::diagnostic::shown;
-use crate::text::joined;
+use crate::text::{joined, quoted};
 
 /// The paths and commands that are open although a level is read-only.
 #[derive(Debug, Clone, Default)]
@@ -41,10 +40,10 @@ impl<'a> ReadOnly<'a> {
     pub(super) fn describe_with(&self, opened: impl Iterator<Item = String>) -> String {
         let mut open = Vec::new();
         if !self.writable.is_empty() {
-            open.push(format!("writing to {}", quoted(&self.writable)));
+            open.push(format!("writing to {}", listed(&self.writable)));
         }
         if !self.run.is_empty() {
-            open.push(format!("running {}", quoted(&self.run)));
+            open.push(format!("running {}", listed(&self.run)));
         }
         open.extend(opened);
         match &*open {
@@ -54,142 +53,81 @@ impl<'a> ReadOnly<'a> {
     }
 }
 
-fn quoted<T: AsRef<str>>(items: &[T]) -> String {
-    let items: Vec<String> = items
-        .iter()
-        .map(|item| format!("`{}`", item.as_ref()))
-        .collect();
-    joined(&items, "and")
+fn listed<T: AsRef<str>>(items: &[T]) -> String {
+    joined(&quoted(items), "and")
 }
 
-/// A read-only level, compiled.
+/// What a read-only level opens, compiled.
 #[derive(Debug, Clone)]
-pub(super) struct ReadOnlyRule {
-    /// The rule in the form of others, for display and for consent.
-    pub(super) rule: Rule,
+pub(super) struct Openings {
     writable: Globs,
-    run: CommandPatterns,
+    commands: CommandPatterns,
 }
 
-impl ReadOnlyRule {
-    pub(super) fn new(level: &str, read_only: &ReadOnly<'_>) -> Self {
+impl Openings {
+    pub(super) fn new(read_only: &ReadOnly<'_>) -> Self {
         let writable: Vec<String> = read_only.writable.iter().map(ToString::to_string).collect();
-        let mut name = level.to_owned();
-        if let Some(first) = name.get(..1) {
-            let first = first.to_ascii_lowercase();
-            name.replace_range(..1, &first);
-        }
         Self {
-            rule: Rule {
-                writes: Some(true),
-                reason: Some(format!("{name} is read-only")),
-                source: read_only.source.to_owned(),
-                ..Rule::new(RuleAction::Block, "*")
-            },
             writable: Globs::in_project(&writable),
-            run: CommandPatterns::new(read_only.run.iter().copied()),
+            commands: CommandPatterns::new(read_only.run.iter().copied()),
         }
     }
 
-    /// Returns whether it forbids a call. `Unknown` is a call with an unknown shell command.
+    /// Returns whether a call does what is not open. `Unknown` is a call with an unknown shell command.
     pub(super) fn forbids(&self, call: &Call<'_>) -> Known {
-        let by_tool = match call.tool_writes() {
-            Known::No => Known::No,
-            Known::Yes | Known::Unknown => {
-                let targets = call.named_targets();
-                let is_open =
-                    !targets.is_empty() && targets.iter().all(|target| self.fits(call, target));
-                Known::from(!is_open)
-            }
+        let is_open = || {
+            let targets = call.named_targets();
+            !targets.is_empty() && targets.iter().all(|target| self.fits(call, target))
         };
-        match (by_tool, self.findings(call)) {
-            (Known::No, Some(findings)) => line_verdict::worst(&findings),
-            (Known::No, None) if call.is_shell() => Known::Unknown,
-            (known, _) => known,
-        }
+        call.forbidden(
+            call.tool_writes() && !is_open(),
+            self.findings(call).as_deref(),
+        )
     }
 
     /// Returns what is not open of the shell lines of a call; `None` if it has none.
     fn findings<'c>(&self, call: &'c Call<'_>) -> Option<Vec<LineFinding<'c>>> {
-        let analysis = call.shell_analysis()?;
-        let mut found: Vec<LineFinding<'_>> = Vec::new();
-        if let Some(reason) = &analysis.unreadable {
-            found.push(LineFinding::Unreadable(reason));
-        }
-        found.extend(self.closed_commands(call, analysis));
-        let closed = |write: &&FileWrite| !self.is_writable(call, write);
-        found.extend(
-            analysis
-                .redirections
-                .iter()
-                .filter(closed)
-                .map(LineFinding::Redirection),
-        );
-        Some(found)
-    }
-
-    fn closed_commands<'c>(
-        &self,
-        call: &'c Call<'_>,
-        analysis: &'c Analysis,
-    ) -> impl Iterator<Item = LineFinding<'c>> {
+        let is_writable =
+            |write: &FileWrite| !self.writable.is_empty() && self.fits(call, &call.target(write));
         let is_open = |command: &SimpleCommand| match &command.effect {
             Effect::Reads => true,
-            Effect::Writes(writes) if writes.iter().all(|write| self.is_writable(call, write)) => {
-                !writes.is_empty()
-            }
+            Effect::Writes(writes) if writes.iter().all(is_writable) => !writes.is_empty(),
             Effect::Unknown(unknown) if !is_of_command(unknown) => false,
             Effect::Writes(_) | Effect::RunsProjectCode | Effect::Unknown(_) => {
-                self.run.opens(command, call.comparisons()) == Ok(true)
+                self.commands.opens(command, call.comparisons()) == Known::Yes
             }
         };
-        let closed: Vec<_> = analysis
-            .commands
-            .iter()
-            .filter(|command| !is_open(command))
-            .collect();
-        closed.into_iter().map(LineFinding::Command)
-    }
-
-    fn is_writable(&self, call: &Call<'_>, write: &FileWrite) -> bool {
-        !self.writable.is_empty() && self.fits(call, &call.target(write))
+        let analysis = call.shell_analysis()?;
+        Some(line_verdict::findings(analysis, &is_open, &is_writable))
     }
 
     /// Returns whether a path is writable in all of its forms.
     fn fits(&self, call: &Call<'_>, target: &Target) -> bool {
-        let fits = |form| self.writable.matches(form, call.paths) == Some(true);
-        let forms = target.as_deref().unwrap_or_default();
-        !forms.is_empty() && forms.iter().all(fits)
+        self.writable.match_all(target, call.paths)
     }
 
     /// Explains, for display, what of a call is not open, and how the user could open it.
     pub(super) fn seen(&self, call: &Call<'_>) -> String {
         let findings = self.findings(call).unwrap_or_default();
-        let mut text = line_verdict::describe(&findings);
-        let open = if let Some(pattern) = findings.iter().find_map(LineFinding::pattern) {
-            Some(format!("`commands: [\"{pattern}\"]`"))
-        } else {
-            let path = self.closed_path(call, &findings);
-            path.map(|path| format!("`writable: [\"{path}\"]`"))
+        let text = line_verdict::describe(&findings);
+        let open = match findings.iter().find_map(LineFinding::pattern) {
+            Some(pattern) => Some(format!("`commands: [\"{pattern}\"]`")),
+            None => self
+                .closed_path(call, &findings)
+                .map(|path| format!("`writable: [\"{path}\"]`")),
         };
-        if let Some(open) = open {
-            text.push_str("\nTo allow this, the user can add ");
-            text.push_str(&open);
-            text.push('.');
-        }
-        text.trim_start().to_owned()
+        let open = open.map(|open| format!("To allow this, the user can add {open}."));
+        let parts = [Some(text).filter(|text| !text.is_empty()), open];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
     }
 
     /// Returns the first path that is written and not writable, for display, if it is in the project.
     fn closed_path(&self, call: &Call<'_>, findings: &[LineFinding<'_>]) -> Option<String> {
         let of_line = findings.iter().flat_map(LineFinding::writes);
         let of_line = of_line.map(|write| call.target(write));
-        let of_tool = match call.tool_writes() {
-            Known::Yes => call.named_targets(),
-            Known::No | Known::Unknown => Vec::new(),
-        };
+        let of_tool = call.tool_writes().then(|| call.named_targets());
         let mut closed = of_line
-            .chain(of_tool)
+            .chain(of_tool.into_iter().flatten())
             .filter(|target| !self.fits(call, target));
         let path =
             closed.find_map(|target| target?.into_iter().find_map(|form| form.in_project))?;
@@ -201,13 +139,13 @@ impl ReadOnlyRule {
     pub(super) fn allowed(&self, call: &Call<'_>, by_rules: &[&str]) -> String {
         let mut allowed = vec!["read-only calls".to_owned()];
         if !self.writable.is_empty() {
-            allowed.push(format!("writing to {}", quoted(self.writable.texts())));
+            allowed.push(format!("writing to {}", listed(self.writable.texts())));
         }
-        if call.shell_analysis().is_some() && !self.run.is_empty() {
-            allowed.push(quoted(self.run.texts()));
+        if call.shell_analysis().is_some() && !self.commands.is_empty() {
+            allowed.push(listed(self.commands.texts()));
         }
         if !by_rules.is_empty() {
-            allowed.push(quoted(by_rules));
+            allowed.push(listed(by_rules));
         }
         format!("Only {} are allowed here.", joined(&allowed, "and"))
     }

@@ -1,12 +1,10 @@
 //! Messages to the agent about a blocked call: the rule, what is allowed, and how to continue.
 
-use std::fmt::Write;
-
 use super::decision::{Denial, Subject};
 use crate::definition::Rule;
 use crate::diagnostic::shown;
 use crate::template;
-use crate::text::joined;
+use crate::text::{joined, quoted};
 
 /// Formats the message about a denial, for an agent in this phase or in none.
 pub(crate) fn reason(denial: &Denial<'_>, tool: &str, phase: Option<&str>) -> String {
@@ -63,28 +61,27 @@ pub(crate) fn cause(denial: &Denial<'_>, tool: &str) -> String {
 
 /// Describes a rule as part of a sentence: `` `write` to `.env` ``.
 pub(crate) fn describe_rule(rule: &Rule) -> String {
-    let list = |items: &[String]| {
-        let quoted: Vec<String> = items.iter().map(|item| format!("`{item}`")).collect();
-        quoted.join(", ")
-    };
-    let mut text = list(&rule.tools);
-    match rule.writes {
-        Some(true) => text += " that writes files",
-        Some(false) => text += " that writes no files",
-        None => {}
-    }
+    let list = |items: &[String]| quoted(items).join(", ");
+    let mut parts = vec![list(&rule.tools)];
+    parts.extend(match rule.writes {
+        Some(true) => Some("that writes files".to_owned()),
+        Some(false) => Some("that writes no files".to_owned()),
+        None => None,
+    });
     if !rule.path.is_empty() {
-        write!(text, " on {}", list(&rule.path)).expect("writing to a string cannot fail");
+        parts.push(format!("on {}", list(&rule.path)));
     }
     if !rule.command.is_empty() {
-        write!(text, " with a command like {}", list(&rule.command))
-            .expect("writing to a string cannot fail");
+        parts.push(format!("with a command like {}", list(&rule.command)));
     }
-    for (field, pattern) in &rule.input {
-        write!(text, " with a `{field}` that matches `{pattern}`")
-            .expect("writing to a string cannot fail");
-    }
-    text
+    parts.extend(input(rule));
+    parts.join(" ")
+}
+
+/// Describes the conditions of a rule on fields of the arguments.
+pub(super) fn input(rule: &Rule) -> impl Iterator<Item = String> {
+    let fields = rule.input.iter();
+    fields.map(|(field, pattern)| format!("with a `{field}` that matches `{pattern}`"))
 }
 
 /// The names of tools in a sentence; the last two are joined by this word.

@@ -3,8 +3,6 @@
 //! The tables name the fields that contain lines, and those that belong to a line: arguments, directory, language.
 //! Tools that run other tools contain their arguments as a map, or as a text that is JSON.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value};
 
 use super::arguments::{DIRECTORIES, ToolEffect, is_path_field, normalized, texts};
@@ -135,44 +133,24 @@ fn script(fields: &Map<String, Value>, tool_effect: ToolEffect) -> Option<Option
     Some(Some(format!("{runs} {}", quoted(vec![&text]))))
 }
 
-/// Returns the arguments with texts parsed that contain arguments as JSON.
-pub(super) fn with_nested_json(fields: &Map<String, Value>) -> Cow<'_, Map<String, Value>> {
-    fn has_json((key, value): (&String, &Value)) -> bool {
-        looks_like_json(value) && may_contain_json(&normalized(key)) || contains_json(value)
-    }
-    fn contains_json(value: &Value) -> bool {
-        match value {
-            Value::Object(fields) => fields.iter().any(has_json),
-            Value::Array(items) => items.iter().any(contains_json),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-        }
-    }
-    if fields.iter().any(has_json) {
-        let mut fields = fields.clone();
-        parse_in_map(&mut fields);
-        Cow::Owned(fields)
-    } else {
-        Cow::Borrowed(fields)
-    }
-}
-
-fn may_contain_json(field: &str) -> bool {
-    ARGUMENTS.contains(&field) || NESTED_CALLS.contains(&field)
-}
-
 /// Returns whether a value may be a text that is JSON.
 fn looks_like_json(value: &Value) -> bool {
     let text = value.as_str();
     text.is_some_and(|text| text.trim_start().starts_with(['{', '[']))
 }
 
-fn parse_in_map(fields: &mut Map<String, Value>) {
+/// Parses the texts that contain arguments as JSON.
+pub(super) fn parse_nested(fields: &mut Map<String, Value>) {
     // For a program, arguments are words.
     let is_program = values(fields, LINES).next().is_some();
     for (key, value) in fields.iter_mut() {
-        let name = normalized(key);
-        let may_parse = may_contain_json(&name) && !(is_program && ARGUMENTS.contains(&&*name));
-        if let (true, Some(text)) = (may_parse && looks_like_json(value), value.as_str())
+        let may_contain_json = || {
+            let name = normalized(key);
+            NESTED_CALLS.contains(&&*name) || !is_program && ARGUMENTS.contains(&&*name)
+        };
+        if let Some(text) = value.as_str()
+            && looks_like_json(value)
+            && may_contain_json()
             && let Ok(read) = serde_json::from_str(text)
         {
             *value = read;
@@ -183,7 +161,7 @@ fn parse_in_map(fields: &mut Map<String, Value>) {
 
 fn parse_in_value(value: &mut Value) {
     match value {
-        Value::Object(fields) => parse_in_map(fields),
+        Value::Object(fields) => parse_nested(fields),
         Value::Array(items) => items.iter_mut().for_each(parse_in_value),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
@@ -211,10 +189,9 @@ mod tests {
 
     /// Returns the lines with their directories; `?` is a line that is not a text.
     fn found(value: &Value, tool_effect: ToolEffect) -> Vec<(String, String)> {
-        let Value::Object(fields) = value else {
-            panic!("it is a map")
-        };
-        let all = shell_lines(&with_nested_json(fields), tool_effect).into_iter();
+        let mut fields = value.as_object().expect("it is a map").clone();
+        parse_nested(&mut fields);
+        let all = shell_lines(&fields, tool_effect).into_iter();
         let text = |line: ShellLine| (line.text.unwrap_or_else(|| "?".to_owned()), line.directory);
         all.map(text).collect()
     }

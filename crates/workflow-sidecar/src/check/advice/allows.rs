@@ -11,27 +11,16 @@ pub(super) fn idle(levels: &Levels<'_>, loaded: &Loaded) -> Vec<Diagnostic> {
     levels.iter().flat_map(of_level).collect()
 }
 
-/// Returns the workflows that contain a workflow, in however many steps.
-fn around<'l>(workflow: &Workflow, loaded: &'l Loaded) -> Vec<&'l Workflow> {
-    let contains = |outer: &Workflow, key: &str| outer.subworkflows().any(|inner| inner.key == key);
-    let mut found: Vec<&Workflow> = Vec::new();
-    let mut keys = vec![workflow.key.clone()];
-    while let Some(key) = keys.pop() {
-        for outer in loaded.catalog.iter().filter(|outer| contains(outer, &key)) {
-            if !found.iter().any(|known| known.key == outer.key) {
-                found.push(outer);
-                keys.push(outer.key.clone());
-            }
-        }
-    }
-    found
-}
-
 /// Finds the rules of a level that allow and change nothing.
 fn of_level<'a>(level: &Level<'a>, levels: &Levels<'a>, loaded: &Loaded) -> Vec<Diagnostic> {
     let mut outer = levels.outer(level);
     if let Some(workflow) = level.workflow {
-        let around = around(workflow, loaded).into_iter();
+        let catalog = &loaded.catalog;
+        let contains = |outer: &&Workflow| {
+            let mut inner = catalog.reachable_from(&outer.key).into_iter().skip(1);
+            inner.any(|inner| inner.key == workflow.key)
+        };
+        let around = catalog.iter().filter(contains);
         let around = around.filter_map(|outer| levels.of_workflow(&outer.key).next());
         outer.splice(2..2, around);
     }

@@ -1,9 +1,8 @@
 //! Hints about a run as a whole: who may cancel it, and which role text its agent reads.
 
-use workflow_core::definition::{
-    CancelBy, Catalog, Loaded, Phase, PhaseEntry, Rule, RuleAction, Show, Workflow,
-};
+use workflow_core::definition::{CancelBy, Loaded, Phase, Rule, RuleAction, Show, Workflow};
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
+use workflow_core::explain::phase_tree;
 use workflow_core::session::{RoleSource, role_source};
 
 use super::levels::{Level, Levels, SHELL};
@@ -11,45 +10,23 @@ use super::phase_list::listed;
 
 /// Returns the hints about the runs of a workflow.
 pub(super) fn hints(workflow: &Workflow, levels: &Levels<'_>, loaded: &Loaded) -> Vec<Diagnostic> {
-    let mut phases = Vec::new();
     let Some(root) = levels.of_workflow(&workflow.key).next() else {
         return Vec::new();
     };
     if workflow.show != Show::User {
         return Vec::new();
     }
-    collect(workflow, levels, &loaded.catalog, &mut phases, 0);
+    let tree = phase_tree(workflow, &loaded.catalog);
+    let phases: Vec<&Level<'_>> = tree
+        .phases()
+        .filter_map(|node| levels.of_phase(node))
+        .collect();
     let hints = [
         cancel_by_agent(workflow, &phases, levels),
         built_in_role(workflow, root, &phases, levels, loaded),
     ];
     let hints = hints.into_iter().flatten();
     hints.map(|found| found.about(&workflow.key)).collect()
-}
-
-/// Collects the phases of a workflow and of those that it contains.
-fn collect<'l, 'a>(
-    workflow: &Workflow,
-    levels: &'l Levels<'a>,
-    catalog: &Catalog,
-    phases: &mut Vec<&'l Level<'a>>,
-    depth: usize,
-) {
-    // The loader refuses more levels; many phases need no hint each.
-    const MAX_DEPTH: usize = 128;
-    const MAX_PHASES: usize = 10_000;
-    let mut own = levels.of_workflow(&workflow.key).skip(1);
-    for entry in &workflow.phases {
-        match entry {
-            PhaseEntry::Phase(_) => phases.extend(own.next()),
-            PhaseEntry::Subworkflow(key) if depth < MAX_DEPTH && phases.len() < MAX_PHASES => {
-                if let Some(inner) = catalog.get(key) {
-                    collect(inner, levels, catalog, phases, depth + 1);
-                }
-            }
-            PhaseEntry::Subworkflow(_) => {}
-        }
-    }
 }
 
 /// An approval that the agent can avoid by cancelling, if no rule of the settings holds afterwards.

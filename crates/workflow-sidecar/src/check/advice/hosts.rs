@@ -6,55 +6,39 @@ use workflow_core::diagnostic::{Code, Diagnostic, Severity};
 use super::levels::Levels;
 use crate::hook_hosts::HookHost;
 
-/// Something that no hook can do.
-pub(crate) struct Cannot {
-    /// The key that asks for it; empty if a check does not report it.
-    key: &'static [&'static str],
-    /// The key of its row in an explanation, and a part of its value.
-    pub(crate) row: (&'static str, &'static str),
-    pub(crate) what: &'static str,
-}
-
-/// Everything that no hook can do.
-pub(crate) const HOOKS_CANNOT: [Cannot; 9] = [
-    cannot(
+/// Everything that no hook can do: the key that asks for it, empty if a check does not report it; the key of its row in an
+/// explanation with a part of its value; and what it is.
+pub(crate) const HOOKS_CANNOT: [(&[&str], (&str, &str), &str); 9] = [
+    (
         &["checkpoint"],
         ("checkpoint", "git"),
         "`checkpoint: git` does nothing",
     ),
-    cannot(
+    (
         &["budget", "tokens"],
         ("budget", "tokens"),
         "`tokens` of a budget do not count",
     ),
-    cannot(
+    (
         &["budget", "usd"],
         ("budget", "US dollars"),
         "`usd` of a budget does not count",
     ),
-    cannot(&["model"], ("model", ""), "`model` is not set"),
-    cannot(&["thinking"], ("thinking", ""), "`thinking` is not set"),
-    cannot(
+    (&["model"], ("model", ""), "`model` is not set"),
+    (&["thinking"], ("thinking", ""), "`thinking` is not set"),
+    (
         &["activeTools"],
         ("activeTools", ""),
         "`activeTools` hides nothing",
     ),
-    cannot(&["triggers"], ("trigger", ""), "`triggers` do nothing"),
-    cannot(&[], ("ask", ""), "`ask` blocks the call"),
-    cannot(
+    (&["triggers"], ("trigger", ""), "`triggers` do nothing"),
+    (&[], ("ask", ""), "`ask` blocks the call"),
+    (
         &[],
         ("budget", "turns"),
         "a turn is the agent's work from a prompt or a reminder until it stops",
     ),
 ];
-
-const fn cannot(
-    key: &'static [&'static str],
-    row: (&'static str, &'static str),
-    what: &'static str,
-) -> Cannot {
-    Cannot { key, row, what }
-}
 
 /// The reminders after which a host ends the work itself, if they are fewer than these.
 pub(crate) fn ends_before(host: &HookHost, max: Bound) -> Option<u32> {
@@ -91,8 +75,8 @@ pub(super) fn limits(hosts: &[&'static HookHost], levels: &Levels<'_>) -> Vec<Di
             );
         }
         let is_git = level.checkpoint == Some(Checkpoint::Git);
-        for Cannot { key, what, .. } in &HOOKS_CANNOT {
-            if is_git || *key != ["checkpoint"] {
+        for (key, _, what) in HOOKS_CANNOT {
+            if is_git || key != ["checkpoint"] {
                 found(key, format!("{what} in {}", titles.join(", ")));
             }
         }

@@ -5,6 +5,7 @@ use workflow_core::definition::{
     Workflow,
 };
 use workflow_core::diagnostic::{Diagnostic, shown};
+use workflow_core::explain::{NodeKind, PhaseNode};
 use workflow_core::policy::rules::Known;
 
 /// The tool that changes files by other means, as the usual hosts call it.
@@ -103,6 +104,15 @@ impl<'a> Levels<'a> {
         self.iter().filter(move |level| level.is_in(key))
     }
 
+    /// The level of a phase.
+    pub(super) fn of_phase(&self, node: &PhaseNode<'_>) -> Option<&Level<'a>> {
+        let NodeKind::Phase(phase) = node.kind else {
+            return None;
+        };
+        let is_it = |level: &&Level<'_>| level.phase.is_some_and(|own| std::ptr::eq(own, phase));
+        self.iter().find(is_it)
+    }
+
     /// The levels around a level in its own workflow, outer first.
     pub(super) fn outer(&self, level: &Level<'a>) -> Vec<&Level<'a>> {
         level.outer.iter().map(|&at| &self.0[at]).collect()
@@ -129,13 +139,7 @@ impl Level<'_> {
 
     /// Returns true if the list of the level blocks a tool.
     pub(super) fn lists_out(&self, tool: &str) -> bool {
-        let has = |names: &[String]| names.iter().any(|name| name == tool);
-        match self.list {
-            // Read-only blocks some calls of a tool, not all.
-            None | Some(ToolAccess::ReadOnly { .. }) => false,
-            Some(ToolAccess::Blacklist(names)) => has(names),
-            Some(ToolAccess::Whitelist(names)) => !has(names),
-        }
+        self.list.is_some_and(|list| list.blocks(tool))
     }
 
     /// Returns what blocks all calls of a tool at this level, for messages.
