@@ -84,8 +84,8 @@ fn branch(loaded: &Arc<Loaded>) -> Vec<(String, Box<RawValue>)> {
     for visit in 1..VISITS {
         let mut out = Effects::at(NOW);
         let call = StepCall {
-            action: Some("next"),
-            outcome: (visit > 1 && visit % 2 == 1).then_some("back"),
+            action: Some("next".into()),
+            outcome: (visit > 1 && visit % 2 == 1).then_some("back".into()),
             outputs: (visit == 1).then_some(&*outputs),
             ..StepCall::default()
         };

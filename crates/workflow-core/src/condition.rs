@@ -19,26 +19,14 @@ pub enum RunCondition {
     Answered,
     /// The user is asked about a tool call.
     AwaitsConsent,
-    /// The agent asked the user a question.
-    AwaitsReply,
     /// The phase waits for the user (`continue: wait`).
     AwaitsUser,
     /// Typing stopped the countdown to a reminder.
     ReminderHeld,
     /// The user paused it.
     PausedByUser,
-    /// The model's answer ended in an error.
-    ModelError,
-    /// The agent was reminded as often as it may be.
-    ReminderLimit,
-    /// The agent was reminded, and called no tool.
-    NoToolCalled,
-    /// A phase may not be entered again.
-    VisitLimit,
-    /// A budget is used up.
-    BudgetUsedUp,
-    /// A later version stored parts of it.
-    LaterVersion,
+    /// It is paused for this reason.
+    Paused(PauseReason),
     /// It does not fit its definition.
     Stale,
     /// It is complete.
@@ -58,21 +46,6 @@ pub enum Needed {
     User,
     /// A limit was reached.
     Limit,
-}
-
-impl From<PauseReason> for RunCondition {
-    fn from(reason: PauseReason) -> Self {
-        match reason {
-            PauseReason::Approval => Self::AwaitsApproval,
-            PauseReason::Question => Self::AwaitsReply,
-            PauseReason::Error => Self::ModelError,
-            PauseReason::Max => Self::ReminderLimit,
-            PauseReason::MaxStale => Self::NoToolCalled,
-            PauseReason::Visits => Self::VisitLimit,
-            PauseReason::Budget => Self::BudgetUsedUp,
-            PauseReason::LaterVersion => Self::LaterVersion,
-        }
-    }
 }
 
 /// What is said of a condition.
@@ -115,23 +88,27 @@ impl RunCondition {
             Self::Closed => Sayings::of("closed", "session closed", Nothing),
             Self::RunningGate => Sayings::of("active", "gate running", Nothing),
             Self::AwaitsTrust => waits("waiting for your trust in the gate's commands"),
-            Self::AwaitsApproval => waits("waiting for your approval"),
+            Self::AwaitsApproval | Self::Paused(PauseReason::Approval) => {
+                waits("waiting for your approval")
+            }
             Self::Answered => Sayings::of("active", "answered: ask the agent to continue", Nothing),
             Self::AwaitsConsent => waits("waiting for your consent"),
-            Self::AwaitsReply => waits("waiting for your reply"),
+            Self::Paused(PauseReason::Question) => waits("waiting for your reply"),
             Self::AwaitsUser => waits("waiting for you"),
             Self::ReminderHeld => waits("reminder held: /workflow-resume sends it"),
             Self::PausedByUser => paused("paused by you").until("/workflow-resume resumes it"),
-            Self::ModelError => paused("paused: model error").until(ANY_MESSAGE),
-            Self::ReminderLimit => stopped("paused: reminder limit").until(ANY_MESSAGE),
-            Self::NoToolCalled => stopped("paused: the agent called no tool").until(ANY_MESSAGE),
-            Self::VisitLimit => {
+            Self::Paused(PauseReason::Error) => paused("paused: model error").until(ANY_MESSAGE),
+            Self::Paused(PauseReason::Max) => stopped("paused: reminder limit").until(ANY_MESSAGE),
+            Self::Paused(PauseReason::MaxStale) => {
+                stopped("paused: the agent called no tool").until(ANY_MESSAGE)
+            }
+            Self::Paused(PauseReason::Visits) => {
                 stopped("paused: visit limit").until("/workflow-resume allows one more visit")
             }
-            Self::BudgetUsedUp => {
+            Self::Paused(PauseReason::Budget) => {
                 stopped("paused: budget used up").until("/workflow-resume +20 turns allows more")
             }
-            Self::LaterVersion => paused("paused: stored by a later version")
+            Self::Paused(PauseReason::LaterVersion) => paused("paused: stored by a later version")
                 .until("/workflow-resume continues without what it stored"),
             Self::Stale => Sayings::of("stale", "stale: its definition is not known", Nothing),
             Self::Complete => Sayings::of("complete", "complete", Nothing),

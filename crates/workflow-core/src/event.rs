@@ -160,7 +160,6 @@ pub enum RestoredFiles {
 
 /// The result of watching triggers.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct WatchReport {
     /// The triggers that are newly watched, as people read them.
     pub started: Vec<String>,

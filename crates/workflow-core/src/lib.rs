@@ -27,7 +27,7 @@
 //! session.handle_session(&[], &loaded, &mut out);
 //!
 //! let mut out = Effects::at(1_000);
-//! let call = StepCall { action: Some("status"), ..StepCall::default() };
+//! let call = StepCall { action: Some("status".into()), ..StepCall::default() };
 //! session.handle_workflow_step(RequestId(1), &call, &mut out);
 //! let Reply::Step(answer) = &out.answers[0].reply else {
 //!     panic!("the status needs nobody");
@@ -46,6 +46,7 @@ pub mod diagnostic;
 pub mod effect;
 pub mod event;
 pub mod explain;
+mod json_text;
 mod pattern;
 pub mod policy;
 pub mod reminders;
@@ -57,4 +58,5 @@ pub mod types;
 pub mod white_space;
 
 pub use effect::Effects;
+pub use json_text::{Text, text_or_none};
 pub use session::Session;

@@ -11,25 +11,19 @@ use serde::{Deserialize, Serialize};
 pub type Millis = u64;
 
 /// A request of the host that may be answered later.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub u64);
 
 /// A question of a session to its host.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QuestionId(pub u64);
 
 /// One run of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
 pub struct GateRunId(pub u64);
 
 /// One restore of the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
 pub struct RestoreId(pub u64);
 
 /// The severity of a diagnostic or a notification.
@@ -66,7 +60,6 @@ impl fmt::Display for Severity {
 
 /// The state of the code at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Snapshot {
     /// The commit that `git stash create` made; `None` if nothing was changed.
     #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]

@@ -142,8 +142,8 @@ impl Host {
             let mut out = Effects::at(NOW);
             let request = RequestId(self.steps);
             let next = StepCall {
-                action: Some("next"),
-                outcome,
+                action: Some("next".into()),
+                outcome: outcome.map(Into::into),
                 outputs,
                 ..StepCall::default()
             };

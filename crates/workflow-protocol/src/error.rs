@@ -130,7 +130,6 @@ impl std::error::Error for Error {}
 
 /// The `data` of an error object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct ErrorData {
     /// The stable name of what went wrong.
     pub kind: Kind,

@@ -33,6 +33,6 @@ pub use error::{Error, ErrorData, Kind};
 pub use method::{
     Direction, HOST_METHODS, HostMethod, METHODS, Method, MethodInfo, MethodKind, TypeSchema,
 };
-pub use read::Text;
 pub use types::*;
 pub use version::PROTOCOL_VERSION;
+pub use workflow_core::Text;

@@ -21,8 +21,6 @@ use crate::types::{
 pub trait Method {
     /// The method's name on the wire.
     const NAME: &'static str;
-    /// Its purpose, in one or two sentences.
-    const SUMMARY: &'static str;
     /// Its parameters, borrowed from the line.
     type Params<'a>: Deserialize<'a>;
     /// Its result.
@@ -40,10 +38,6 @@ pub trait Method {
 pub trait HostMethod {
     /// The method's name on the wire.
     const NAME: &'static str;
-    /// Its purpose, in one or two sentences.
-    const SUMMARY: &'static str;
-    /// Request or notification.
-    const KIND: MethodKind;
     /// Its parameters.
     type Params: Serialize;
     /// The host's answer; `()` for a notification.
@@ -165,7 +159,6 @@ macro_rules! to_sidecar {
 
             impl Method for $row {
                 const NAME: &'static str = $name;
-                const SUMMARY: &'static str = concat!($($summary,)+).trim_ascii();
                 type Params<'a> = $params<'a>;
                 type Result = $result;
             }
@@ -174,7 +167,7 @@ macro_rules! to_sidecar {
         /// The methods that the host calls.
         pub const METHODS: &[MethodInfo] = &[$(MethodInfo {
             name: $row::NAME,
-            summary: $row::SUMMARY,
+            summary: concat!($($summary,)+).trim_ascii(),
             direction: Direction::ToSidecar,
             kind: MethodKind::Request,
             params: SchemaGenerator::subschema_for::<$params<'static>>,
@@ -195,8 +188,6 @@ macro_rules! to_host {
 
             impl HostMethod for $row {
                 const NAME: &'static str = $name;
-                const SUMMARY: &'static str = concat!($($summary,)+).trim_ascii();
-                const KIND: MethodKind = MethodKind::$kind;
                 type Params = $params;
                 type Result = $result;
             }
@@ -205,7 +196,7 @@ macro_rules! to_host {
         /// The methods that the sidecar calls.
         pub const HOST_METHODS: &[MethodInfo] = &[$(MethodInfo {
             name: $row::NAME,
-            summary: $row::SUMMARY,
+            summary: concat!($($summary,)+).trim_ascii(),
             direction: Direction::ToHost,
             kind: MethodKind::$kind,
             params: SchemaGenerator::subschema_for::<$params>,

@@ -29,7 +29,6 @@ pub mod server;
 mod sessions;
 mod show;
 mod simulate;
-mod step_arguments;
 mod store;
 mod telemetry;
 mod time;

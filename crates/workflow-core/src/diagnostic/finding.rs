@@ -55,16 +55,6 @@ impl Finding {
         Self::new(Severity::Warning, code, span, message)
     }
 
-    #[cfg(test)]
-    pub(crate) fn message(&self) -> &str {
-        &self.message
-    }
-
-    #[cfg(test)]
-    pub(crate) fn help_text(&self) -> &str {
-        &self.help
-    }
-
     /// The same finding, with a replacement at its location that corrects it.
     pub(crate) fn fix(mut self, from: &str, to: &str) -> Self {
         self.fix = Some(Box::new(Fix {

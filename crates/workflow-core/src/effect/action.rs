@@ -1,4 +1,6 @@
-//! What the host must do.
+//! Actions: what a host is asked to do, in the form that it has on the wire.
+//!
+//! They come in the order in which they have to be applied: state as an entry first, then its announcement.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,75 +10,125 @@ use crate::definition::Thinking;
 use crate::policy::VisibleTools;
 use crate::types::Severity;
 
-/// Something that the host must do.
-#[derive(Debug)]
+/// Something the host has to do.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(
+    tag = "type",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 pub enum Action {
-    /// Append an entry to the session.
+    /// Append an entry to the session's branch.
     AppendEntry {
-        /// Its custom type.
+        /// The entry's type, for example `workflow:state`.
         custom_type: &'static str,
-        /// Its data, as JSON text.
+        /// The data to store.
         data: Box<RawValue>,
     },
-    /// Show a message that triggers no turn.
+    /// Put a message into the conversation.
     SendMessage {
-        /// Its custom type.
-        custom_type: &'static str,
-        /// Its text.
-        content: String,
+        /// The message.
+        message: Message,
+        /// The way to deliver it.
+        options: MessageOptions,
     },
-    /// Send a message to the agent as the user would.
+    /// Say something as the user would.
     SendUserMessage {
-        /// Its text.
+        /// The message.
         content: String,
-        /// The moment at which an agent that has become busy gets it.
-        delivery: Delivery,
+        /// When, if the agent is busy.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        deliver_as: Option<Delivery>,
     },
     /// Name the session.
     SetSessionName {
         /// The name.
         name: String,
     },
-    /// Set or clear the status line.
+    /// Show or clear a text in the status bar.
     SetStatus {
-        /// The text, `None` to clear it.
+        /// The id of the text.
+        key: &'static str,
+        /// The text; null clears it.
         text: Option<String>,
     },
-    /// Set or clear a widget at the editor.
+    /// Show or clear a widget at the editor.
     SetWidget {
-        /// The widget.
-        widget: Widget,
-        /// Its lines, `None` to clear it.
+        /// The id of the widget.
+        key: &'static str,
+        /// Its lines; null clears it.
         lines: Option<Vec<String>>,
+        /// The position of the widget.
+        placement: Placement,
     },
-    /// Set what a phase asks for, or restore what the person had.
+    /// Set what a phase asks for, for as long as it lasts. Only a host with the capability `hints` gets it.
     SetHints {
-        /// The settings of the phase; `None` restores those of the person.
+        /// The settings; null restores those that the user had before the first ones.
         hints: Option<HostHints>,
     },
-    /// Show a message to the person.
+    /// Tell the user something.
     Notify {
-        /// The text.
+        /// The text of the notification.
         message: String,
-        /// Its severity.
-        severity: Severity,
-        /// True if only the user may see it, and never the model.
-        is_secret: bool,
+        /// The severity.
+        level: Severity,
+        /// True for a text that only the user may see: never show it to the model, and do not store it.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        secret: bool,
     },
 }
 
-/// A widget at the editor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Widget {
-    /// What is in progress: a countdown, a gate, a restore.
-    Progress,
-    /// The phases of the run.
-    Phases,
+/// A message for the conversation.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Message {
+    /// The message's type; the manifest says how to show it and whether the model sees it.
+    pub custom_type: &'static str,
+    /// The text.
+    pub content: String,
+    /// True if the user sees it.
+    pub display: bool,
+    /// Data that the host may keep with the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Box<RawValue>>,
+}
+
+/// The way a message is delivered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageOptions {
+    /// True if the agent starts a run because of it.
+    pub trigger_turn: bool,
+    /// When, if the agent is busy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deliver_as: Option<Delivery>,
+}
+
+/// When a message reaches an agent that is busy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Delivery {
+    /// Between two steps of the run that is going on.
+    Steer,
+    /// After the run that is going on.
+    FollowUp,
+    /// Together with the next prompt of the user.
+    NextTurn,
+}
+
+/// The position of a widget.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Placement {
+    /// Above the editor: what is in progress. A host that sees keys reports them while it is shown, as `hook/input`.
+    #[default]
+    AboveEditor,
+    /// Below the editor: what lasts.
+    BelowEditor,
 }
 
 /// Settings that a phase asks the host to make; the user's own stay for what is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct HostHints {
     /// The model, as the host names it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,15 +139,4 @@ pub struct HostHints {
     /// The tools that the model sees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<VisibleTools>,
-}
-
-/// The moment at which a message reaches an agent that is busy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Delivery {
-    /// Not at all: it is for an idle agent.
-    IfIdle,
-    /// Between two of its responses.
-    Steer,
-    /// After its work.
-    FollowUp,
 }

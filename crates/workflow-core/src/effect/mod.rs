@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-pub use self::action::{Action, Delivery, HostHints, Widget};
+pub use self::action::{Action, Delivery, HostHints, Message, MessageOptions, Placement};
 use crate::approval::Request;
 use crate::condition::RunCondition;
 use crate::definition::{Gate, RunCheck, Trigger};
@@ -156,8 +156,21 @@ impl Effects {
     pub(crate) fn notify(&mut self, severity: Severity, message: impl Into<String>) {
         self.act(Action::Notify {
             message: message.into(),
-            severity,
-            is_secret: false,
+            level: severity,
+            secret: false,
+        });
+    }
+
+    /// Puts a message into the conversation, for people.
+    pub(crate) fn send_message(&mut self, custom_type: &'static str, content: String) {
+        self.act(Action::SendMessage {
+            message: Message {
+                custom_type,
+                content,
+                display: true,
+                details: None,
+            },
+            options: MessageOptions::default(),
         });
     }
 
@@ -171,14 +184,6 @@ impl Effects {
         self.notify(Severity::Warning, message);
     }
 
-    /// Shows a message that triggers no turn.
-    pub(crate) fn send_message(&mut self, custom_type: &'static str, content: String) {
-        self.act(Action::SendMessage {
-            custom_type,
-            content,
-        });
-    }
-
     /// Appends an entry to the session.
     pub(crate) fn append_entry(&mut self, custom_type: &'static str, data: &impl Serialize) {
         self.act(Action::AppendEntry {
@@ -189,33 +194,30 @@ impl Effects {
 
     /// Sets the status line, or clears it.
     pub(crate) fn set_status(&mut self, text: Option<String>) {
-        self.act(Action::SetStatus { text });
+        let key = "workflow";
+        self.act(Action::SetStatus { key, text });
     }
 
-    /// Shows one line in a widget, or clears it.
-    pub(crate) fn set_widget(&mut self, widget: Widget, line: Option<String>) {
-        let lines = line.map(|line| vec![line]);
-        self.act(Action::SetWidget { widget, lines });
+    /// Shows one line in the widget at a place: what is in progress above the editor, the phases of the run below. Or clears it.
+    pub(crate) fn set_widget(&mut self, placement: Placement, line: Option<String>) {
+        self.act(Action::SetWidget {
+            key: match placement {
+                Placement::AboveEditor => "workflow-countdown",
+                Placement::BelowEditor => "workflow-phases",
+            },
+            lines: line.map(|line| vec![line]),
+            placement,
+        });
     }
 
     /// Shows one line above the editor.
     pub(crate) fn show_widget(&mut self, line: String) {
-        self.set_widget(Widget::Progress, Some(line));
+        self.set_widget(Placement::AboveEditor, Some(line));
     }
 
     /// Clears the line above the editor.
     pub(crate) fn clear_widget(&mut self) {
-        self.set_widget(Widget::Progress, None);
-    }
-
-    /// Asks a question.
-    pub(crate) fn ask(&mut self, question: Question) {
-        self.questions.push(question);
-    }
-
-    /// Withdraws a question.
-    pub(crate) fn withdraw(&mut self, question: QuestionId) {
-        self.withdrawn.push(question);
+        self.set_widget(Placement::AboveEditor, None);
     }
 
     /// Has the platform do something.
@@ -325,102 +327,73 @@ pub enum Effect {
     },
 }
 
-/// The type of an effect's result. The result of a gate and of a restore may come later.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EffectResult {
-    /// No result, or one that comes later.
-    None,
-    /// The end of a gate.
-    Gate(GateRunId),
-    /// The state that a gate compares with.
-    Baseline,
-    /// Whether commands are trusted.
-    Trust,
-    /// Whether a request for approval is stored.
-    Request,
-    /// The answer to a request for approval.
-    Approval,
-    /// A checkpoint of the code.
-    Checkpoint,
-    /// The end of a restore.
-    Restore(RestoreId),
-    /// The triggers that are watched.
-    Watch,
-}
-
 impl Effect {
-    /// The type of the result.
+    /// Returns true if a report is the result of this effect. That of a gate and of a restore may come later.
     #[must_use]
-    pub fn result(&self) -> EffectResult {
+    pub fn has_result(&self, event: &PlatformEvent) -> bool {
+        use PlatformEvent as Event;
         match self {
-            Self::RunGate(run) => EffectResult::Gate(run.id),
-            Self::TakeBaseline { .. } => EffectResult::Baseline,
-            Self::CheckTrust { .. } => EffectResult::Trust,
-            Self::RequestApproval(_) => EffectResult::Request,
-            Self::ReadApproval(_) => EffectResult::Approval,
-            Self::RecordCheckpoint => EffectResult::Checkpoint,
-            Self::RestoreCode { restore, .. } => EffectResult::Restore(*restore),
-            Self::WatchTriggers { .. } => EffectResult::Watch,
+            Self::RunGate(run) => {
+                matches!(event, Event::GateNotTrusted { gate } | Event::GateFinished { gate, .. } if *gate == run.id)
+            }
+            Self::TakeBaseline { .. } => matches!(event, Event::BaselineTaken { .. }),
+            Self::CheckTrust { .. } => matches!(event, Event::CommandsNotTrusted),
+            Self::RequestApproval(_) => matches!(
+                event,
+                Event::ApprovalRequested { .. }
+                    | Event::ApprovalNotStored { .. }
+                    | Event::ApprovalAnswered { .. }
+            ),
+            Self::ReadApproval(_) => matches!(event, Event::ApprovalRead { .. }),
+            Self::RecordCheckpoint => matches!(
+                event,
+                Event::CheckpointRecorded { .. } | Event::CheckpointFailed { .. }
+            ),
+            Self::RestoreCode { restore, .. } => {
+                matches!(event, Event::CodeRestored { restore: of, .. } if of == restore)
+            }
+            Self::WatchTriggers { .. } => matches!(event, Event::TriggersWatched { .. }),
             Self::CancelGate { .. }
             | Self::TrustCommands { .. }
             | Self::ClearApproval { .. }
             | Self::StopWatching
-            | Self::TrustTriggers { .. } => EffectResult::None,
-        }
-    }
-}
-
-impl EffectResult {
-    /// The type of a result; `None` for a report that is no effect's immediate result.
-    #[must_use]
-    pub fn of(event: &PlatformEvent) -> Self {
-        match event {
-            PlatformEvent::GateNotTrusted { gate } | PlatformEvent::GateFinished { gate, .. } => {
-                Self::Gate(*gate)
-            }
-            PlatformEvent::BaselineTaken { .. } => Self::Baseline,
-            PlatformEvent::CommandsNotTrusted => Self::Trust,
-            PlatformEvent::ApprovalRequested { .. }
-            | PlatformEvent::ApprovalNotStored { .. }
-            | PlatformEvent::ApprovalAnswered { .. } => Self::Request,
-            PlatformEvent::ApprovalRead { .. } => Self::Approval,
-            PlatformEvent::CheckpointRecorded { .. } | PlatformEvent::CheckpointFailed { .. } => {
-                Self::Checkpoint
-            }
-            PlatformEvent::CodeRestored { restore, .. } => Self::Restore(*restore),
-            PlatformEvent::TriggersWatched { .. } => Self::Watch,
-            PlatformEvent::GateProgress { .. }
-            | PlatformEvent::RestoreProgress { .. }
-            | PlatformEvent::Triggered { .. } => Self::None,
+            | Self::TrustTriggers { .. } => false,
         }
     }
 
     /// The result where there are no files, no repository and no stored answers. A gate or a restore has none: it is
     /// reported later.
     #[must_use]
-    pub fn on_empty_platform(self) -> Option<PlatformEvent> {
+    pub fn on_empty_platform(&self) -> Option<PlatformEvent> {
         match self {
-            Self::Baseline => Some(PlatformEvent::BaselineTaken {
+            Self::TakeBaseline { .. } => Some(PlatformEvent::BaselineTaken {
                 baseline: RawValue::NULL.to_owned(),
             }),
-            Self::Approval => Some(PlatformEvent::ApprovalRead {
+            Self::ReadApproval(_) => Some(PlatformEvent::ApprovalRead {
                 decision: None,
                 is_outdated: false,
             }),
-            Self::Checkpoint => Some(PlatformEvent::CheckpointFailed {
+            Self::RecordCheckpoint => Some(PlatformEvent::CheckpointFailed {
                 error: SnapshotError::NoRepository,
             }),
-            Self::Watch => Some(PlatformEvent::TriggersWatched {
+            Self::WatchTriggers { .. } => Some(PlatformEvent::TriggersWatched {
                 report: WatchReport::default(),
             }),
-            Self::None | Self::Gate(_) | Self::Trust | Self::Request | Self::Restore(_) => None,
+            Self::RunGate(_)
+            | Self::CancelGate { .. }
+            | Self::CheckTrust { .. }
+            | Self::TrustCommands { .. }
+            | Self::RequestApproval(_)
+            | Self::ClearApproval { .. }
+            | Self::RestoreCode { .. }
+            | Self::StopWatching
+            | Self::TrustTriggers { .. } => None,
         }
     }
 }
 
 /// A gate to run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct GateRun {
     /// Comes back with every report.
     pub id: GateRunId,
@@ -454,13 +427,19 @@ impl ToolDecision {
     }
 }
 
-/// A message that is added to the conversation before the agent starts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A message for the agent before it starts.
+///
+/// hook-lifecycle: "handleBeforeAgentStart".
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Inject")]
 pub struct ContextMessage {
-    /// Its custom type.
+    /// The message's type: `workflow:context`.
     pub custom_type: &'static str,
-    /// Its text.
+    /// The text.
     pub content: String,
+    /// True if the user sees it.
+    pub display: bool,
 }
 
 /// The outcome of the message of a trigger.
@@ -531,15 +510,19 @@ impl ToolAnswer {
     }
 }
 
-/// The kind of a tool's answer (`resultType`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The kind of a tool's answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "ResultType")]
 pub enum AnswerKind {
-    /// The request could not be fulfilled.
+    /// It did not work.
     Error,
-    /// It asks for, or confirms, a cancellation.
+    /// It is about cancelling.
     Cancel,
-    /// The run is complete.
+    /// The workflow is complete.
     Complete,
+    /// Anything else.
+    Normal,
 }
 
 /// A question to the person, shown by the host.
@@ -597,12 +580,13 @@ pub enum Reply {
     /// To a command.
     Command,
     /// To a conversation that goes back.
-    Branch(BranchAnswer),
+    Branch(BranchMutation),
 }
 
-/// The answer to a conversation that is about to go back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct BranchAnswer {
-    /// True if it stays as it is, because the person wants only the code back.
-    pub keeps_conversation: bool,
+/// The parts to skip when the user goes back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BranchMutation {
+    /// True if the conversation stays as it is.
+    pub skip_conversation_restore: bool,
 }

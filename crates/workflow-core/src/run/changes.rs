@@ -89,6 +89,15 @@ impl Changes {
         self.guards.is_empty() && self.ways.is_empty()
     }
 
+    /// What holds until the user agrees to them.
+    pub(crate) fn holds(&self) -> &'static str {
+        if self.ways.is_empty() {
+            "what held before and what is new both hold"
+        } else {
+            "the run keeps its stored definition"
+        }
+    }
+
     /// All of them, a line each.
     pub(crate) fn lines(&self) -> impl Iterator<Item = &str> {
         self.ways.iter().chain(&self.guards).map(String::as_str)

@@ -24,10 +24,7 @@ impl Parameter {
         if self.required && matches!(self.kind, ParameterKind::Text(_)) && trim(text).is_empty() {
             return Err("must not be empty".to_owned());
         }
-        if self.kind.takes(value) {
-            return Ok(());
-        }
-        Err(self.kind.mistake_in(value))
+        self.kind.mistake_in(value).map_or(Ok(()), Err)
     }
 
     /// Reads a value that a person wrote.
@@ -69,33 +66,35 @@ impl ParameterKind {
     /// Returns whether a value is of this type.
     #[must_use]
     pub(crate) fn takes(&self, value: &Value) -> bool {
-        match (self, value) {
+        self.mistake_in(value).is_none()
+    }
+
+    /// Returns what a value must be, if it is not of this type.
+    fn mistake_in(&self, value: &Value) -> Option<String> {
+        let fits = match (self, value) {
             (Self::Text(limits), Value::String(text)) => {
+                let least = limits.min_length.unwrap_or_default();
+                let length = text.chars().count();
+                if length < least as usize {
+                    return Some(format!(
+                        "must have at least {least} characters, not {length}"
+                    ));
+                }
+                // The loader reports a pattern that cannot be read.
+                let matches = |pattern: &String| regex(pattern).is_ok_and(|it| it.is_match(text));
                 let pattern = limits.pattern.as_ref();
-                has_length(text, limits.min_length)
-                    && pattern.is_none_or(|pattern| matches(pattern, text))
+                if let Some(pattern) = pattern.filter(|pattern| !matches(pattern)) {
+                    return Some(format!("must match `{pattern}`, not `{}`", shown(text)));
+                }
+                true
             }
             (Self::Number, Value::Number(_)) | (Self::Flag, Value::Bool(_)) => true,
             (Self::List, Value::Array(items)) => items.iter().all(Value::is_string),
             (Self::OneOf(values), Value::String(text)) => values.contains(text),
             _ => false,
-        }
-    }
-
-    /// Returns what a value must be that is not of this type.
-    fn mistake_in(&self, value: &Value) -> String {
-        if let (Self::Text(limits), Value::String(text)) = (self, value) {
-            let least = limits.min_length;
-            if !has_length(text, least) {
-                let (least, length) = (least.unwrap_or_default(), text.chars().count());
-                return format!("must have at least {least} characters, not {length}");
-            }
-            if let Some(pattern) = &limits.pattern {
-                return format!("must match `{pattern}`, not `{}`", shown(text));
-            }
-        }
-        let found = shown(&value.to_string());
-        format!("must be {}, not `{found}`", self.describe())
+        };
+        let found = || shown(&value.to_string());
+        (!fits).then(|| format!("must be {}, not `{}`", self.describe(), found()))
     }
 
     /// The values that it takes, for people and for the agent.
@@ -141,13 +140,4 @@ pub fn problems(parameters: &[Parameter], given: &Values) -> Vec<String> {
     let unknown = given.keys().filter(|name| !known(name));
     problems.extend(unknown.map(|name| format!("`{}` is not declared", shown(name))));
     problems
-}
-
-fn has_length(text: &str, least: Option<u32>) -> bool {
-    least.is_none_or(|least| text.chars().count() >= least as usize)
-}
-
-/// Returns whether a pattern matches. The loader reports a pattern that cannot be read.
-fn matches(pattern: &str, text: &str) -> bool {
-    regex(pattern).is_ok_and(|regex| regex.is_match(text))
 }

@@ -4,38 +4,21 @@ use crate::definition::{Catalog, Condition, Phase, PhaseEntry, Workflow};
 
 use super::RunState;
 
-/// The reason why a run does not fit its definitions.
+/// The reason why a run does not fit its definitions, as people read it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DefinitionMismatch {
+#[error("{0}")]
+pub struct DefinitionMismatch(String);
+
+impl DefinitionMismatch {
     /// A workflow of the path is not, or no longer, defined.
-    #[error("workflow `{0}` is not defined")]
-    WorkflowGone(String),
-    /// The path points behind a workflow's last entry.
-    #[error("workflow `{workflow}` has {phases} phase entries, and the run is at number {number}")]
-    PhaseGone {
-        /// The workflow.
-        workflow: String,
-        /// The number of its entries.
-        phases: usize,
-        /// The entry the path names, counted from 1.
-        number: usize,
-    },
+    fn workflow_gone(key: &str) -> Self {
+        Self(format!("workflow `{key}` is not defined"))
+    }
+
     /// A phase that the run should go to is not there.
-    #[error("workflow `{workflow}` has no phase `{id}`")]
-    TargetGone {
-        /// The workflow.
-        workflow: String,
-        /// The id.
-        id: String,
-    },
-    /// A segment is not what the one around it refers to (B44).
-    #[error("workflow `{outer}` does not contain `{inner}` where the run is")]
-    NotNested {
-        /// The workflow around.
-        outer: String,
-        /// The workflow inside.
-        inner: String,
-    },
+    pub(super) fn target_gone(workflow: &Workflow, id: &str) -> Self {
+        Self(format!("workflow `{}` has no phase `{id}`", workflow.key))
+    }
 }
 
 /// Returns the name of the phase or the end that a state is at, for display; empty if it does not fit.
@@ -78,20 +61,20 @@ impl<'c> Position<'c> {
             let key = &segment.workflow_key;
             let workflow = catalog
                 .get(key)
-                .ok_or_else(|| DefinitionMismatch::WorkflowGone(key.clone()))?;
+                .ok_or_else(|| DefinitionMismatch::workflow_gone(key))?;
             let follows = match (levels.last(), inside) {
                 (Some(_), Some(PhaseEntry::Subworkflow(inner))) => inner.key == *key,
                 (Some(_), _) => false,
                 (None, _) => *key == state.workflow_key,
             };
             if !follows {
-                let outer = levels.last().map_or(state.workflow_key.clone(), |level| {
-                    level.workflow.key.clone()
-                });
-                return Err(DefinitionMismatch::NotNested {
-                    outer,
-                    inner: key.clone(),
-                });
+                // A segment is not what the one around it refers to (B44).
+                let outer = levels
+                    .last()
+                    .map_or(&state.workflow_key, |level| &level.workflow.key);
+                return Err(DefinitionMismatch(format!(
+                    "workflow `{outer}` does not contain `{key}` where the run is"
+                )));
             }
             inside = Some(entry_at(workflow, segment.phase_index)?);
             levels.push(ScopeLevel {
@@ -100,8 +83,8 @@ impl<'c> Position<'c> {
             });
         }
         let innermost = state.current_path.innermost();
-        let entry = inside
-            .ok_or_else(|| DefinitionMismatch::WorkflowGone(innermost.workflow_key.clone()))?;
+        let entry =
+            inside.ok_or_else(|| DefinitionMismatch::workflow_gone(&innermost.workflow_key))?;
         let (drilled, phase) = drill(entry, catalog)?;
         Ok(Self {
             levels,
@@ -202,14 +185,14 @@ pub fn first_phase<'c>(
 }
 
 fn entry_at(workflow: &Workflow, index: usize) -> Result<&PhaseEntry, DefinitionMismatch> {
-    workflow
-        .phases
-        .get(index)
-        .ok_or_else(|| DefinitionMismatch::PhaseGone {
-            workflow: workflow.key.clone(),
-            phases: workflow.phases.len(),
-            number: index.saturating_add(1),
-        })
+    let Workflow { key, phases, .. } = workflow;
+    phases.get(index).ok_or_else(|| {
+        DefinitionMismatch(format!(
+            "workflow `{key}` has {} phase entries, and the run is at number {}",
+            phases.len(),
+            index.saturating_add(1)
+        ))
+    })
 }
 
 /// Follows references to their first entries. Ends, as no workflow contains itself.
@@ -224,7 +207,7 @@ fn drill<'c>(
             PhaseEntry::Subworkflow(key) => {
                 let workflow = catalog
                     .get(key)
-                    .ok_or_else(|| DefinitionMismatch::WorkflowGone(key.key.clone()))?;
+                    .ok_or_else(|| DefinitionMismatch::workflow_gone(key))?;
                 entry = entry_at(workflow, 0)?;
                 levels.push(ScopeLevel { workflow, index: 0 });
             }

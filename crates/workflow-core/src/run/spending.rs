@@ -53,27 +53,32 @@ impl Unit {
         Self::UsCents,
     ];
 
-    /// Its name in `/workflow-resume +20 turns`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
+    /// Its name in `/workflow-resume +20 turns`, its name for people, and its value in its smallest amount.
+    fn form(self) -> (&'static str, &'static str, u64) {
         match self {
-            Self::Turns => "turns",
-            Self::ToolCalls => "toolCalls",
-            Self::Minutes => "minutes",
-            Self::Tokens => "tokens",
-            Self::UsCents => "usd",
+            Self::Turns => ("turns", "turns", 1),
+            Self::ToolCalls => ("toolCalls", "tool calls", 1),
+            Self::Minutes => ("minutes", "minutes", MINUTE),
+            Self::Tokens => ("tokens", "tokens", 1),
+            Self::UsCents => ("usd", "US dollars", CENT),
         }
+    }
+
+    /// Its name in `/workflow-resume +20 turns`.
+    pub(crate) fn name(self) -> &'static str {
+        self.form().0
     }
 
     /// The limit of a budget in this unit, in the unit's smallest amount.
     fn limit(self, budget: &Budget) -> Option<u64> {
-        match self {
+        let limit = match self {
             Self::Turns => budget.turns,
             Self::ToolCalls => budget.tool_calls,
-            Self::Minutes => budget.minutes.map(|minutes| minutes.saturating_mul(MINUTE)),
+            Self::Minutes => budget.minutes,
             Self::Tokens => budget.tokens,
-            Self::UsCents => budget.us_cents.map(|cents| cents.saturating_mul(CENT)),
-        }
+            Self::UsCents => budget.us_cents,
+        };
+        Some(limit?.saturating_mul(self.form().2))
     }
 
     fn amount(self, usage: &mut Usage) -> &mut u64 {
@@ -88,40 +93,34 @@ impl Unit {
 
     /// An amount as people read it, without its unit.
     fn shown(self, amount: u64) -> String {
-        match self {
-            Self::Turns | Self::ToolCalls | Self::Tokens => amount.to_string(),
-            Self::Minutes => (amount / MINUTE).to_string(),
-            Self::UsCents => format!("{}.{:02}", amount / (100 * CENT), amount / CENT % 100),
+        let amount = amount / self.form().2;
+        if self == Self::UsCents {
+            return format!("{}.{:02}", amount / 100, amount % 100);
         }
+        amount.to_string()
     }
 
     /// Reads an amount that a person wrote.
     fn read(self, text: &str) -> Option<u64> {
-        let (amount, of_one) = match self {
-            Self::Turns | Self::ToolCalls | Self::Tokens => (text.parse().ok()?, 1),
-            Self::Minutes => (text.parse().ok()?, MINUTE),
-            Self::UsCents => {
-                let (dollars, cents) = text.split_once('.').unwrap_or((text, "00"));
-                let cents: u64 = match cents.len() {
-                    1 => cents.parse::<u64>().ok()? * 10,
-                    2 => cents.parse().ok()?,
-                    _ => return None,
-                };
-                let dollars = dollars.parse::<u64>().ok()?.checked_mul(100)?;
-                (dollars.checked_add(cents)?, CENT)
-            }
+        let amount: u64 = if self == Self::UsCents {
+            let (dollars, cents) = text.split_once('.').unwrap_or((text, "00"));
+            let cents: u64 = match cents.len() {
+                1 => cents.parse::<u64>().ok()? * 10,
+                2 => cents.parse().ok()?,
+                _ => return None,
+            };
+            let dollars = dollars.parse::<u64>().ok()?.checked_mul(100)?;
+            dollars.checked_add(cents)?
+        } else {
+            text.parse().ok()?
         };
-        amount.checked_mul(of_one)
+        amount.checked_mul(self.form().2)
     }
 }
 
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::ToolCalls => "tool calls",
-            Self::UsCents => "US dollars",
-            Self::Turns | Self::Minutes | Self::Tokens => self.name(),
-        })
+        f.write_str(self.form().1)
     }
 }
 

@@ -1,30 +1,36 @@
 //! The state of a run, exactly as it is stored (state-management: "`WorkflowState` Fields").
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::types::Millis;
 
-/// A run: one task from `/workflow` to its end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// The data of a `workflow:state` entry.
+///
+/// state-management: "Entry structure in the session branch".
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "WorkflowState")]
 pub struct RunState {
-    /// True while the agent should be working on phases.
+    /// True if the agent should be working on phases.
     pub active: bool,
-    /// The key of the root workflow.
+    /// The key of the top-level workflow.
     pub workflow_key: String,
-    /// The position of the run.
+    /// The way from the top-level workflow to the innermost scope.
+    #[schemars(with = "Vec<PathSegment>", length(min = 1))]
     pub current_path: Path,
-    /// One more at every transition.
+    /// The number of transitions so far.
     pub global_step_count: u64,
-    /// `wf-{milliseconds}-{six base-36 characters}`.
+    /// The run's id: `wf-`, the time of its start, `-` and six characters.
     pub task_id: String,
-    /// The user's request.
+    /// The task that the user described.
     pub task_description: String,
-    /// When the run was started, in milliseconds since the Unix epoch.
+    /// When the run started, in milliseconds since 1970.
+    #[schemars(range(min = 0))]
     pub started_at: i64,
-    /// True once the end of the run was announced.
+    /// True if the end of the run has been announced.
     pub completion_notified: bool,
-    /// True if it was cancelled rather than completed.
+    /// True if the run was cancelled.
     pub cancelled: bool,
 }
 
@@ -33,13 +39,13 @@ pub struct RunState {
 #[serde(transparent)]
 pub struct Path(Vec<PathSegment>);
 
-/// One scope of a path (state-management: "`PathSegment`").
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// One scope of the current path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PathSegment {
-    /// The workflow this scope runs.
+    /// The workflow that this scope runs.
     pub workflow_key: String,
-    /// The index in its phase entries.
+    /// The position in that workflow's phases, from 0.
     pub phase_index: usize,
 }
 

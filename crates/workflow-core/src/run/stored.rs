@@ -73,7 +73,6 @@ impl<'a, T: RunEntry> Stored<'a, T> {
 
 /// The definition of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct StoredDefinition {
     /// The hash of the workflows, which shows that the files have changed.
     pub hash: String,
@@ -89,7 +88,6 @@ pub struct StoredDefinition {
 
 /// The guards of the settings that are in force in a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct StoredGuards {
     /// Those of the user's settings.
     pub user: Guards,
@@ -163,7 +161,6 @@ pub struct StoredRun {
 
 /// The open approval request of a run. The proofs are in the session, so that no row of the store proves anything by itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct OpenRequest {
     /// Its id. A decision about another one does not count.
     pub id: String,
@@ -177,7 +174,6 @@ pub struct OpenRequest {
 
 /// A move of the run that the user made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct UserMove {
     /// The author: always `user`.
     pub by: String,
@@ -192,7 +188,6 @@ pub struct UserMove {
 
 /// The result of a gate, or its baseline: the state of files when its phase was entered.
 #[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct StoredGate {
     /// The id of the phase.
     pub phase: String,

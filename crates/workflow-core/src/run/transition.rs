@@ -173,7 +173,12 @@ fn go(
         Target::Phase(id) => {
             let index = index_of(position.own_workflow(), id)?;
             if stops_here {
-                arrival.bound = Some(ArrivalBound::of_turn(&path, index));
+                // The later one of the current entry and of this one.
+                let last = index.max(path.innermost().phase_index);
+                arrival.bound = Some(ArrivalBound {
+                    last: path.moved_to(last),
+                    follows_limits: true,
+                });
             }
             Some(path.moved_to(index))
         }
@@ -200,7 +205,7 @@ pub fn repeat(
     }
     let arrival = Arrival {
         visit_bounds: VisitBounds::of(actor, false),
-        bound: Some(ArrivalBound::of_loop(&from.state.current_path)),
+        bound: Some(ArrivalBound::of_loop(from.state.current_path.clone())),
         ..Arrival::of(from, catalog)
     };
     arrival.at(Some(first))
@@ -218,7 +223,7 @@ pub fn jump(
     let from = &counted(from, catalog);
     let arrival = Arrival {
         any_condition: true,
-        bound: Some(ArrivalBound::of_loop(&to)),
+        bound: Some(ArrivalBound::of_loop(to.clone())),
         ..Arrival::of(from, catalog)
     };
     arrival.at(Some(to))
@@ -235,45 +240,31 @@ pub fn cancel(state: &RunState) -> RunState {
     }
 }
 
-/// The limits of visits that hold for a move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum VisitBounds {
-    None,
-    /// Those that phases declare. `jumps` is the one of other phases, from where the move is redirected.
-    Declared {
-        jumps: u32,
-    },
-    /// Those, and this one for what declares none.
-    All {
-        jumps: u32,
-    },
+/// The limits of visits that hold for a move of the agent: those that phases declare.
+#[derive(Debug, Clone, Copy)]
+struct VisitBounds {
+    /// The limit of jumps into what declares none.
+    jumps: u32,
+    /// True if the move is a jump. One that a limit has redirected is a jump, too.
+    is_jump: bool,
 }
 
 impl VisitBounds {
-    fn of(actor: Actor, is_jump: bool) -> Self {
+    fn of(actor: Actor, is_jump: bool) -> Option<Self> {
         match actor {
-            Actor::User => Self::None,
-            Actor::Agent { jumps } if is_jump => Self::All { jumps },
-            Actor::Agent { jumps } => Self::Declared { jumps },
-        }
-    }
-
-    /// The limits of a move that a limit has redirected, which is a jump.
-    fn redirected(self) -> Self {
-        match self {
-            Self::None => Self::None,
-            Self::Declared { jumps } | Self::All { jumps } => Self::All { jumps },
+            Actor::User => None,
+            Actor::Agent { jumps } => Some(Self { jumps, is_jump }),
         }
     }
 
     /// The count of what is limited, where it has reached its limit.
     fn reached(self, declared: Option<u32>, key: &str, data: &RunData) -> Option<u32> {
-        let (count, most) = match (self, declared) {
-            (Self::None, _) | (Self::Declared { .. }, None) => return None,
-            (Self::Declared { .. } | Self::All { .. }, Some(most)) => (&data.visits, most),
-            (Self::All { jumps }, None) => (&data.jumps, jumps),
+        let (counts, most) = match declared {
+            Some(most) => (&data.visits, most),
+            None if self.is_jump => (&data.jumps, self.jumps),
+            None => return None,
         };
-        let count = count.get(key).copied().unwrap_or_default();
+        let count = counts.get(key).copied().unwrap_or_default();
         (count >= most).then_some(count)
     }
 }
@@ -288,18 +279,10 @@ struct ArrivalBound {
 
 impl ArrivalBound {
     /// The bound of a `loop`: the current entry.
-    fn of_loop(last: &Path) -> Self {
+    fn of_loop(last: Path) -> Self {
         Self {
-            last: last.clone(),
+            last,
             follows_limits: false,
-        }
-    }
-
-    /// The bound of a jump after a failed check or by an answer: the later one of the current entry and of this one.
-    fn of_turn(from: &Path, index: usize) -> Self {
-        Self {
-            last: from.moved_to(index.max(from.innermost().phase_index)),
-            follows_limits: true,
         }
     }
 
@@ -328,7 +311,7 @@ impl ArrivalBound {
 struct Arrival<'a> {
     from: &'a RunProgress,
     catalog: &'a Catalog,
-    visit_bounds: VisitBounds,
+    visit_bounds: Option<VisitBounds>,
     /// True if the conditions of the first entry do not count.
     any_condition: bool,
     /// The entry up to which the move must end, if not anywhere.
@@ -341,7 +324,7 @@ impl<'a> Arrival<'a> {
         Self {
             from,
             catalog,
-            visit_bounds: VisitBounds::None,
+            visit_bounds: None,
             any_condition: false,
             bound: None,
         }
@@ -408,14 +391,14 @@ impl<'a> Arrival<'a> {
                     return Err(limit.into());
                 };
                 let path = path.moved_to(index);
-                if self
-                    .bound
-                    .as_mut()
-                    .is_some_and(|bound| !bound.redirect(&path))
+                if let Some(bound) = &mut self.bound
+                    && !bound.redirect(&path)
                 {
                     return Err(limit.into());
                 }
-                self.visit_bounds = self.visit_bounds.redirected();
+                if let Some(bounds) = &mut self.visit_bounds {
+                    bounds.is_jump = true;
+                }
                 waiting = Some(path);
                 continue;
             }
@@ -451,7 +434,7 @@ impl<'a> Arrival<'a> {
         data: &mut RunData,
     ) -> Option<VisitLimit> {
         let key = visit_key(path, id);
-        let times = self.visit_bounds.reached(declared, &key, data)?;
+        let times = self.visit_bounds?.reached(declared, &key, data)?;
         (!data.allowed_visits.remove(&key)).then(|| VisitLimit {
             name: name.to_owned(),
             times,
@@ -463,7 +446,7 @@ impl<'a> Arrival<'a> {
     /// Counts an entry.
     fn visit(&self, path: &Path, id: &str, declared: Option<u32>, data: &mut RunData) {
         let key = visit_key(path, id);
-        if let (VisitBounds::All { .. }, None) = (self.visit_bounds, declared) {
+        if declared.is_none() && self.visit_bounds.is_some_and(|bounds| bounds.is_jump) {
             count(&mut data.jumps, &key);
         }
         count(&mut data.visits, &key);
@@ -495,15 +478,11 @@ fn count(counts: &mut BTreeMap<String, u32>, key: &str) {
 
 /// The path of a run that goes to the next phase in order, whatever the conditions. `None` at the end.
 pub(crate) fn in_order(state: &RunState, catalog: &Catalog) -> Option<Path> {
-    next_entry(state, catalog).map(|path| down_to_phase(path, catalog))
-}
-
-/// The path of the entry that follows in order. `None` at the end.
-fn next_entry(state: &RunState, catalog: &Catalog) -> Option<Path> {
-    match entry_at(&state.current_path, catalog) {
+    let next = match entry_at(&state.current_path, catalog) {
         Some(PhaseEntry::Subworkflow(key)) => Some(state.current_path.entered(key)),
         _ => after(&state.current_path, catalog),
-    }
+    };
+    next.map(|path| down_to_phase(path, catalog))
 }
 
 /// The entry that follows a path: in its scope, or in the scopes around it (cases 2 and 4).
@@ -543,10 +522,7 @@ fn index_of(workflow: &Workflow, id: &str) -> Result<usize, DefinitionMismatch> 
     let mut entries = workflow.phases.iter();
     entries
         .position(|entry| entry.id() == id)
-        .ok_or_else(|| DefinitionMismatch::TargetGone {
-            workflow: workflow.key.clone(),
-            id: id.to_owned(),
-        })
+        .ok_or_else(|| DefinitionMismatch::target_gone(workflow, id))
 }
 
 /// The end of a run that is cancelled, because of these limits if there are any.

@@ -43,13 +43,14 @@ impl Session {
         out: &mut Effects,
     ) {
         self.auto_continue.on_tool_used(out);
-        if call.action != Some("cancel") {
+        let action = call.action.as_deref();
+        if action != Some("cancel") {
             self.forget_first_cancel();
         }
         self.spend(|_| {}, out);
         let run = self.run.as_ref().filter(|run| run.is_active());
         let used_up = run.and_then(|run| run.budgets().used_up());
-        let answer = match (call.action, used_up) {
+        let answer = match (action, used_up) {
             (Some("status"), _) => {
                 self.mark_phase_read();
                 Some(step_tool::status(self.run.as_ref()))
@@ -199,6 +200,6 @@ impl Session {
             "[workflow] The workflow is not cancelled: the user was asked and said no. You are still in {name}. Continue with this \
              phase, and call workflow_step with action='next' when it is done."
         );
-        self.send_to_agent(text, Delivery::Steer, out);
+        self.send_to_agent(text, Some(Delivery::Steer), out);
     }
 }

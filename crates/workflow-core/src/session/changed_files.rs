@@ -11,11 +11,7 @@ pub(crate) fn question(run: &ActiveRun) -> Option<Question> {
         return None;
     }
     let list = text::join(changes.lines().map(|line| format!("- {line}")), "\n");
-    let kept = if changes.ways.is_empty() {
-        "what held before and what is new both hold"
-    } else {
-        "the run keeps its definition"
-    };
+    let kept = changes.holds();
     let mut yes = "the run continues with the changed files.".to_owned();
     let other_phase = run.other_phase();
     if !other_phase.is_empty() {

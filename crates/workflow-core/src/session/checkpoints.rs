@@ -9,7 +9,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use super::ids::Ids;
-use crate::effect::{BranchAnswer, Effect, Effects, Mark, Question, Reply};
+use crate::effect::{BranchMutation, Effect, Effects, Mark, Question, Reply};
 use crate::event::{Answer, Entry, RestoreOutcome, RestoredFiles, SnapshotError};
 use crate::run::entry_type;
 use crate::types::{Millis, RequestId, RestoreId, Severity, Snapshot};
@@ -310,7 +310,9 @@ pub(crate) fn proceed(
     since: Mark,
     out: &mut Effects,
 ) {
-    let answer = BranchAnswer { keeps_conversation };
+    let answer = BranchMutation {
+        skip_conversation_restore: keeps_conversation,
+    };
     out.answer(request, Reply::Branch(answer), Some(since));
 }
 

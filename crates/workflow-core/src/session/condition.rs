@@ -26,7 +26,7 @@ impl RunCondition {
             (None, _) if asks_about_call => Self::AwaitsConsent,
             (None, Some(PauseReason::Approval)) => Self::AwaitsApproval,
             (None, _) if run.counters().paused_by_owner => Self::PausedByUser,
-            (None, Some(reason)) => reason.into(),
+            (None, Some(reason)) => Self::Paused(reason),
             (None, None) => match run.phase() {
                 None => Self::Stale,
                 Some(_) if holds_reminder => Self::ReminderHeld,

@@ -1,5 +1,6 @@
 //! The handover at the end of a phase: what the agent names in a call of `next`, and a person's answer.
 
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -9,24 +10,41 @@ use crate::diagnostic::shown;
 use crate::effect::ToolAnswer;
 use crate::run::{HandedOver, Values, problems};
 use crate::text::shortened;
+use crate::{Text, text_or_none};
 
 /// UTF-16 units of the agent's summary that are kept.
 const MAX_SUMMARY: u32 = 2000;
 
-/// A call of `workflow_step`.
-#[derive(Debug, Clone, Copy, Default)]
+/// A call of `workflow_step`, as a model writes it. Arguments of a wrong type count as missing: the session answers a call
+/// without an action.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
 pub struct StepCall<'a> {
     /// The action: `next`, `status`, `loop` or `cancel`.
-    pub action: Option<&'a str>,
+    #[serde(borrow, deserialize_with = "text_or_none")]
+    pub action: Option<Text<'a>>,
     /// The agent's summary of the phase, for a person who approves.
-    pub summary: Option<&'a str>,
+    #[serde(borrow, deserialize_with = "text_or_none")]
+    pub summary: Option<Text<'a>>,
     /// The outcome of the phase.
-    pub outcome: Option<&'a str>,
+    #[serde(borrow, deserialize_with = "text_or_none")]
+    pub outcome: Option<Text<'a>>,
     /// The outputs of the phase: an object.
+    #[serde(borrow)]
     pub outputs: Option<&'a RawValue>,
 }
 
-impl StepCall<'_> {
+impl<'a> StepCall<'a> {
+    /// Reads the arguments. Something that is not an object has none.
+    #[must_use]
+    pub fn read(arguments: &'a RawValue) -> Self {
+        // `serde` would take an array for the struct as well.
+        let object = Some(arguments.get()).filter(|json| json.starts_with('{'));
+        object
+            .and_then(|json| serde_json::from_str(json).ok())
+            .unwrap_or_default()
+    }
+
     /// Reads what a call of `next` hands over; the error is the answer to a call that lacks some. Outputs of an earlier
     /// call in the same phase count.
     pub(crate) fn handed_over(
@@ -36,7 +54,7 @@ impl StepCall<'_> {
     ) -> Result<HandedOver, ToolAnswer> {
         let phase = &resolved.phase;
         let mut refused = Vec::new();
-        let outcome = read_outcome(phase, self.outcome).unwrap_or_else(|problem| {
+        let outcome = read_outcome(phase, self.outcome.as_deref()).unwrap_or_else(|problem| {
             refused.push(problem);
             None
         });
@@ -56,7 +74,10 @@ impl StepCall<'_> {
         Ok(HandedOver {
             outcome,
             outputs,
-            summary: self.summary.map(|text| shortened(text, MAX_SUMMARY)),
+            summary: self
+                .summary
+                .as_ref()
+                .map(|text| shortened(text, MAX_SUMMARY)),
         })
     }
 }

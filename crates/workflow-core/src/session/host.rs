@@ -1,7 +1,7 @@
 //! The host of a session: what it can do, what it says of itself, and what it shows.
 
 use super::phase::ResolvedPhase;
-use crate::effect::{Action, Effects, HostHints, Widget};
+use crate::effect::{Action, Effects, HostHints, Placement};
 
 /// The abilities of a host.
 #[derive(Debug, Clone, Copy, Default)]
@@ -97,7 +97,7 @@ impl Host {
         let phases = phases.filter(|_| self.shows_widgets());
         if phases != self.phases {
             self.phases.clone_from(&phases);
-            out.set_widget(Widget::Phases, phases);
+            out.set_widget(Placement::BelowEditor, phases);
         }
         self.status.clone_from(&status);
         out.set_status(status);
@@ -109,7 +109,7 @@ impl Host {
             self.hints = None;
         }
         if self.phases.take().is_some() {
-            out.set_widget(Widget::Phases, None);
+            out.set_widget(Placement::BelowEditor, None);
         }
     }
 

@@ -408,8 +408,8 @@ impl Session {
                 "{location} waits for your approval: {ask}\nAnswer here, or in a terminal with `workflow-sidecar approve {code}`. The code is for \
                  you alone: do not give it to the agent."
             ),
-            severity: Severity::Warning,
-            is_secret: true,
+            level: Severity::Warning,
+            secret: true,
         });
     }
 

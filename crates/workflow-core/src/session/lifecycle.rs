@@ -17,7 +17,7 @@ impl Session {
     /// memory is replaced by them.
     pub fn handle_session(&mut self, entries: &[Entry<'_>], loaded: &Loaded, out: &mut Effects) {
         let approval = self.run.as_ref().and_then(ActiveRun::approval_key);
-        let agreed = self.run.as_ref().and_then(ActiveRun::agreed);
+        let before = self.run.clone();
         self.leave_session(out);
         self.checkpoints.adopt(entries);
         let mut restored = restore(entries);
@@ -25,7 +25,7 @@ impl Session {
         out.diagnostics.append(&mut restored.diagnostics);
         let is_of_later_version = restored.is_of_later_version;
         let (trusts, problems) = (self.host.trusts_project(), &mut out.diagnostics);
-        self.run = ActiveRun::restore(restored, agreed, loaded, trusts, problems);
+        self.run = ActiveRun::restore(restored, before.as_ref(), loaded, trusts, problems);
         self.adopt_settings(&loaded.settings);
         if let Some(run) = &mut self.run {
             run.persist_definition(out);

@@ -54,9 +54,7 @@ use self::run::{ActiveRun, approval_not_stored};
 use self::tool_guard::{CallGuard, Verdict};
 use self::triggers::TriggerQueue;
 use crate::definition::{Checkpoint, Settings};
-use crate::effect::{
-    ContextMessage, Delivery, Effects, Mutation, Reply, ToolDecision, TriggerOutcome,
-};
+use crate::effect::{ContextMessage, Effects, Mutation, Reply, ToolDecision, TriggerOutcome};
 use crate::event::{Author, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
 use crate::policy::rules::Call;
@@ -186,7 +184,7 @@ impl Session {
         if self.auto_continue.poll_deadline(out) {
             let run = self.run.as_mut();
             if let Some(text) = self.auto_continue.remind(run, &self.sent_context, out) {
-                self.send_to_agent(text, Delivery::IfIdle, out);
+                self.send_to_agent(text, None, out);
             }
         }
         for (topic, notice) in self.questions.close_overdue(out) {

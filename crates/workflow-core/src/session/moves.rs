@@ -26,6 +26,7 @@ impl Session {
         Some(ContextMessage {
             custom_type: message_type::CONTEXT,
             content,
+            display: false,
         })
     }
 
@@ -140,16 +141,24 @@ impl Session {
     }
 
     /// Sends a message to the agent in the user's name.
-    pub(super) fn send_to_agent(&mut self, content: String, delivery: Delivery, out: &mut Effects) {
+    pub(super) fn send_to_agent(
+        &mut self,
+        content: String,
+        deliver_as: Option<Delivery>,
+        out: &mut Effects,
+    ) {
         self.triggers.set_waking(out.now());
-        out.act(Action::SendUserMessage { content, delivery });
+        out.act(Action::SendUserMessage {
+            content,
+            deliver_as,
+        });
     }
 
     /// Sends the next trigger's message to an idle agent. It counts as a message of the user: the countdown is cancelled.
     pub(super) fn wake_agent(&mut self, out: &mut Effects) {
         if let Some(text) = self.triggers.next(out.now()) {
             self.auto_continue.cancel_countdown(out);
-            self.send_to_agent(text, Delivery::FollowUp, out);
+            self.send_to_agent(text, Some(Delivery::FollowUp), out);
         }
     }
 

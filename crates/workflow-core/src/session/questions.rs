@@ -185,7 +185,7 @@ impl QuestionTable {
             };
             self.asked.remove(&oldest);
         }
-        out.ask(question);
+        out.questions.push(question);
         QuestionId(self.last)
     }
 
@@ -193,7 +193,7 @@ impl QuestionTable {
     pub(crate) fn close(&mut self, id: QuestionId, out: &mut Effects) {
         let asked = self.asked.get_mut(&id);
         if asked.is_some_and(|asked| asked.topic.take().is_some()) {
-            out.withdraw(id);
+            out.withdrawn.push(id);
         }
     }
 
@@ -206,7 +206,7 @@ impl QuestionTable {
         let mut closed = Vec::new();
         for (id, asked) in &mut self.asked {
             if let Some(topic) = asked.topic.take_if(|topic| fits(topic)) {
-                out.withdraw(*id);
+                out.withdrawn.push(*id);
                 closed.push(topic);
             }
         }
@@ -219,7 +219,7 @@ impl QuestionTable {
         for (id, asked) in &mut self.asked {
             let is_due = asked.due.is_some_and(|due| due <= out.now());
             if let Some(topic) = asked.topic.take_if(|_| is_due) {
-                out.withdraw(*id);
+                out.withdrawn.push(*id);
                 let (title, without_answer) = (&asked.title, asked.without_answer);
                 let notice = format!("[workflow] \"{title}\": {TIMED_OUT}. {without_answer}");
                 closed.push((topic, notice));

@@ -9,7 +9,7 @@ use super::questions::Topic;
 use super::run::ActiveRun;
 use super::{Session, controls, inputs};
 use crate::definition::{Loaded, Parameter};
-use crate::effect::{Action, Delivery, Effect, Effects, Notice};
+use crate::effect::{Action, Effect, Effects, Notice};
 use crate::event::Answer;
 use crate::types::RequestId;
 
@@ -165,6 +165,6 @@ impl Session {
         }
         let name = session_name(workflow, &new.description);
         out.act(Action::SetSessionName { name });
-        self.send_to_agent(first_message, Delivery::IfIdle, out);
+        self.send_to_agent(first_message, None, out);
     }
 }

@@ -137,7 +137,7 @@ impl Session {
                 let used = run.budgets().describe();
                 text = format!("{text}\n\nThe user allowed more. Used: {used}.");
             }
-            self.send_to_agent(text, Delivery::IfIdle, out);
+            self.send_to_agent(text, None, out);
         }
         Ok(())
     }
@@ -292,7 +292,7 @@ impl Session {
             ExitOutcome::Declined(answer) => {
                 out.inform("The agent reads your answer and continues with this phase.");
                 let text = format!("[workflow] {}", answer.text);
-                self.send_to_agent(text, Delivery::Steer, out);
+                self.send_to_agent(text, Some(Delivery::Steer), out);
             }
             ExitOutcome::Stay(_) => {
                 let message = "The workflow stays in this phase: it waits for your approval. Answer with /workflow-approve.";
@@ -344,9 +344,9 @@ impl Session {
             self.announce_end(out);
         }
         if !was_idle {
-            self.send_to_agent(message, Delivery::Steer, out);
+            self.send_to_agent(message, Some(Delivery::Steer), out);
         } else if !is_over {
-            self.send_to_agent(message, Delivery::IfIdle, out);
+            self.send_to_agent(message, None, out);
         }
     }
 }

@@ -93,8 +93,8 @@ impl Host {
         let request = RequestId(self.requests);
         self.step(|session, out| {
             let call = StepCall {
-                action: Some("next"),
-                outcome,
+                action: Some("next".into()),
+                outcome: outcome.map(Into::into),
                 outputs: outputs.as_deref(),
                 ..StepCall::default()
             };
@@ -228,7 +228,7 @@ impl Host {
     fn tool(&mut self, request: RequestId, action: &str) {
         self.step(|session, out| {
             let call = StepCall {
-                action: Some(action),
+                action: Some(action.into()),
                 ..StepCall::default()
             };
             session.handle_workflow_step(request, &call, out);

@@ -120,6 +120,7 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
                 let ContextMessage {
                     custom_type,
                     content,
+                    ..
                 } = message;
                 format!("inject {custom_type} {content}")
             }));
@@ -209,7 +210,7 @@ pub(crate) fn render_late_reply(request: RequestId, answer: &Reply) -> String {
     let line = match answer {
         Reply::ToolCall(decision) => render_decision(&id, decision),
         Reply::Step(answer) => render_answer(&id, answer),
-        Reply::Branch(answer) if answer.keeps_conversation => format!("keep {id}"),
+        Reply::Branch(answer) if answer.skip_conversation_restore => format!("keep {id}"),
         Reply::Command | Reply::Branch(_) => format!("none {id}"),
     };
     format!("settled {}", line.trim_end())

@@ -215,14 +215,14 @@ fn a_session_that_is_resumed_says_which_run_continues() {
     let notice = "▶ The workflow continues: N-w > 🔹 A [1/1]\nthe task";
     assert_eq!(
         announced(&world),
-        format!("[Notify {{ message: {notice:?}, severity: Info, is_secret: false }}]")
+        format!("[Notify {{ message: {notice:?}, level: Info, secret: false }}]")
     );
     world.control(Control::Pause, "");
     world.restart();
     let notice = "This session has a workflow: ⏸ paused by you · N-w > 🔹 A [1/1]\nthe task";
     assert_eq!(
         announced(&world),
-        format!("[Notify {{ message: {notice:?}, severity: Info, is_secret: false }}]")
+        format!("[Notify {{ message: {notice:?}, level: Info, secret: false }}]")
     );
 }
 

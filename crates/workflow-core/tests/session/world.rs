@@ -10,7 +10,7 @@ use workflow_core::definition::{
     Workflow,
 };
 use workflow_core::diagnostic::Diagnostic;
-use workflow_core::effect::{Action, Delivery, Effect, Widget};
+use workflow_core::effect::{Action, Delivery, Effect, Placement};
 use workflow_core::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use workflow_core::session::{Abilities, Control, RunCondition, StepCall};
 use workflow_core::types::{GateRunId, QuestionId, RequestId, RestoreId};
@@ -296,40 +296,43 @@ impl World {
                     self.branch.push((custom_type.to_owned(), data));
                     line
                 }
-                Action::SendMessage {
-                    custom_type,
+                Action::SendMessage { message, .. } => {
+                    format!("message {} {}", message.custom_type, message.content)
+                }
+                Action::SendUserMessage {
                     content,
-                } => format!("message {custom_type} {content}"),
-                Action::SendUserMessage { content, delivery } => {
-                    let delivery = match delivery {
-                        Delivery::IfIdle => "if idle",
-                        Delivery::Steer => "steers",
-                        Delivery::FollowUp => "follows up",
+                    deliver_as,
+                } => {
+                    let delivery = match deliver_as {
+                        None => "if idle",
+                        Some(Delivery::Steer) => "steers",
+                        Some(Delivery::FollowUp) => "follows up",
+                        Some(Delivery::NextTurn) => "with the next prompt",
                     };
                     format!("user ({delivery}) {content}")
                 }
                 Action::SetHints { hints } => format!("hints {hints:?}"),
                 Action::SetSessionName { name } => format!("name {name}"),
-                Action::SetStatus { text } => {
+                Action::SetStatus { text, .. } => {
                     format!("status {}", text.unwrap_or_else(|| "-".to_owned()))
                 }
                 Action::SetWidget {
-                    widget: Widget::Phases,
+                    placement: Placement::BelowEditor,
                     lines,
+                    ..
                 } => {
                     self.phases = lines.map(|lines| lines.join("/"));
                     continue;
                 }
                 Action::SetWidget {
-                    widget: Widget::Progress,
+                    placement: Placement::AboveEditor,
                     lines,
+                    ..
                 } => format!(
                     "widget {}",
                     lines.map_or("-".to_owned(), |lines| lines.join("/"))
                 ),
-                Action::Notify {
-                    message, severity, ..
-                } => format!("notify {severity:?} {message}"),
+                Action::Notify { message, level, .. } => format!("notify {level:?} {message}"),
             });
         }
     }
@@ -413,7 +416,7 @@ impl World {
 
     pub(crate) fn tool(&mut self, action: &str) -> Vec<String> {
         self.call_step(StepCall {
-            action: Some(action),
+            action: Some(action.into()),
             ..StepCall::default()
         })
     }
@@ -422,8 +425,8 @@ impl World {
     pub(crate) fn next(&mut self, outcome: &str, outputs: &serde_json::Value) -> Vec<String> {
         let outputs = serde_json::value::to_raw_value(outputs).expect("a JSON value is JSON");
         self.call_step(StepCall {
-            action: Some("next"),
-            outcome: Some(outcome).filter(|outcome| !outcome.is_empty()),
+            action: Some("next".into()),
+            outcome: Some(outcome.into()).filter(|_| !outcome.is_empty()),
             outputs: Some(&outputs),
             ..StepCall::default()
         })

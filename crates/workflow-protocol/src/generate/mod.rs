@@ -23,24 +23,15 @@ pub struct GeneratedFile {
 /// Every file that is generated as a whole.
 #[must_use]
 pub fn files() -> Vec<GeneratedFile> {
-    vec![
-        GeneratedFile {
-            path: "schemas/protocol.schema.json",
-            text: pretty(&schema::bundle()),
-        },
-        GeneratedFile {
-            path: "schemas/state.schema.json",
-            text: pretty(&schema::state()),
-        },
-        GeneratedFile {
-            path: "protocol/openrpc.json",
-            text: pretty(&openrpc::document()),
-        },
-        GeneratedFile {
-            path: "protocol/typescript/src/types.ts",
-            text: typescript::module(),
-        },
-    ]
+    let files = [
+        ("schemas/protocol.schema.json", pretty(&schema::bundle())),
+        ("schemas/state.schema.json", pretty(&schema::state())),
+        ("protocol/openrpc.json", pretty(&openrpc::document())),
+        ("protocol/typescript/src/types.ts", typescript::module()),
+    ];
+    files
+        .map(|(path, text)| GeneratedFile { path, text })
+        .to_vec()
 }
 
 /// JSON as a file holds it.

@@ -1,11 +1,9 @@
 //! The tables in `protocol/README.md`. The prose around them is written by hand.
 
-use std::fmt::Write;
-
 use serde_json::Value;
 
 use super::openrpc::resolve;
-use super::schema::{Contract, Described, contains};
+use super::schema::{Contract, contains};
 use crate::error::Kind;
 use crate::method::{Direction, MethodKind};
 
@@ -31,23 +29,12 @@ pub fn in_readme(readme: &str) -> Result<String, String> {
 }
 
 fn replaced(text: &str, name: &str, table: &str) -> Result<String, String> {
-    let (open, close) = (
-        format!("<!-- generated:{name} -->"),
-        format!("<!-- /generated:{name} -->"),
-    );
-    let before = text
-        .find(&open)
-        .ok_or_else(|| format!("`{open}` is missing"))?
-        + open.len();
-    let after = text[before..]
-        .find(&close)
-        .ok_or_else(|| format!("`{close}` is missing"))?
-        + before;
-    Ok(format!(
-        "{}\n\n{table}\n{}",
-        &text[..before],
-        &text[after..]
-    ))
+    let open = format!("<!-- generated:{name} -->");
+    let close = format!("<!-- /generated:{name} -->");
+    let missing = |marker: &str| format!("`{marker}` is missing");
+    let (before, rest) = text.split_once(&open).ok_or_else(|| missing(&open))?;
+    let (_, after) = rest.split_once(&close).ok_or_else(|| missing(&close))?;
+    Ok(format!("{before}{open}\n\n{table}\n{close}{after}"))
 }
 
 /// The members of every call that belongs to a session.
@@ -57,30 +44,20 @@ const IN_EVERY_CALL: &[&str] = &["sessionId", "context"];
 const IN_EVERY_RESULT: &[&str] = &["actions", "diagnostics"];
 
 fn methods(contract: &Contract, direction: Direction) -> String {
-    let mut table =
-        "| Method | Parameters | Answer | Description |\n| --- | --- | --- | --- |\n".to_owned();
-    for Described {
-        method,
-        params,
-        result,
-    } in &contract.methods
-    {
-        if method.direction != direction {
-            continue;
-        }
-        let params = members(params, IN_EVERY_CALL, contract);
+    let methods = contract.methods.iter();
+    let methods = methods.filter(|described| described.method.direction == direction);
+    let rows = methods.map(|described| {
+        let method = described.method;
+        let params = members(&described.params, IN_EVERY_CALL, contract);
         let answer = match method.kind {
-            MethodKind::Request => members(result, IN_EVERY_RESULT, contract),
+            MethodKind::Request => members(&described.result, IN_EVERY_RESULT, contract),
             MethodKind::Notification => "no answer".to_owned(),
         };
-        writeln!(
-            table,
-            "| `{}` | {params} | {answer} | {} |",
-            method.name, method.summary
-        )
-        .expect("writing to a string cannot fail");
-    }
-    table
+        let (name, summary) = (method.name, method.summary);
+        format!("| `{name}` | {params} | {answer} | {summary} |\n")
+    });
+    let head = "| Method | Parameters | Answer | Description |\n| --- | --- | --- | --- |\n";
+    head.to_owned() + &rows.collect::<String>()
 }
 
 /// The members of an object that are its own, or the type of what is no object.
@@ -141,16 +118,10 @@ fn plain(schema: &Value) -> String {
 }
 
 fn errors() -> String {
-    let mut table = "| Code | `error.data.kind` | Meaning |\n| --- | --- | --- |\n".to_owned();
-    for kind in Kind::ALL {
-        writeln!(
-            table,
-            "| {} | `{}` | {} |",
-            kind.code(),
-            kind.name(),
-            kind.meaning()
-        )
-        .expect("writing to a string cannot fail");
-    }
-    table
+    let rows = Kind::ALL.iter().map(|kind| {
+        let (code, name, meaning) = (kind.code(), kind.name(), kind.meaning());
+        format!("| {code} | `{name}` | {meaning} |\n")
+    });
+    let head = "| Code | `error.data.kind` | Meaning |\n| --- | --- | --- |\n";
+    head.to_owned() + &rows.collect::<String>()
 }

@@ -9,12 +9,12 @@ use std::marker::PhantomData;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess,
-    Visitor,
+    Deserialize, DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, Visitor,
 };
 use serde_json::value::RawValue;
 
-use super::text::Text;
+use workflow_core::Text;
+pub(crate) use workflow_core::text_or_none as text;
 
 /// An event that may be left out; null counts as left out.
 pub(crate) fn event<'de, D, T>(deserializer: D) -> Result<T, D::Error>
@@ -47,15 +47,6 @@ where
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// A text; `None` if the value is something else.
-pub(crate) fn text<'de, D>(deserializer: D) -> Result<Option<Text<'de>>, D::Error>
-where
-    D: Deserializer<'de>,
-{
-    let json = <&RawValue>::deserialize(deserializer)?;
-    Ok(serde_json::from_str(json.get()).ok())
-}
-
 /// A number or a flag; `None` if the value is something else.
 pub(crate) fn scalar<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
@@ -78,36 +69,6 @@ where
 pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a RawValue) -> Option<T> {
     let object = serde_json::from_str::<Object<T>>(json.get());
     object.ok().map(|Object(value)| value)
-}
-
-/// Calls `visit` with every element of an array, without collecting them.
-pub(crate) fn for_each_element<'de, D, F>(
-    deserializer: D,
-    expected: &'static str,
-    visit: F,
-) -> Result<(), D::Error>
-where
-    D: Deserializer<'de>,
-    F: FnMut(&'de RawValue),
-{
-    struct Elements<F>(F, &'static str);
-
-    impl<'de, F: FnMut(&'de RawValue)> Visitor<'de> for Elements<F> {
-        type Value = ();
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str(self.1)
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(mut self, mut array: A) -> Result<(), A::Error> {
-            while let Some(element) = array.next_element()? {
-                (self.0)(element);
-            }
-            Ok(())
-        }
-    }
-
-    deserializer.deserialize_seq(Elements(visit, expected))
 }
 
 /// An object whose member names may hold lone surrogates.

@@ -1,10 +1,8 @@
 //! Strict reading of parameters.
 
 pub(crate) mod lenient;
-mod text;
 
 use serde::Deserialize;
-pub use text::Text;
 
 use crate::error::{Error, Kind};
 
@@ -49,4 +47,9 @@ fn describe(message: &str) -> String {
         .map_or(message, |(text, _)| text);
     text.replace("expected u64", "expected a whole number from 0 on")
         .replace("expected u32", "expected a whole number from 0 on")
+        // No other parameter is a list.
+        .replace(
+            "expected a sequence",
+            "expected an array of session entries",
+        )
 }

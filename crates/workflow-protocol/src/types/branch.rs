@@ -6,8 +6,8 @@
 use serde::Deserialize;
 use serde::de::Deserializer;
 use serde_json::value::RawValue;
+use workflow_core::Text;
 
-use crate::read::Text;
 use crate::read::lenient;
 
 /// The prefix of the types of the sidecar's entries.
@@ -34,9 +34,9 @@ pub struct BranchEntry<'a> {
 impl<'de: 'a, 'a> Deserialize<'de> for Branch<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut branch = Branch::default();
-        lenient::for_each_element(deserializer, "an array of session entries", |element| {
+        for element in Vec::<&'de RawValue>::deserialize(deserializer)? {
             branch.add(element);
-        })?;
+        }
         Ok(branch)
     }
 }

@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use workflow_core::Text;
 
 use super::answer::answer;
 use super::session::session_bound;
-use crate::read::Text;
 
 session_bound! {
     /// The command that the user gave.
@@ -46,7 +46,6 @@ answer! {
 
 /// A proposal for a command's argument.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct Completion {
     /// The text that is inserted.
     pub value: String,

@@ -6,7 +6,6 @@ use workflow_core::types::Severity;
 
 /// Something the user should know about a definition or a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct Diagnostic {
     /// The stable code, for example `WF012`.
     pub code: String,

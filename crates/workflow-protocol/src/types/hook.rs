@@ -6,13 +6,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use workflow_core::effect::BlockKind;
+use workflow_core::Text;
+use workflow_core::effect::{BlockKind, BranchMutation, ContextMessage as Inject};
+use workflow_core::run::RunState as WorkflowState;
 
 use super::answer::answer;
 use super::messages::Messages;
 use super::session::session_bound;
-use super::state::WorkflowState;
-use crate::read::Text;
 use crate::read::lenient;
 
 session_bound! {
@@ -88,7 +88,7 @@ pub struct AnyEvent {}
 macro_rules! events {
     ($($(#[$meta:meta])* pub struct $name:ident $(<$life:lifetime>)? { $($fields:tt)* })*) => {$(
         $(#[$meta])*
-        #[derive(Debug, Deserialize, JsonSchema)]
+        #[derive(Debug, Default, Deserialize, JsonSchema)]
         #[serde(rename_all = "camelCase")]
         pub struct $name $(<$life>)? { $($fields)* }
     )*};
@@ -96,7 +96,6 @@ macro_rules! events {
 
 events! {
     /// A session event as the host reports it.
-    #[derive(Default)]
     pub struct SessionEvent<'a> {
         /// The host's reason: `startup`, `reload`, `new`, `resume`, `fork`, `quit`, `branch`, `switch`.
         #[serde(borrow, default, deserialize_with = "lenient::text")]
@@ -104,7 +103,6 @@ events! {
     }
 
     /// A prompt as the host reports it.
-    #[derive(Default)]
     pub struct BeforeAgentStartEvent<'a> {
         /// The text of the prompt.
         #[serde(borrow, default, deserialize_with = "lenient::text")]
@@ -112,7 +110,6 @@ events! {
     }
 
     /// A turn as the host reports it.
-    #[derive(Default)]
     pub struct TurnEvent {
         /// The number of the turn in the run, from 0.
         #[serde(default, deserialize_with = "lenient::scalar")]
@@ -158,7 +155,6 @@ events! {
     }
 
     /// The end of a run as the host reports it.
-    #[derive(Default)]
     pub struct AgentEndEvent<'a> {
         /// The messages of the run: all of them, or only the last one of the assistant.
         #[serde(borrow, default)]
@@ -167,7 +163,6 @@ events! {
     }
 
     /// A submitted message as the host reports it.
-    #[derive(Default)]
     pub struct InputEvent<'a> {
         /// Its source: `interactive`, `rpc`, `extension` for a message from a program, or `editor` while the user types and
         /// has not submitted anything yet.
@@ -176,7 +171,6 @@ events! {
     }
 
     /// The point that the user goes back to.
-    #[derive(Default)]
     pub struct BranchEvent {
         /// The turn that becomes the last one.
         #[serde(default, deserialize_with = "lenient::scalar")]
@@ -232,25 +226,10 @@ answer! {
     }
 }
 
-/// A message for the agent before it starts.
-///
-/// hook-lifecycle: "handleBeforeAgentStart".
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Inject {
-    /// The message's type: `workflow:context`.
-    pub custom_type: String,
-    /// The text.
-    pub content: String,
-    /// True if the user sees it.
-    pub display: bool,
-}
-
 /// The reason why a tool call is blocked.
 ///
 /// hook-lifecycle: "Block Reason Template".
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct Block {
     /// The text that the agent reads.
     pub reason: String,
@@ -260,7 +239,6 @@ pub struct Block {
 
 /// Changes to a tool call.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct ToolCallMutation {
     /// The arguments to run the tool with.
     pub input: Box<RawValue>,
@@ -285,7 +263,6 @@ pub struct ToolResultMutation {
 ///
 /// hook-lifecycle: "Mutation Semantics by Case". The sidecar has done it already; the host need not do anything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct AgentEndMutation {
     /// True if the run was unloaded.
     pub unload: bool,
@@ -295,12 +272,4 @@ pub struct AgentEndMutation {
     /// `actions` carry the state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<WorkflowState>,
-}
-
-/// The parts to skip when the user goes back.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct BranchMutation {
-    /// True if the conversation stays as it is.
-    pub skip_conversation_restore: bool,
 }

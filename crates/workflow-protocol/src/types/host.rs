@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::action::Action;
+use workflow_core::effect::Action;
 
 /// Declares parameters of a call to the host: the fields given and `sessionId`.
 macro_rules! to_host {
@@ -88,7 +88,6 @@ pub struct HostApplyParams {
 
 /// A request that the host need not answer any more.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct HostCancelParams {
     /// The id of the request.
     pub id: String,
@@ -96,7 +95,6 @@ pub struct HostCancelParams {
 
 /// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct ExecResult {
     /// Its standard output.
     pub stdout: String,

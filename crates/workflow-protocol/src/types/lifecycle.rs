@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use workflow_core::Text;
 
 use super::answer::answer;
 use super::session::session_bound;
-use crate::read::Text;
 
 /// The host's description of itself.
 #[derive(Debug, Deserialize, JsonSchema)]

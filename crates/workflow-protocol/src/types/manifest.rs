@@ -33,25 +33,23 @@ answer! {
 
 /// The name and version of the sidecar.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct ServerInfo {
     /// The sidecar's name.
-    pub name: String,
+    pub name: &'static str,
     /// The sidecar's version.
-    pub version: String,
+    pub version: &'static str,
 }
 
 /// A hook to forward, and what of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct HookSubscription {
     /// The hook's name, for example `tool_call`; the method is `hook/` and the name.
-    pub name: String,
+    pub name: &'static str,
     /// The fields of the event that are needed; the host may send more.
-    pub event: Vec<String>,
+    pub event: &'static [&'static str],
     /// The fields of the context that are needed with this hook.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub context: Vec<String>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub context: &'static [&'static str],
 }
 
 /// A tool to register with the agent.
@@ -59,20 +57,20 @@ pub struct HookSubscription {
 #[serde(rename_all = "camelCase")]
 pub struct ToolDeclaration {
     /// The name the model calls it by.
-    pub name: String,
+    pub name: &'static str,
     /// The name the user sees.
-    pub label: String,
+    pub label: &'static str,
     /// The description for the model.
-    pub description: String,
+    pub description: &'static str,
     /// The JSON Schema of its arguments.
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub parameters: Box<RawValue>,
     /// One line on the tool for the system prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub prompt_snippet: Option<String>,
+    pub prompt_snippet: Option<&'static str>,
     /// Advice on the tool for the system prompt.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub prompt_guidelines: Vec<String>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub prompt_guidelines: &'static [&'static str],
     /// Sequential or parallel execution of the calls of one message.
     pub execution_mode: ExecutionMode,
 }
@@ -90,12 +88,11 @@ pub enum ExecutionMode {
 
 /// A command to register for the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct CommandDeclaration {
     /// The command's name, without the slash.
-    pub name: String,
+    pub name: &'static str,
     /// The description for the user.
-    pub description: String,
+    pub description: &'static str,
     /// True if `command/complete` completes its arguments.
     pub completes: bool,
     /// True if it runs at once while the agent works; any other waits until the agent has finished.
@@ -108,7 +105,7 @@ pub struct CommandDeclaration {
 #[serde(rename_all = "camelCase")]
 pub struct MessageType {
     /// The type of the messages, for example `workflow:context`.
-    pub custom_type: String,
+    pub custom_type: &'static str,
     /// Their appearance.
     pub display: MessageDisplay,
     /// True if the model may see them; the host removes the others from every request.
@@ -121,17 +118,17 @@ pub struct MessageType {
 pub struct MessageDisplay {
     /// The text before the content.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub prefix: Option<String>,
+    pub prefix: Option<&'static str>,
     /// The prefix' colour in the host's theme.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub prefix_color: Option<String>,
+    pub prefix_color: Option<&'static str>,
     /// The text's colour in the host's theme.
-    pub color: String,
+    pub color: &'static str,
     /// True if the text is bold.
     pub bold: bool,
     /// The text that is shown instead of the content.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
+    pub text: Option<&'static str>,
 }
 
 /// An entry that the sidecar writes to the session's branch and reads back from it.
@@ -139,7 +136,7 @@ pub struct MessageDisplay {
 #[serde(rename_all = "camelCase")]
 pub struct EntryType {
     /// The entry's type, for example `workflow:state`.
-    pub custom_type: String,
+    pub custom_type: &'static str,
     /// The meaning.
-    pub description: String,
+    pub description: &'static str,
 }

@@ -1,13 +1,13 @@
 //! The messages of an agent's run, as `agent_end` brings them.
 //!
-//! Only the end of the last assistant message is kept. The messages are read one by one, so that a long list costs no
-//! memory beyond its line. No message is ever an error: a hook must not be lost because of a message that looks odd.
+//! Only the end of the last assistant message is kept. Their texts stay in the line, so that a long list costs hardly
+//! any memory. No message is ever an error: a hook must not be lost because of a message that looks odd.
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error};
+use serde::de::Deserializer;
 use serde_json::value::RawValue;
+use workflow_core::Text;
 
-use crate::read::Text;
 use crate::read::lenient;
 
 /// The number of characters of the last text that are kept.
@@ -31,33 +31,18 @@ pub struct LastAssistant<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Messages<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let messages = <&RawValue>::deserialize(deserializer)?;
-        let mut last = None;
-        for_each_element(messages, |message| {
-            let message: Option<Message<'_>> = lenient::object(message);
-            if let Some(message) = message
-                && message.role.as_deref() == Some("assistant")
-            {
-                last = Some(message);
-            }
-        })
-        .map_err(D::Error::custom)?;
+        let messages = elements(<&RawValue>::deserialize(deserializer)?).into_iter();
+        let mut messages = messages.filter_map(lenient::object::<Message<'_>>);
+        let last = messages.rfind(|message| message.role.as_deref() == Some("assistant"));
         Ok(Messages {
             last_assistant: last.map(Message::ending),
         })
     }
 }
 
-/// Visits the elements of an array; any other value has none.
-fn for_each_element<'a>(
-    list: &'a RawValue,
-    visit: impl FnMut(&'a RawValue),
-) -> serde_json::Result<()> {
-    if !list.get().starts_with('[') {
-        return Ok(());
-    }
-    let mut reader = serde_json::Deserializer::from_str(list.get());
-    lenient::for_each_element(&mut reader, "an array", visit)
+/// The elements of an array; any other value has none.
+fn elements(list: &RawValue) -> Vec<&RawValue> {
+    serde_json::from_str(list.get()).unwrap_or_default()
 }
 
 /// The members of a message that are read.
@@ -92,18 +77,14 @@ fn last_text(content: &RawValue) -> Option<Text<'_>> {
         text: Option<&'a RawValue>,
     }
 
-    let mut last = Some(content);
-    if !content.get().starts_with('"') {
-        last = None;
-        for_each_element(content, |block| {
-            let block: Option<Block<'_>> = lenient::object(block);
-            if let Some(block) = block
-                && block.kind.as_deref() == Some("text")
-            {
-                last = block.text.or(last);
-            }
-        })
-        .expect("a raw value has been read as JSON");
+    let mut last = Some(content).filter(|content| content.get().starts_with('"'));
+    for block in elements(content) {
+        let block: Option<Block<'_>> = lenient::object(block);
+        if let Some(block) = block
+            && block.kind.as_deref() == Some("text")
+        {
+            last = block.text.or(last);
+        }
     }
     // A text block whose text is not a string counts as an empty text.
     lenient::text(last?).expect("a raw value can be read as JSON")

@@ -1,6 +1,5 @@
 //! Parameters and results, a file for each topic.
 
-mod action;
 mod answer;
 mod branch;
 mod command;
@@ -15,7 +14,6 @@ mod state;
 mod tool;
 mod workflow;
 
-pub use action::*;
 pub use branch::*;
 pub use command::*;
 pub use diagnostic::*;
@@ -31,7 +29,11 @@ pub use workflow::*;
 
 // The values that the engine has itself.
 pub use workflow_core::definition::{Show, Thinking, Tier as Source};
-pub use workflow_core::effect::{BlockKind, HostHints};
+pub use workflow_core::effect::{
+    Action, AnswerKind as ResultType, BlockKind, BranchMutation, ContextMessage as Inject,
+    Delivery, HostHints, Message, MessageOptions, Placement,
+};
 pub use workflow_core::policy::VisibleTools;
+pub use workflow_core::run::{PathSegment, RunState as WorkflowState};
 pub use workflow_core::session::Breadcrumb;
 pub use workflow_core::types::Severity;

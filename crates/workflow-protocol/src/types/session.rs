@@ -5,9 +5,9 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use workflow_core::Text;
 
 use super::branch::Branch;
-use crate::read::Text;
 
 /// The session's context at the time of a call.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -49,7 +49,7 @@ macro_rules! session_bound {
         pub struct $name<'a> {
             /// The session that the call belongs to; a host with one session omits it.
             #[serde(borrow, default)]
-            pub session_id: $crate::read::Text<'a>,
+            pub session_id: workflow_core::Text<'a>,
             /// The session's context.
             #[serde(borrow, default, deserialize_with = "crate::read::lenient::or_default")]
             pub context: $crate::types::Context<'a>,

@@ -3,48 +3,12 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use workflow_core::run::PathSegment;
 use workflow_core::session::Breadcrumb;
 
 use super::answer::answer;
 use super::session::session_bound;
-
-/// The data of a `workflow:state` entry.
-///
-/// state-management: "Entry structure in the session branch".
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct WorkflowState {
-    /// True if the agent should be working on phases.
-    pub active: bool,
-    /// The key of the top-level workflow.
-    pub workflow_key: String,
-    /// The way from the top-level workflow to the innermost scope.
-    #[schemars(length(min = 1))]
-    pub current_path: Vec<PathSegment>,
-    /// The number of transitions so far.
-    pub global_step_count: u64,
-    /// The run's id: `wf-`, the time of its start, `-` and six characters.
-    pub task_id: String,
-    /// The task that the user described.
-    pub task_description: String,
-    /// When the run started, in milliseconds since 1970.
-    pub started_at: u64,
-    /// True if the end of the run has been announced.
-    pub completion_notified: bool,
-    /// True if the run was cancelled.
-    pub cancelled: bool,
-}
-
-/// One scope of the current path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PathSegment {
-    /// The workflow that this scope runs.
-    pub workflow_key: String,
-    /// The position in that workflow's phases, from 0.
-    pub phase_index: u64,
-}
 
 session_bound! {
     /// The session whose state is asked for.
@@ -104,7 +68,6 @@ answer! {
 
 /// The flow of the run's definition, as people read it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct RunFlow {
     /// The inputs that the run was given, by their names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -122,7 +85,6 @@ pub struct RunFlow {
 
 /// The current phase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct PhaseView {
     /// The phase's id.
     pub id: String,
@@ -134,7 +96,6 @@ pub struct PhaseView {
 
 /// Progress in the innermost scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct Progress {
     /// The current phase, from 1.
     pub current: u64,

@@ -3,10 +3,11 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use workflow_core::Text;
+use workflow_core::effect::AnswerKind as ResultType;
 
 use super::answer::answer;
 use super::session::session_bound;
-use crate::read::Text;
 
 session_bound! {
     /// The tool that the agent calls.
@@ -22,9 +23,7 @@ session_bound! {
         #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
         pub arguments: Option<&'a RawValue>,
     }
-}
 
-session_bound! {
     /// A call whose answer is not wanted any more.
     pub struct ToolCancelParams<'a> {
         /// The host's id of the call.
@@ -60,18 +59,4 @@ pub enum Content {
         /// The text.
         text: String,
     },
-}
-
-/// The kind of a tool's answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum ResultType {
-    /// It did not work.
-    Error,
-    /// It is about cancelling.
-    Cancel,
-    /// The workflow is complete.
-    Complete,
-    /// Anything else.
-    Normal,
 }

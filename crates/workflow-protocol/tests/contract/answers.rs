@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
+use workflow_core::event::Entry;
+use workflow_core::run::{Path, entry_type, restore};
 use workflow_protocol::{
     Action, AgentEndMutation, AgentEndResult, BeforeAgentStartResult, Block, BlockKind,
     BranchMutation, BranchResult, Breadcrumb, ClockAdvanceResult, CommandCompleteResult,
@@ -44,10 +46,7 @@ fn state() -> WorkflowState {
     WorkflowState {
         active: true,
         workflow_key: "rpir".into(),
-        current_path: vec![PathSegment {
-            workflow_key: "rpir".into(),
-            phase_index: 2,
-        }],
+        current_path: Path::root("rpir", 2),
         global_step_count: 2,
         task_id: "wf-1747234567890-a3f9k2".into(),
         task_description: "Refactor authentication module".into(),
@@ -61,12 +60,12 @@ fn state() -> WorkflowState {
 fn actions() -> Vec<Action> {
     vec![
         Action::AppendEntry {
-            custom_type: "workflow:state".into(),
+            custom_type: "workflow:state",
             data: raw(&json!({ "active": true })),
         },
         Action::SendMessage {
             message: Message {
-                custom_type: "workflow:complete".into(),
+                custom_type: "workflow:complete",
                 content: "Done".into(),
                 display: true,
                 details: Some(raw(&json!({ "n": 1 }))),
@@ -84,11 +83,11 @@ fn actions() -> Vec<Action> {
             name: "Workflow: a".into(),
         },
         Action::SetStatus {
-            key: "workflow".into(),
+            key: "workflow",
             text: None,
         },
         Action::SetWidget {
-            key: "w".into(),
+            key: "w",
             lines: Some(vec!["3".into()]),
             placement: Placement::AboveEditor,
         },
@@ -177,7 +176,7 @@ fn hook_results() -> Vec<Written> {
             "hook/before_agent_start",
             &BeforeAgentStartResult {
                 inject: Some(Inject {
-                    custom_type: "workflow:context".into(),
+                    custom_type: "workflow:context",
                     content: "…".into(),
                     display: false,
                 }),
@@ -383,43 +382,43 @@ fn manifest() -> Written {
     let manifest = Manifest {
         protocol_version: 1,
         server: ServerInfo {
-            name: "workflow-sidecar".into(),
-            version: "0.1.0".into(),
+            name: "workflow-sidecar",
+            version: "0.1.0",
         },
         hooks: vec![HookSubscription {
-            name: "tool_call".into(),
-            event: vec!["toolName".into()],
-            context: vec![],
+            name: "tool_call",
+            event: &["toolName"],
+            context: &[],
         }],
         tools: vec![ToolDeclaration {
-            name: "workflow_step".into(),
-            label: "Workflow Step".into(),
-            description: "…".into(),
+            name: "workflow_step",
+            label: "Workflow Step",
+            description: "…",
             parameters: raw(&json!({ "type": "object" })),
             prompt_snippet: None,
-            prompt_guidelines: vec!["…".into()],
+            prompt_guidelines: &["…"],
             execution_mode: ExecutionMode::Sequential,
         }],
         commands: vec![CommandDeclaration {
-            name: "workflow".into(),
-            description: "…".into(),
+            name: "workflow",
+            description: "…",
             completes: true,
             immediate: true,
         }],
         message_types: vec![MessageType {
-            custom_type: "workflow:context".into(),
+            custom_type: "workflow:context",
             display: MessageDisplay {
-                prefix: Some("🔄 ".into()),
-                prefix_color: Some("accent".into()),
-                color: "dim".into(),
+                prefix: Some("🔄 "),
+                prefix_color: Some("accent"),
+                color: "dim",
                 bold: false,
                 text: None,
             },
             to_model: true,
         }],
         entry_types: vec![EntryType {
-            custom_type: "workflow:state".into(),
-            description: "…".into(),
+            custom_type: "workflow:state",
+            description: "…",
         }],
         ..Default::default()
     };
@@ -538,10 +537,12 @@ fn a_stored_state_has_the_members_of_the_document_in_their_order() {
         r#""startedAt":1747234567890,"completionNotified":false,"cancelled":false}"#,
     );
     assert_eq!(stored, expected);
-    assert_eq!(
-        serde_json::from_str::<WorkflowState>(&stored).expect("the same state"),
-        state()
-    );
+    let stored = RawValue::from_string(stored).expect("JSON");
+    let entry = Entry {
+        custom_type: entry_type::STATE,
+        data: Some(&stored),
+    };
+    assert_eq!(restore(&[entry]).state, Some(state()));
 }
 
 #[test]

@@ -25,5 +25,5 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let serve = || mcp::serve(arguments.state.as_deref());
-    Ok(arguments.telemetry.around(TIME_TO_EXPORT, serve)?)
+    arguments.telemetry.around(TIME_TO_EXPORT, serve)
 }

@@ -23,7 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use workflow_core::definition::RunCheck;
-use workflow_core::effect::{Effect, EffectResult, TriggerOutcome};
+use workflow_core::effect::{Effect, TriggerOutcome};
 use workflow_core::event::PlatformEvent;
 use workflow_core::types::{GateRunId, Millis};
 use workflow_core::{Effects, Session};
@@ -219,10 +219,6 @@ impl Driver {
         out
     }
 
-    pub(crate) fn platform(&self) -> Arc<dyn Platform> {
-        Arc::clone(&self.platform)
-    }
-
     /// Lets the user answer outside of the host from now on.
     pub(crate) fn open(&self) {
         self.platform.open_session(&self.context());
@@ -253,17 +249,23 @@ impl Driver {
                     self.end_host_gate(Some(*gate));
                 }
             }
-            Reach::Repeatable { asks_user } => match effect.result() {
-                EffectResult::Request | EffectResult::Approval if asks_user => {}
-                EffectResult::Gate(_) | EffectResult::Request => {
+            Reach::Repeatable { asks_user } => match &effect {
+                Effect::RequestApproval(_) | Effect::ReadApproval(_) if asks_user => {}
+                Effect::RunGate(_) | Effect::RequestApproval(_) => {
                     self.left_out = Some(effect);
                     return None;
                 }
-                EffectResult::Approval
-                | EffectResult::Checkpoint
-                | EffectResult::Restore(_)
-                | EffectResult::Watch => return effect.result().on_empty_platform(),
-                EffectResult::None | EffectResult::Baseline | EffectResult::Trust => {}
+                Effect::ReadApproval(_)
+                | Effect::RecordCheckpoint
+                | Effect::RestoreCode { .. }
+                | Effect::WatchTriggers { .. } => return effect.on_empty_platform(),
+                Effect::TakeBaseline { .. }
+                | Effect::CheckTrust { .. }
+                | Effect::TrustCommands { .. }
+                | Effect::CancelGate { .. }
+                | Effect::ClearApproval { .. }
+                | Effect::StopWatching
+                | Effect::TrustTriggers { .. } => {}
             },
         }
         self.perform_now(effect)

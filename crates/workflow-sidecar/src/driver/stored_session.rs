@@ -148,13 +148,11 @@ impl RestoredSession {
                     custom_type: custom_type.to_owned(),
                     data,
                 }),
-                Action::SendMessage { content, .. } => {
-                    notices.push(with_commands_as_prompts(&content));
+                Action::SendMessage { message, .. } => {
+                    notices.push(with_commands_as_prompts(&message.content));
                 }
                 // What a hook host shows goes through files that the agent can read.
-                Action::Notify {
-                    is_secret: true, ..
-                } => notices.push(WAITS.to_owned()),
+                Action::Notify { secret: true, .. } => notices.push(WAITS.to_owned()),
                 Action::Notify { message, .. } => notices.push(with_commands_as_prompts(&message)),
                 Action::SendUserMessage { content, .. } => to_agent.push(content),
                 Action::SetHints { .. }

@@ -1,6 +1,5 @@
 //! The used fields of the events of hosts.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -36,34 +35,25 @@ pub(super) const CLAUDE_EVENTS: &[(&str, EventName)] = &[
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct EventPayload<'a> {
-    #[serde(borrow)]
-    pub(super) hook_event_name: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) session_id: Option<Cow<'a, str>>,
+    pub(super) hook_event_name: Option<String>,
+    pub(super) session_id: Option<String>,
     pub(super) cwd: Option<PathBuf>,
     pub(super) transcript_path: Option<PathBuf>,
     /// The sub-agent, in events of one.
-    #[serde(borrow)]
-    pub(super) agent_id: Option<Cow<'a, str>>,
+    pub(super) agent_id: Option<String>,
     /// The session of the main agent, where a sub-agent has one of its own.
-    #[serde(borrow)]
-    pub(super) parent_agent_id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) source: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) prompt: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) tool_name: Option<Cow<'a, str>>,
+    pub(super) parent_agent_id: Option<String>,
+    pub(super) source: Option<String>,
+    pub(super) prompt: Option<String>,
+    pub(super) tool_name: Option<String>,
     #[serde(borrow)]
     pub(super) tool_input: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) tool_response: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) tool_result: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) last_assistant_message: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) prompt_response: Option<Cow<'a, str>>,
+    pub(super) last_assistant_message: Option<String>,
+    pub(super) prompt_response: Option<String>,
     /// The work that continues in the background when the agent stops.
     pub(super) background_tasks: Vec<Value>,
 }

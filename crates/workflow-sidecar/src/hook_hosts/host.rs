@@ -1,16 +1,17 @@
 //! The description of a host that starts a program for each event, and the tickets of its calls of `workflow_step`.
 
-use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::answer::{AnswerForm, HookAnswer, Printed};
 use super::event::EventName;
+use crate::files::home_dir;
 use crate::install::Directories;
 
 /// The argument of `workflow_step` with which a hook proves that it has seen the call.
 pub(crate) const TICKET_ARGUMENT: &str = "_ticket";
 
 /// A host that starts a program for each event.
+#[derive(Debug)]
 pub(crate) struct HookHost {
     /// The name in the command line and in the store.
     pub(crate) name: &'static str,
@@ -47,11 +48,13 @@ impl HookHost {
     pub(super) fn print(&self, event: EventName, answer: &HookAnswer) -> Printed {
         self.answer.print(event, event.of(self.events), answer)
     }
-}
 
-impl fmt::Debug for HookHost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("HookHost").field(&self.name).finish()
+    /// The files of a project and of the user that say which hooks the host runs: without its hooks it has no rules.
+    pub(super) fn files_about_hooks(&self, project: &Path) -> Vec<PathBuf> {
+        let of_project = self.hook_files.iter().map(|file| project.join(file));
+        let directories = home_dir().map(|home| Directories::of_process(&home));
+        let of_user = directories.iter().flat_map(self.user_hook_files);
+        of_project.chain(of_user).collect()
     }
 }
 

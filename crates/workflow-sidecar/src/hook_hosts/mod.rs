@@ -22,7 +22,6 @@ mod output;
 mod patch;
 mod process;
 mod prompt;
-mod protected_paths;
 #[cfg(test)]
 mod tests;
 mod tool_result;

@@ -11,9 +11,11 @@ use rmcp::RoleServer;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde::Serialize;
+use serde_json::Value;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use workflow_protocol::{Error, Kind};
 
-use crate::rpc::{DEFAULT_MAX_LINE, Frame, LineReader, Message};
+use crate::rpc::{DEFAULT_MAX_LINE, Frame, LineReader, Message, failure};
 
 /// The messages that are read before the server takes them.
 const READ_AHEAD: usize = 16;
@@ -82,28 +84,20 @@ fn read(messages: &Sender<RxJsonRpcMessage<RoleServer>>) -> io::Result<()> {
 }
 
 /// The message of a line, `None` for one that needs no answer, or the response that refuses the line.
-fn parse(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, serde_json::Value> {
-    let refused = match Message::parse(line) {
-        Ok(message) => match serde_json::from_slice(line) {
-            Ok(message) => return Ok(Some(message)),
-            Err(error) => match message {
-                Message::Request(id, _) => serde_json::json!({
-                    "jsonrpc": "2.0",
-                    "id": id,
-                    "error": { "code": INVALID_REQUEST, "message": error.to_string() },
-                }),
-                Message::Notification(_) | Message::Response { .. } => {
-                    tracing::debug!("a message of the host was skipped: {error}");
-                    return Ok(None);
-                }
-            },
-        },
-        Err(refusal) => serde_json::from_str(&refusal.into_response()).expect("a response is JSON"),
+fn parse(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Value> {
+    let refused = match (Message::parse(line), serde_json::from_slice(line)) {
+        (Ok(_), Ok(message)) => return Ok(Some(message)),
+        (Ok(Message::Request(id, _)), Err(error)) => {
+            failure(id, &Error::new(Kind::InvalidRequest, error.to_string()))
+        }
+        (Ok(Message::Notification(_) | Message::Response { .. }), Err(error)) => {
+            tracing::debug!("a message of the host was skipped: {error}");
+            return Ok(None);
+        }
+        (Err(refusal), _) => refusal.into_response(),
     };
-    Err(refused)
+    Err(serde_json::from_str(&refused).expect("a response is JSON"))
 }
-
-const INVALID_REQUEST: i64 = -32600;
 
 /// Writes a message on standard output, which carries nothing else.
 fn write(message: &impl Serialize) -> io::Result<()> {

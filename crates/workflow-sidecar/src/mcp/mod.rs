@@ -12,47 +12,37 @@ mod lines;
 mod server;
 mod step;
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use anyhow::Context;
 use rmcp::service::serve_directly;
 use tokio::runtime;
-use tokio::task::JoinError;
 
 use self::lines::Lines;
 use self::server::StepServer;
 use self::step::StepRunner;
 use crate::platform::disk::user_agent_dir;
-use crate::store::{self, StoreError, state_directory};
+use crate::store::{self, state_directory};
+
+const PIPE_FAILED: &str = "the pipe to the host failed";
 
 /// Serves a host until its input ends.
-pub(crate) fn serve(state: Option<&Path>) -> Result<(), ServeError> {
+pub(crate) fn serve(state: Option<&Path>) -> anyhow::Result<()> {
     let store = store::open(state_directory(state)?, &user_agent_dir(None))?;
     let runtime = runtime::Builder::new_current_thread()
         .enable_time()
-        .build()?;
+        .build()
+        .context(PIPE_FAILED)?;
     let steps = Arc::new(StepRunner::new(store));
     let server = StepServer(Arc::clone(&steps));
     let ended = runtime.block_on(async {
         // Without rmcp's own handshake, which ends the server at a message that it does not expect before `initialize`.
         // The handler answers `initialize` like every other request.
-        serve_directly(server, Lines::open()?, None)
-            .waiting()
-            .await
-            .map_err(ServeError::from)
+        let lines = Lines::open().context(PIPE_FAILED)?;
+        let end = serve_directly(server, lines, None).waiting().await;
+        end.context("the server failed")
     });
     steps.finish();
     ended.map(drop)
-}
-
-/// The server could not continue.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ServeError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("the pipe to the host failed: {0}")]
-    Pipe(#[from] io::Error),
-    #[error("the server failed: {0}")]
-    Failed(#[from] JoinError),
 }

@@ -17,14 +17,12 @@ use serde_json::value::to_raw_value;
 use tokio_util::sync::CancellationToken;
 use workflow_core::effect::{AnswerKind, Effect, GateRun, Reply};
 use workflow_core::event::PlatformEvent;
-use workflow_core::session::Abilities;
-use workflow_core::types::GateRunId;
+use workflow_core::session::{Abilities, StepCall};
 
 use crate::driver::{ATTEMPTS, Driver, HostMemory, RestoredSession, with_commands_as_prompts};
 use crate::hook_hosts::TICKET_ARGUMENT;
 use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, RealPlatform};
-use crate::step_arguments::StepArguments;
 use crate::store::{Saved, Store, StoreError, Ticket};
 use crate::telemetry;
 use crate::time::wall_time;
@@ -135,14 +133,15 @@ impl StepRunner {
         progress: &dyn Fn(&str),
     ) -> StepAnswer {
         let arguments = to_raw_value(&step.arguments).expect("JSON has string keys only");
-        let arguments = StepArguments::read(&arguments);
-        let call = arguments.call();
-        let mut finished = None;
+        let call = StepCall::read(&arguments);
+        let number = self.calls.fetch_add(1, Ordering::Relaxed);
+        let mut finished: Option<FinishedGate> = None;
         let mut state_at_call = None;
         let mut is_late = false;
         for _ in 0..ATTEMPTS {
             let turn_in_queue = is_late.then(|| self.store.wait_turn(&ticket.key));
-            let mut session = self.restore(ticket).map_err(|error| unusable(&error))?;
+            let session = self.restore(ticket, number);
+            let mut session = session.map_err(|error| unusable(&error))?;
             // The call is about the phase that it was made in, whoever has moved the run since.
             let state = session.driver.session.view().map(|view| view.state.clone());
             if *state_at_call.get_or_insert_with(|| state.clone()) != state {
@@ -151,13 +150,18 @@ impl StepRunner {
             let (request, mut answer) = session
                 .request(|session, request, out| session.handle_workflow_step(request, &call, out));
             if let Some(Effect::RunGate(run)) = session.driver.take_left_out() {
+                let text = serde_json::to_string(&run).expect("a gate has string keys only");
                 let Some(ran) = &finished else {
                     // Hooks continue while the gate runs.
                     drop(turn_in_queue);
-                    finished = Some(run_gate(&session.driver, &run, step, reports, progress)?);
+                    let result = run_gate(&session.driver, run, step, reports, progress)?;
+                    finished = Some(FinishedGate { run: text, result });
                     continue;
                 };
-                let result = ran.result_for(&run).ok_or(MOVED)?;
+                if ran.run != text {
+                    return Err(MOVED.to_owned());
+                }
+                let result = ran.result.clone();
                 session.handle(|session, out| session.handle_platform_event(result, out));
                 answer = session.take_answer(request);
             }
@@ -174,7 +178,9 @@ impl StepRunner {
                 let text = with_commands_as_prompts(&answer.text);
                 return match answer.kind {
                     Some(AnswerKind::Error) => Err(text),
-                    Some(AnswerKind::Cancel | AnswerKind::Complete) | None => Ok(text),
+                    Some(AnswerKind::Cancel | AnswerKind::Complete | AnswerKind::Normal) | None => {
+                        Ok(text)
+                    }
                 };
             }
             is_late = true;
@@ -182,14 +188,18 @@ impl StepRunner {
         Err(BUSY.to_owned())
     }
 
-    fn restore(&self, Ticket { key, cwd, .. }: &Ticket) -> Result<RestoredSession, StoreError> {
+    /// Restores the session for the call with this number. Its gate has the same number each time.
+    fn restore(
+        &self,
+        Ticket { key, cwd, .. }: &Ticket,
+        call: u64,
+    ) -> Result<RestoredSession, StoreError> {
         let stored = self.store.load(key)?;
         let memory = HostMemory::parse(&stored.memory);
         let platform = Arc::clone(&self.platform) as Arc<dyn Platform>;
         let abilities = Abilities::default();
         let mut session =
             RestoredSession::restore(key, &stored, memory, abilities, cwd, platform, true);
-        let call = self.calls.fetch_add(1, Ordering::Relaxed);
         // A report may still come from a gate of an earlier call.
         session
             .driver
@@ -201,59 +211,30 @@ impl StepRunner {
     }
 }
 
-/// A gate that ran, and its result.
+/// A gate that ran, as text, and its result.
 struct FinishedGate {
-    /// The gate as text, without the number of its run.
     run: String,
     result: PlatformEvent,
-}
-
-impl FinishedGate {
-    fn new(run: &GateRun, result: PlatformEvent) -> Self {
-        let run = without_id(run);
-        Self { run, result }
-    }
-
-    /// The result, for another run of the same gate.
-    fn result_for(&self, run: &GateRun) -> Option<PlatformEvent> {
-        let gate = run.id;
-        (self.run == without_id(run)).then(|| match self.result.clone() {
-            PlatformEvent::GateFinished { reports, .. } => {
-                PlatformEvent::GateFinished { gate, reports }
-            }
-            _ => PlatformEvent::GateNotTrusted { gate },
-        })
-    }
-}
-
-/// A gate as text, without the number of its run.
-fn without_id(run: &GateRun) -> String {
-    let run = GateRun {
-        id: GateRunId(0),
-        ..run.clone()
-    };
-    serde_json::to_string(&run).expect("a gate has string keys only")
 }
 
 /// Runs a gate to its end, unless the call is cancelled.
 fn run_gate(
     driver: &Driver,
-    run: &GateRun,
+    run: GateRun,
     step: &StepRequest,
     reports: &Receiver<PlatformEvent>,
     progress: &dyn Fn(&str),
-) -> Result<FinishedGate, String> {
+) -> Result<PlatformEvent, String> {
     let id = run.id;
-    let finished = |result| FinishedGate::new(run, result);
-    if let Some(result) = driver.perform_now(Effect::RunGate(run.clone())) {
-        return Ok(finished(result));
+    if let Some(result) = driver.perform_now(Effect::RunGate(run)) {
+        return Ok(result);
     }
     let ended = loop {
         match reports.recv_timeout(CANCELLATION_CHECK) {
             Ok(PlatformEvent::GateProgress { gate, text }) if gate == id => progress(&text),
             Ok(PlatformEvent::GateFinished { gate, reports }) if gate == id => {
                 telemetry::gate(&driver.session, &reports);
-                break Ok(finished(PlatformEvent::GateFinished { gate, reports }));
+                break Ok(PlatformEvent::GateFinished { gate, reports });
             }
             Err(RecvTimeoutError::Timeout) if step.cancelled.is_cancelled() => {
                 break Err(CANCELLED.to_owned());

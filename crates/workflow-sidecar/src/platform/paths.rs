@@ -21,7 +21,8 @@ const MAX_LINKS: usize = 40;
 pub(crate) struct LocalPaths<'a> {
     cwd: &'a Path,
     agent_dir: &'a Path,
-    session_file: Option<&'a Path>,
+    /// Files beside the definitions that are protected like them.
+    files: Vec<String>,
     project: OnceCell<Root>,
     home: OnceCell<Root>,
     answers: OnceCell<Root>,
@@ -42,12 +43,19 @@ impl<'a> LocalPaths<'a> {
         Self {
             cwd,
             agent_dir,
-            session_file,
+            files: session_file.map(with_slashes).into_iter().collect(),
             project: OnceCell::default(),
             home: OnceCell::default(),
             answers: OnceCell::default(),
             ignores_case: OnceCell::default(),
         }
+    }
+
+    /// The same, with these files protected like definitions.
+    pub(crate) fn with_protected(mut self, files: impl IntoIterator<Item: AsRef<Path>>) -> Self {
+        let files = files.into_iter().map(|file| with_slashes(file.as_ref()));
+        self.files.extend(files);
+        self
     }
 
     fn project(&self) -> &Root {
@@ -123,7 +131,7 @@ impl Paths for LocalPaths<'_> {
     fn protected(&self) -> Vec<String> {
         let [_, project] = self.project();
         let mut paths = definition_paths(&with_slashes(project), &with_slashes(self.agent_dir));
-        paths.extend(self.session_file.map(with_slashes));
+        paths.extend(self.files.iter().cloned());
         paths
     }
 }

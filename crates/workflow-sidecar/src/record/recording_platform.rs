@@ -35,7 +35,7 @@ impl RecordingPlatform {
 
 impl Platform for RecordingPlatform {
     fn perform(&self, session: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent> {
-        let without = effect.result().on_empty_platform();
+        let without = effect.on_empty_platform();
         let result = self.inner.perform(session, effect)?;
         let is_baseline = matches!(result, PlatformEvent::BaselineTaken { .. });
         if is_baseline || without.is_none_or(|without| json(&without) != json(&result)) {

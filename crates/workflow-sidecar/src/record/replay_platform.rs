@@ -4,7 +4,7 @@ use std::path::Path;
 
 use parking_lot::Mutex;
 use workflow_core::approval::ShownFile;
-use workflow_core::effect::{Effect, EffectResult};
+use workflow_core::effect::Effect;
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::rules::Paths;
 
@@ -49,13 +49,11 @@ impl ReplayPlatform {
 
 impl Platform for ReplayPlatform {
     fn perform(&self, _: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent> {
-        let kind = effect.result();
-        let is_result = |event: &_| kind != EffectResult::None && EffectResult::of(event) == kind;
         let recorded = self.take(|result| match result {
-            PlatformResult::Effect(event) => is_result(event).then(|| event.clone()),
+            PlatformResult::Effect(event) => effect.has_result(event).then(|| event.clone()),
             PlatformResult::Query(_) => None,
         });
-        recorded.or_else(|| kind.on_empty_platform())
+        recorded.or_else(|| effect.on_empty_platform())
     }
 
     fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {

@@ -134,13 +134,6 @@ fn text(json: &RawValue) -> Option<Text<'_>> {
     serde_json::from_str(json.get()).ok()
 }
 
-/// Reads a text; a value of another type counts as missing.
-pub(crate) fn text_or_none<'de: 'a, 'a, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Text<'a>>, D::Error> {
-    <&RawValue>::deserialize(deserializer).map(text)
-}
-
 /// A line that is not a message, and the id of the request that it would have been.
 #[derive(Debug)]
 pub(crate) struct InvalidMessage<'a> {

@@ -18,11 +18,6 @@ pub(super) const IS_JSON: &str =
 pub(crate) struct Outbox(Vec<u8>);
 
 impl Outbox {
-    /// Adds the response to a request.
-    pub(crate) fn respond(&mut self, response: &str) {
-        self.push(response);
-    }
-
     /// Adds a request to the host.
     pub(crate) fn request<M: HostMethod>(&mut self, id: Id<'_>, params: &M::Params) {
         let params = to_raw_value(params).expect(IS_JSON);
@@ -40,10 +35,11 @@ impl Outbox {
     }
 
     fn push_json(&mut self, message: &impl Serialize) {
-        self.push(&serde_json::to_string(message).expect(IS_JSON));
+        self.respond(&serde_json::to_string(message).expect(IS_JSON));
     }
 
-    fn push(&mut self, message: &str) {
+    /// Adds a response, or another message that is JSON.
+    pub(crate) fn respond(&mut self, message: &str) {
         self.0.extend_from_slice(visible_json(message).as_bytes());
         self.0.push(b'\n');
     }

@@ -10,81 +10,10 @@ use serde_json::value::to_raw_value;
 use workflow_core::Effects;
 use workflow_core::definition::{Listing, LoadOutcome, Loaded, PhaseEntry, Tier, Workflow};
 use workflow_core::diagnostic::Diagnostic;
-use workflow_core::effect::{
-    Action, AnswerKind, BranchAnswer, Delivery, ToolAnswer, ToolDecision, Widget,
-};
+use workflow_core::effect::{AnswerKind, BranchMutation, ToolAnswer, ToolDecision};
 use workflow_protocol as protocol;
 
 pub(crate) use self::state::session_state_result;
-
-/// Our status line.
-const STATUS_KEY: &str = "workflow";
-/// The countdown above the editor.
-const WIDGET_KEY: &str = "workflow-countdown";
-/// The phases below the editor.
-const PHASES_KEY: &str = "workflow-phases";
-
-pub(super) fn actions(actions: Vec<Action>) -> Vec<protocol::Action> {
-    actions.into_iter().map(action).collect()
-}
-
-fn action(action: Action) -> protocol::Action {
-    match action {
-        Action::AppendEntry { custom_type, data } => protocol::Action::AppendEntry {
-            custom_type: custom_type.to_owned(),
-            data,
-        },
-        Action::SendMessage {
-            custom_type,
-            content,
-        } => protocol::Action::SendMessage {
-            message: protocol::Message {
-                custom_type: custom_type.to_owned(),
-                content,
-                display: true,
-                details: None,
-            },
-            options: protocol::MessageOptions {
-                trigger_turn: false,
-                deliver_as: None,
-            },
-        },
-        Action::SendUserMessage { content, delivery } => protocol::Action::SendUserMessage {
-            content,
-            deliver_as: match delivery {
-                Delivery::IfIdle => None,
-                Delivery::Steer => Some(protocol::Delivery::Steer),
-                Delivery::FollowUp => Some(protocol::Delivery::FollowUp),
-            },
-        },
-        Action::SetSessionName { name } => protocol::Action::SetSessionName { name },
-        Action::SetStatus { text } => protocol::Action::SetStatus {
-            key: STATUS_KEY.to_owned(),
-            text,
-        },
-        Action::SetWidget { widget, lines } => {
-            let (key, placement) = match widget {
-                Widget::Progress => (WIDGET_KEY, protocol::Placement::AboveEditor),
-                Widget::Phases => (PHASES_KEY, protocol::Placement::BelowEditor),
-            };
-            protocol::Action::SetWidget {
-                key: key.to_owned(),
-                lines,
-                placement,
-            }
-        }
-        Action::SetHints { hints } => protocol::Action::SetHints { hints },
-        Action::Notify {
-            message,
-            severity,
-            is_secret,
-        } => protocol::Action::Notify {
-            message,
-            secret: is_secret,
-            level: severity,
-        },
-    }
-}
 
 pub(super) fn diagnostics(diagnostics: &[Diagnostic]) -> Vec<protocol::Diagnostic> {
     diagnostics.iter().map(diagnostic).collect()
@@ -113,18 +42,15 @@ pub(super) fn hook_result(out: Effects) -> protocol::HookResult {
     protocol::HookResult {
         guarded: None,
         diagnostics: diagnostics(&out.diagnostics),
-        actions: actions(out.actions),
+        actions: out.actions,
     }
 }
 
-pub(super) fn branch_result(answer: BranchAnswer, out: Effects) -> protocol::BranchResult {
-    let keeps = answer.keeps_conversation;
+pub(super) fn branch_result(answer: BranchMutation, out: Effects) -> protocol::BranchResult {
     protocol::BranchResult {
-        mutation: keeps.then_some(protocol::BranchMutation {
-            skip_conversation_restore: true,
-        }),
+        mutation: Some(answer).filter(|answer| answer.skip_conversation_restore),
         diagnostics: diagnostics(&out.diagnostics),
-        actions: actions(out.actions),
+        actions: out.actions,
     }
 }
 
@@ -137,7 +63,7 @@ pub(super) fn tool_call_result(decision: ToolDecision, out: Effects) -> protocol
         block,
         mutation: None,
         diagnostics: diagnostics(&out.diagnostics),
-        actions: actions(out.actions),
+        actions: out.actions,
     }
 }
 
@@ -151,22 +77,10 @@ pub(super) fn tool_execute_result(answer: ToolAnswer, out: Effects) -> protocol:
     protocol::ToolExecuteResult {
         content: vec![protocol::Content::Text { text }],
         details: Some(details),
-        result_type: kind.map(|kind| match kind {
-            AnswerKind::Error => protocol::ResultType::Error,
-            AnswerKind::Cancel => protocol::ResultType::Cancel,
-            AnswerKind::Complete => protocol::ResultType::Complete,
-        }),
+        result_type: kind,
         is_error: (kind == Some(AnswerKind::Error)).then_some(true),
         diagnostics: diagnostics(&out.diagnostics),
-        actions: actions(out.actions),
-    }
-}
-
-pub(super) fn command_run_result(out: Effects) -> protocol::CommandRunResult {
-    protocol::CommandRunResult {
-        guarded: None,
-        diagnostics: diagnostics(&out.diagnostics),
-        actions: actions(out.actions),
+        actions: out.actions,
     }
 }
 

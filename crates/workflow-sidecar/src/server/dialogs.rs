@@ -2,7 +2,6 @@
 
 use jsonrpsee::types::Id;
 use serde_json::value::RawValue;
-use workflow_core::approval::ShownFile;
 use workflow_core::effect::Question;
 use workflow_core::event::Answer;
 use workflow_core::types::QuestionId;
@@ -10,7 +9,7 @@ use workflow_protocol::method::{UiConfirm, UiDismiss, UiInput, UiSelect};
 use workflow_protocol::{ConfirmParams, DismissParams, InputDialogParams, SelectParams, Text};
 
 use super::convert;
-use super::host_requests::{HostQuestion, HostRequest, QuestionFile};
+use super::host_requests::{HostQuestion, HostRequest};
 use super::state::Server;
 use crate::driver::Driver;
 use crate::platform::gates::HostAnswer;
@@ -35,7 +34,13 @@ impl Server {
     /// Handles the answer to a question. One that does not fit the question counts as none, and an option counts only if
     /// the file that was shown is unchanged.
     fn handle_answer(&mut self, id: &Id<'_>, asked: &HostQuestion, result: Option<&RawValue>) {
-        let is_confirmation = asked.options.is_empty() && !asked.is_text;
+        let Question {
+            id: question,
+            options,
+            placeholder,
+            ..
+        } = &asked.question;
+        let is_confirmation = options.is_empty() && placeholder.is_none();
         let result = result.map(RawValue::get);
         // A response that is not a string chooses nothing.
         let chosen: Option<Text<'_>> = result
@@ -54,50 +59,39 @@ impl Server {
             }
         };
         let out = self.handle_event(&asked.session, |session, out| {
-            session.handle_answer(asked.question, answer, out);
+            session.handle_answer(*question, answer, out);
         });
         self.apply(&asked.session, out.actions);
     }
 
     fn has_changed(&self, asked: &HostQuestion) -> bool {
-        asked.shown.as_ref().is_some_and(|shown| {
+        let shown = asked.question.show.as_ref().zip(asked.shown.as_ref());
+        shown.is_some_and(|(path, shown)| {
             !self.sessions.get(&asked.session).is_some_and(|open| {
                 let cwd = &open.driver.directories.cwd;
                 let platform = &self.config.platform;
-                platform.is_unchanged(&shown.path, cwd, &shown.state)
+                platform.is_unchanged(path, cwd, &shown.state)
             })
         })
     }
 
     /// Sends a question of a session to the host.
     pub(super) fn ask(&mut self, session: &str, question: Question) {
-        let Question {
-            id,
-            title,
-            message,
-            options,
-            placeholder,
-            show,
-        } = question;
-        let mut excerpt = String::new();
-        let shown = show.zip(self.sessions.get(session)).map(|(path, open)| {
+        let (title, options) = (question.title.clone(), question.options.clone());
+        let placeholder = question.placeholder.clone();
+        let shown = question.show.as_ref().zip(self.sessions.get(session));
+        let shown = shown.map(|(path, open)| {
             let cwd = &open.driver.directories.cwd;
-            let ShownFile {
-                excerpt: beginning,
-                state,
-            } = self.config.platform.show(&path, cwd);
-            excerpt = beginning;
-            QuestionFile { path, state }
+            self.config.platform.show(path, cwd)
         });
-        let message = [message, excerpt].join("\n").trim().to_owned();
+        let excerpt = shown.as_ref().map_or("", |shown| &shown.excerpt);
+        let message = [&question.message, excerpt].join("\n").trim().to_owned();
+        let session_id = session.to_owned();
         let id = self.asked.add(HostRequest::Question(HostQuestion {
-            session: session.to_owned(),
-            question: id,
-            options: options.clone(),
-            is_text: placeholder.is_some(),
+            session: session_id.clone(),
+            question,
             shown,
         }));
-        let session_id = session.to_owned();
         if let Some(placeholder) = placeholder {
             let params = InputDialogParams {
                 session_id,
@@ -127,7 +121,9 @@ impl Server {
         let host = self.host.as_ref();
         if host.is_some_and(|host| host.abilities.dismissal)
             && let Some(id) = self.asked.find(|request| match request {
-                HostRequest::Question(open) => open.session == session && open.question == question,
+                HostRequest::Question(open) => {
+                    open.session == session && open.question.id == question
+                }
                 HostRequest::Command(_) => false,
             })
         {

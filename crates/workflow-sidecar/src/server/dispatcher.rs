@@ -14,7 +14,7 @@ use workflow_protocol::method::{self, Initialize};
 use workflow_protocol::{Error, Kind, Method, PROTOCOL_VERSION, for_each_method};
 
 use super::handlers::Handler;
-use super::host::{not_initialized, unsupported_version};
+use super::host::not_initialized;
 use super::state::Server;
 use crate::log::LINES;
 use crate::platform::PlatformReport;
@@ -172,7 +172,10 @@ fn check(server: &Server, method: &str, params: Option<&str>) -> Result<(), Erro
     }
     // Another version may have other parameters, so the version is read before the others.
     match params.and_then(protocol_version) {
-        Some(version) if version != PROTOCOL_VERSION => Err(unsupported_version(version)),
+        Some(version) if version != PROTOCOL_VERSION => {
+            let message = format!("version {version} of the protocol is not spoken here");
+            Err(Error::new(Kind::UnsupportedVersion, message))
+        }
         _ => Ok(()),
     }
 }

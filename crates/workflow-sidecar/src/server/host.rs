@@ -29,10 +29,3 @@ impl Host {
 pub(super) fn not_initialized() -> Error {
     Error::new(Kind::NotInitialized, "send initialize first")
 }
-
-pub(super) fn unsupported_version(version: u32) -> Error {
-    Error::new(
-        Kind::UnsupportedVersion,
-        format!("version {version} of the protocol is not spoken here"),
-    )
-}

@@ -1,7 +1,8 @@
 //! The requests to the host that it has not answered yet.
 
+use workflow_core::approval::ShownFile;
 use workflow_core::diagnostic::visible;
-use workflow_core::types::QuestionId;
+use workflow_core::effect::Question;
 
 /// A request to the host that it has not answered yet.
 #[derive(Debug)]
@@ -16,21 +17,9 @@ pub(super) enum HostRequest {
 #[derive(Debug)]
 pub(super) struct HostQuestion {
     pub(super) session: String,
-    pub(super) question: QuestionId,
-    /// The choices; without options it is answered with yes or no, unless it asks for a text.
-    pub(super) options: Vec<String>,
-    /// True if it is answered with a line of text.
-    pub(super) is_text: bool,
+    pub(super) question: Question,
     /// The file that was shown with it.
-    pub(super) shown: Option<QuestionFile>,
-}
-
-/// A file that was shown with a question.
-#[derive(Debug)]
-pub(super) struct QuestionFile {
-    pub(super) path: String,
-    /// Its state when it was shown.
-    pub(super) state: String,
+    pub(super) shown: Option<ShownFile>,
 }
 
 impl HostRequest {
@@ -47,7 +36,7 @@ impl HostQuestion {
     /// The option that was shown as this text: hidden characters are shown as escapes. Of options that look the same it
     /// is the last one, because the first one approves.
     pub(super) fn option_shown_as<'a>(&'a self, chosen: &'a str) -> &'a str {
-        let mut options = self.options.iter().rev();
+        let mut options = self.question.options.iter().rev();
         options
             .find(|option| visible(option) == chosen)
             .map_or(chosen, String::as_str)

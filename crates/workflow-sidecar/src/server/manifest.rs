@@ -22,7 +22,7 @@ pub(super) const CANCEL_COMMAND: &str = "cancel-workflow";
 const RESTORING: &[&str] = &["cwd", "hasUI", "projectTrusted", "sessionFile", "branch"];
 
 /// The hooks to forward, and the fields of each event and of the context that are read.
-const HOOKS: &[(&str, &[&str], &[&str])] = &[
+const HOOKS: [(&str, &[&str], &[&str]); 14] = [
     ("session_start", &[], RESTORING),
     ("session_tree", &[], RESTORING),
     ("session_switch", &[], RESTORING),
@@ -49,24 +49,26 @@ pub(super) fn manifest() -> Manifest {
     Manifest {
         protocol_version: PROTOCOL_VERSION,
         server: ServerInfo {
-            name: env!("CARGO_PKG_NAME").to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            name: env!("CARGO_PKG_NAME"),
+            version: env!("CARGO_PKG_VERSION"),
         },
-        hooks: HOOKS.iter().map(subscription).collect(),
+        hooks: HOOKS
+            .map(|(name, event, context)| HookSubscription {
+                name,
+                event,
+                context,
+            })
+            .to_vec(),
         tools: vec![step_tool()],
         commands: commands(),
         message_types: message_types(),
-        entry_types: entry_types(),
+        entry_types: ENTRIES
+            .map(|(custom_type, description)| EntryType {
+                custom_type,
+                description,
+            })
+            .to_vec(),
         ..Manifest::default()
-    }
-}
-
-fn subscription(&(name, event, context): &(&str, &[&str], &[&str])) -> HookSubscription {
-    let owned = |fields: &[&str]| fields.iter().map(ToString::to_string).collect();
-    HookSubscription {
-        name: name.to_owned(),
-        event: owned(event),
-        context: owned(context),
     }
 }
 
@@ -97,32 +99,29 @@ pub(crate) fn step_tool() -> ToolDeclaration {
         "required": ["action"],
     });
     ToolDeclaration {
-        name: STEP_TOOL.to_owned(),
-        label: "Workflow Step".to_owned(),
+        name: STEP_TOOL,
+        label: "Workflow Step",
         description: "Controls the active workflow. 'next' finishes the current phase and enters the next one, \
             'status' shows the current phase and its rules, 'loop' starts the current scope again at its first phase, \
-            and 'cancel' ends the workflow after a second call has confirmed it."
-            .to_owned(),
+            and 'cancel' ends the workflow after a second call has confirmed it.",
         parameters: to_raw_value(&parameters).expect("a JSON value is JSON"),
         prompt_snippet: Some(
-            "Finish a workflow phase, show the current phase, start again, or cancel".to_owned(),
+            "Finish a workflow phase, show the current phase, start again, or cancel",
         ),
-        prompt_guidelines: [
+        prompt_guidelines: &[
             "Call workflow_step with action='next' only after you have done everything that the current phase asks for.",
             "Call workflow_step alone, and wait for its answer before you work on the next phase.",
             "Call workflow_step with action='status' if you are not sure which phase is active.",
             "Use action='loop' to repeat the current scope, and action='cancel' only if the user wants to end the workflow.",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
+        ],
         execution_mode: ExecutionMode::Sequential,
     }
 }
 
 fn commands() -> Vec<CommandDeclaration> {
-    let command = |name: &str, description: &str, completes, immediate| CommandDeclaration {
-        name: name.to_owned(),
-        description: description.to_owned(),
+    let command = |name, description, completes, immediate| CommandDeclaration {
+        name,
+        description,
         completes,
         immediate,
     };
@@ -140,19 +139,19 @@ fn commands() -> Vec<CommandDeclaration> {
 
 /// hook-lifecycle: "Message Custom Types". Only the context message is for the model.
 fn message_types() -> Vec<MessageType> {
-    let shown = |custom_type: &str, prefix: Option<&str>, color: &str| MessageType {
-        custom_type: custom_type.to_owned(),
+    let shown = |custom_type, prefix: Option<_>, color| MessageType {
+        custom_type,
         display: MessageDisplay {
-            prefix: prefix.map(str::to_owned),
-            prefix_color: prefix.map(|_| "accent".to_owned()),
-            color: color.to_owned(),
+            prefix,
+            prefix_color: prefix.map(|_| "accent"),
+            color,
             bold: false,
             text: None,
         },
         to_model: false,
     };
     let mut context = shown(message_type::CONTEXT, Some("🔄 "), "dim");
-    context.display.text = Some("[Workflow Context injected]".to_owned());
+    context.display.text = Some("[Workflow Context injected]");
     context.to_model = true;
     let mut complete = shown(message_type::COMPLETE, None, "success");
     complete.display.bold = true;
@@ -161,37 +160,32 @@ fn message_types() -> Vec<MessageType> {
     vec![context, complete, countdown, paused]
 }
 
-fn entry_types() -> Vec<EntryType> {
-    let entry = |custom_type: &str, description: &str| EntryType {
-        custom_type: custom_type.to_owned(),
-        description: description.to_owned(),
-    };
-    vec![
-        entry(
-            entry_type::STATE,
-            "The state of the run; the last entry counts",
-        ),
-        entry(
-            entry_type::DEFINITION,
-            "The definition that the run uses, also if its files change or are removed",
-        ),
-        entry(
-            entry_type::RUN,
-            "How many reminders the agent was sent, whether the run is paused, and the last move by the user",
-        ),
-        entry(entry_type::VALUES, "The inputs and outputs of the run"),
-        entry(entry_type::BUDGET, "What the run has used of its budgets"),
-        entry(
-            entry_type::TALLY,
-            "What happened in the run, for the summary at its end",
-        ),
-        entry(
-            entry_type::GATE,
-            "The result of a gate, or the state that it compares with, recorded when its phase was entered",
-        ),
-        entry(
-            entry_type::CHECKPOINT,
-            "The checkpoint of the code at the start of a turn",
-        ),
-    ]
-}
+/// The entries, each with its meaning.
+const ENTRIES: [(&str, &str); 8] = [
+    (
+        entry_type::STATE,
+        "The state of the run; the last entry counts",
+    ),
+    (
+        entry_type::DEFINITION,
+        "The definition that the run uses, also if its files change or are removed",
+    ),
+    (
+        entry_type::RUN,
+        "How many reminders the agent was sent, whether the run is paused, and the last move by the user",
+    ),
+    (entry_type::VALUES, "The inputs and outputs of the run"),
+    (entry_type::BUDGET, "What the run has used of its budgets"),
+    (
+        entry_type::TALLY,
+        "What happened in the run, for the summary at its end",
+    ),
+    (
+        entry_type::GATE,
+        "The result of a gate, or the state that it compares with, recorded when its phase was entered",
+    ),
+    (
+        entry_type::CHECKPOINT,
+        "The checkpoint of the code at the start of a turn",
+    ),
+];

@@ -78,8 +78,7 @@ impl OpenSession {
     /// to apply without a run, and remembers it as reported.
     pub(super) fn take_guarded_change(&mut self) -> Option<bool> {
         let before = self.guarded_reported;
-        let is_guarded = self.report_guarded();
-        (before != is_guarded).then_some(is_guarded)
+        Some(self.report_guarded()).filter(|is_guarded| *is_guarded != before)
     }
 
     /// Returns true if the settings apply without a run, and remembers it as reported.

@@ -308,8 +308,7 @@ impl Server {
         id: &str,
         event: impl FnOnce(&mut Driver, Millis) -> ((), Effects),
     ) -> Effects {
-        self.drive(id, event)
-            .map_or_else(|_| Effects::default(), |((), out)| out)
+        self.drive(id, event).unwrap_or_default().1
     }
 
     /// Has a session handle an event, and passes on what it gives. Actions and diagnostics are left for the answer to the
@@ -408,7 +407,8 @@ impl Server {
                 id,
                 CommandRunResult {
                     guarded: self.take_guarded_change(session),
-                    ..convert::command_run_result(out)
+                    diagnostics: convert::diagnostics(&out.diagnostics),
+                    actions: out.actions,
                 },
             ),
             (RequestKind::Branch, Reply::Branch(answer)) => {
@@ -439,7 +439,7 @@ impl Server {
         if !actions.is_empty() {
             self.outbox.notify::<HostApply>(&HostApplyParams {
                 session_id: session.to_owned(),
-                actions: convert::actions(actions),
+                actions,
             });
         }
     }

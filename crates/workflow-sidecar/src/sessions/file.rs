@@ -10,9 +10,8 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use workflow_core::event::Entry;
+use workflow_core::text_or_none;
 use workflow_protocol::Text;
-
-use crate::rpc::text_or_none;
 
 /// A parsed session file.
 #[derive(Debug)]

@@ -423,7 +423,7 @@ impl Timeline {
         }
         if let Some(why) = now.paused.filter(|_| before.paused.is_none()) {
             self.push(TimelineEvent::Paused {
-                why: RunCondition::from(why).words(),
+                why: RunCondition::Paused(why).words(),
             });
         }
     }

@@ -117,7 +117,7 @@ impl Platform for DryRunPlatform {
             Effect::WatchTriggers { triggers } => Some(PlatformEvent::TriggersWatched {
                 report: self.watch(triggers),
             }),
-            effect => effect.result().on_empty_platform(),
+            effect => effect.on_empty_platform(),
         }
     }
 }

@@ -6,20 +6,12 @@ use crate::definition::{Catalog, Settings};
 use crate::diagnostic::{Code, Diagnostic, Severity, shown};
 use crate::run::{Changes, DefinitionMismatch, Position, RunState, StoredDefinition, Terms};
 
-/// What the user last agreed to in a run: at its start, or in answer to the question about changed files.
-#[derive(Debug, Clone)]
-pub(crate) struct Agreed {
-    pub(super) task_id: String,
-    pub(super) terms: Terms,
-    /// The digest of the changed files that the user declined.
-    pub(super) declined: Option<String>,
-}
-
 /// The terms in force.
 #[derive(Debug, Clone)]
 pub(crate) struct InForce {
     pub(super) catalog: Arc<Catalog>,
-    /// What the user agreed to. Changes that are only texts need no consent.
+    /// What the user last agreed to: at the start of the run, or in answer to the question about changed files. Changes that are
+    /// only texts need no consent.
     pub(super) agreed: Terms,
     /// The terms of the files, which apply alone when the user agrees.
     pub(super) files: Terms,
@@ -141,14 +133,10 @@ fn definition_changed(state: &RunState) -> Diagnostic {
 }
 
 fn guards_changed(state: &RunState, changes: &Changes) -> Diagnostic {
-    let holds = if changes.ways.is_empty() {
-        "what held and what is new both hold"
-    } else {
-        "the run keeps its stored definition"
-    };
     let message = format!(
-        "the files of workflow `{}` or the settings have changed, and {holds} until you agree: {}",
+        "the files of workflow `{}` or the settings have changed, and {} until you agree: {}",
         shown(&state.workflow_key),
+        changes.holds(),
         changes.lines().collect::<Vec<_>>().join("; ")
     );
     Diagnostic::new(Code::GuardsChanged, Severity::Warning, message)

@@ -17,7 +17,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 pub(crate) use self::approval::approval_not_stored;
-pub(crate) use self::in_force::Agreed;
 use self::in_force::{InForce, definition_lost, other_phase};
 pub(crate) use self::routes::{Move, leads_back};
 use super::budget::{Budgets, Work};
@@ -161,10 +160,10 @@ impl ActiveRun {
 
     /// Restores a run with the definitions that it continues with (behaviour: "Definition gone").
     ///
-    /// `before` is what the user had agreed to in this run until now, if the session was open.
+    /// `before` is the run until now, if the session was open.
     pub(crate) fn restore(
         restored: RestoredRun,
-        before: Option<Agreed>,
+        before: Option<&Self>,
         loaded: &Loaded,
         project_trusted: bool,
         problems: &mut Vec<Diagnostic>,
@@ -189,18 +188,18 @@ impl ActiveRun {
             let guards = stored.guards.clone().unwrap_or_default();
             (stored.hash.clone(), guards)
         });
-        let stored = definition.map(|stored| Agreed {
-            task_id: state.task_id.clone(),
-            terms: Terms {
+        let is_same = |run: &&Self| run.is_active() && run.progress.state.task_id == state.task_id;
+        let (agreed, declined) = if let Some(run) = before.filter(is_same) {
+            (Some(run.in_force.agreed.clone()), run.declined.clone())
+        } else if let Some(stored) = definition {
+            let terms = Terms {
                 catalog: Arc::new(stored.catalog),
                 guards: stored.guards.unwrap_or_default(),
-            },
-            declined: stored.declined,
-        });
-        let agreed = before
-            .filter(|before| before.task_id == state.task_id)
-            .or(stored);
-        let (agreed, declined) = agreed.map(|agreed| (agreed.terms, agreed.declined)).unzip();
+            };
+            (Some(terms), stored.declined)
+        } else {
+            (None, None)
+        };
         let known = agreed.as_ref().map(|agreed| &agreed.guards);
         let files = Terms {
             catalog: Arc::clone(&loaded.catalog),
@@ -228,7 +227,7 @@ impl ActiveRun {
             baseline,
             record,
             definition_persisted,
-            declined: declined.flatten(),
+            declined,
             memory: RunMemory {
                 tally,
                 ..RunMemory::default()
@@ -249,15 +248,6 @@ impl ActiveRun {
             run.stored.remove(entry);
         }
         Some(run)
-    }
-
-    /// What the user agreed to in the run.
-    pub(crate) fn agreed(&self) -> Option<Agreed> {
-        self.is_active().then(|| Agreed {
-            task_id: self.progress.state.task_id.clone(),
-            terms: self.in_force.agreed.clone(),
-            declined: self.declined.clone(),
-        })
     }
 
     /// The changes of the files that the user has not agreed to.

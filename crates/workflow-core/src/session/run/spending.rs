@@ -57,7 +57,7 @@ impl ActiveRun {
         } else if !warnings.is_empty() {
             out.act(Action::SendUserMessage {
                 content: budget::warning(&warnings),
-                delivery: Delivery::Steer,
+                deliver_as: Some(Delivery::Steer),
             });
         }
         used_up_before

@@ -33,6 +33,13 @@ impl ActiveRun {
         out.append_entry(T::TYPE, &Stored::of(task_id, step, content));
     }
 
+    /// Appends an entry of the run, unless the session has it.
+    fn store<T: RunEntry>(&mut self, step: Option<u64>, content: &T, out: &mut Effects) {
+        if self.note_stored(content) {
+            self.append(step, content, out);
+        }
+    }
+
     /// Notes that the session has an entry with this content. Returns false if it had it before; a step alone causes no entry.
     pub(super) fn note_stored<T: RunEntry>(&mut self, content: &T) -> bool {
         let text = serde_json::to_string(content).expect("entries have string keys only");
@@ -53,9 +60,7 @@ impl ActiveRun {
     /// Appends what happened, unless the session has it.
     pub(crate) fn persist_tally(&mut self, out: &mut Effects) {
         let tally = self.memory.tally;
-        if self.note_stored(&tally) {
-            self.append(None, &tally, out);
-        }
+        self.store(None, &tally, out);
     }
 
     /// Appends what the user agreed to, unless the session has it (behaviour: "Definition gone").
@@ -88,9 +93,7 @@ impl ActiveRun {
         // A cancelled run makes no step: its values would count before its state does.
         if !self.progress.state.cancelled {
             let values = self.progress.data.values.clone();
-            if self.note_stored(&values) {
-                self.append(step, &values, out);
-            }
+            self.store(step, &values, out);
         }
         let had_data = self.has_stored_data;
         let run = self.to_be_stored();

@@ -11,9 +11,9 @@ use workflow_core::types::Millis;
 use super::HookError;
 use crate::driver::RestoredSession;
 use crate::hook_hosts::answer::HookDecision;
-use crate::hook_hosts::protected_paths::ProtectedPaths;
 use crate::hook_hosts::tool_result;
 use crate::hook_hosts::{HookHost, TICKET_ARGUMENT};
+use crate::platform::paths::LocalPaths;
 use crate::store::{SessionKey, Store, Ticket};
 use crate::time::wall_time;
 
@@ -34,9 +34,8 @@ pub(super) fn judge(
         .strip_prefix(&directories.cwd)
         .unwrap_or(cwd)
         .to_string_lossy();
-    let platform = session.driver.platform();
-    let paths = platform.paths(&directories.project());
-    let paths = ProtectedPaths::new(host, paths, &directories.cwd);
+    let paths = LocalPaths::new(&directories.cwd, &directories.agent_dir, None);
+    let paths = paths.with_protected(host.files_about_hooks(&directories.cwd));
     for (number, part) in host.engine_calls(tool, input).iter().enumerate() {
         let call = Call::new(&part.tool, part.input.as_deref(), &paths).opened_in(&opened_in);
         let call = if number == 0 { call } else { call.as_part() };

@@ -2,7 +2,6 @@
 
 use workflow_core::definition::Bound;
 use workflow_core::reminders::ContinueCounters;
-use workflow_core::run::PathSegment;
 use workflow_core::session::View;
 use workflow_protocol as protocol;
 
@@ -10,23 +9,13 @@ pub(crate) fn session_state_result(view: Option<View<'_>>) -> protocol::SessionS
     let Some(view) = view else {
         return protocol::SessionStateResult::default();
     };
-    let View {
-        state,
-        phase,
-        condition: _,
-        counters,
-        status,
-        countdown,
-        inputs,
-        visit,
-        budget,
-    } = view;
+    let (state, phase, counters) = (view.state, view.phase, view.counters);
     let outcomes = phase.map(|phase| phase.outcomes.clone());
     let flow = protocol::RunFlow {
-        inputs,
+        inputs: view.inputs,
         outcomes: outcomes.filter(|outcomes| !outcomes.is_empty()),
-        visit,
-        budget,
+        visit: view.visit,
+        budget: view.budget,
     };
     let mut result = protocol::SessionStateResult {
         active: state.active,
@@ -34,11 +23,11 @@ pub(crate) fn session_state_result(view: Option<View<'_>>) -> protocol::SessionS
         workflow_key: Some(state.workflow_key.clone()),
         task_id: Some(state.task_id.clone()),
         task_description: Some(state.task_description.clone()),
-        path: state.current_path.segments().iter().map(segment).collect(),
+        path: state.current_path.segments().to_vec(),
         global_step_count: Some(state.global_step_count),
-        status,
+        status: view.status,
         paused: pause_text(counters),
-        countdown,
+        countdown: view.countdown,
         flow: Some(flow).filter(|flow| *flow != protocol::RunFlow::default()),
         ..protocol::SessionStateResult::default()
     };
@@ -63,13 +52,6 @@ pub(crate) fn session_state_result(view: Option<View<'_>>) -> protocol::SessionS
         });
     }
     result
-}
-
-fn segment(segment: &PathSegment) -> protocol::PathSegment {
-    protocol::PathSegment {
-        workflow_key: segment.workflow_key.clone(),
-        phase_index: segment.phase_index as u64,
-    }
 }
 
 fn times(bound: Bound) -> Option<u32> {

@@ -1,7 +1,7 @@
 //! Files that are observed while they are loaded, so that a change is noticed later.
 
 use std::cell::RefCell;
-use std::fs::{self, Metadata};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -32,24 +32,17 @@ struct FileVersion {
 
 impl FileVersion {
     fn of(path: &Path) -> Option<Self> {
-        // A file without metadata is as one that is not there: it cannot be read.
-        fs::metadata(path)
-            .ok()
-            .map(|metadata| Self::from(&metadata))
-    }
-}
-
-impl From<&Metadata> for FileVersion {
-    fn from(metadata: &Metadata) -> Self {
         #[cfg(unix)]
         use std::os::unix::fs::MetadataExt;
-        Self {
+        // A file without metadata is as one that is not there: it cannot be read.
+        let metadata = fs::metadata(path).ok()?;
+        Some(Self {
             // A system without modification times has none to compare.
             modified: metadata.modified().ok(),
             length: metadata.len(),
             #[cfg(unix)]
             inode: (metadata.ino(), metadata.ctime(), metadata.ctime_nsec()),
-        }
+        })
     }
 }
 
@@ -83,13 +76,10 @@ impl Observed {
     /// The observations, unless a file is so new that its next change might not show.
     pub(super) fn finish(self) -> Option<Observations> {
         let seen = self.seen.into_inner();
-        let has_distinct_age = |version: &FileVersion| {
-            let modified = version.modified?;
-            let age = self.began.duration_since(modified).ok()?;
-            (age >= DISTINCT_AGE).then_some(())
-        };
+        let age = |version: &FileVersion| self.began.duration_since(version.modified?).ok();
         let mut versions = seen.iter().filter_map(|(_, version)| version.as_ref());
-        let all_distinct = versions.all(|version| has_distinct_age(version).is_some());
+        let all_distinct =
+            versions.all(|version| age(version).is_some_and(|age| age >= DISTINCT_AGE));
         all_distinct.then_some(Observations(seen))
     }
 }

@@ -8,7 +8,7 @@ use workflow_protocol::method::{
 };
 use workflow_protocol::{
     AgentEndMutation, AgentEndParams, AgentEndResult, AgentStartParams, BeforeAgentStartParams,
-    BeforeAgentStartResult, HookResult, Inject, InputParams, TurnParams,
+    BeforeAgentStartResult, HookResult, InputParams, TurnParams,
 };
 
 use super::super::convert;
@@ -26,13 +26,9 @@ impl Handler<HookBeforeAgentStart> for Server {
             session.handle_before_agent_start(prompt, out)
         })?;
         Ok(Some(BeforeAgentStartResult {
-            inject: message.map(|message| Inject {
-                custom_type: message.custom_type.to_owned(),
-                content: message.content,
-                display: false,
-            }),
+            inject: message,
             diagnostics: convert::diagnostics(&out.diagnostics),
-            actions: convert::actions(out.actions),
+            actions: out.actions,
         }))
     }
 }
@@ -78,7 +74,7 @@ impl Handler<HookAgentEnd> for Server {
                 state: None,
             },
             diagnostics: convert::diagnostics(&out.diagnostics),
-            actions: convert::actions(out.actions),
+            actions: out.actions,
         }))
     }
 }

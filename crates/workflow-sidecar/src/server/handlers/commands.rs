@@ -1,8 +1,5 @@
 //! The commands of the manifest.
 
-use std::sync::Arc;
-
-use workflow_core::definition::Loaded;
 use workflow_core::effect::Reply;
 use workflow_core::session::{self, Control};
 use workflow_protocol::method::{CommandComplete, CommandRun};
@@ -18,29 +15,28 @@ use super::{Handler, HandlerResult};
 
 impl Handler<CommandRun> for Server {
     fn handle(&mut self, params: CommandRunParams<'_>) -> HandlerResult<CommandRunResult> {
-        let command = match &*params.name {
-            START_COMMAND => Command::Start(self.definitions(&params.session_id, &params.context)?),
-            CANCEL_COMMAND => Command::Cancel,
-            name => {
-                Command::Control(Control::of_command(name).ok_or_else(|| unknown_command(name))?)
-            }
+        let (name, arguments) = (&*params.name, &*params.arguments);
+        let loaded = match name {
+            START_COMMAND => Some(self.definitions(&params.session_id, &params.context)?),
+            _ => None,
         };
-        self.handle_request(
-            &params,
-            RequestKind::Command,
-            |session, request, out| match command {
-                Command::Start(loaded) => {
-                    session.handle_workflow_command(request, &params.arguments, loaded, out);
+        let control = Control::of_command(name);
+        if loaded.is_none() && control.is_none() && name != CANCEL_COMMAND {
+            return Err(unknown_command(name));
+        }
+        let kind = RequestKind::Command;
+        self.handle_request(&params, kind, |session, request, out| {
+            match (loaded, control) {
+                (Some(loaded), _) => {
+                    session.handle_workflow_command(request, arguments, loaded, out);
                 }
-                Command::Cancel => {
+                (None, Some(control)) => session.handle_control(request, control, arguments, out),
+                (None, None) => {
                     session.handle_cancel_command(out);
                     out.reply(request, Reply::Command);
                 }
-                Command::Control(control) => {
-                    session.handle_control(request, control, &params.arguments, out);
-                }
-            },
-        )
+            }
+        })
     }
 }
 
@@ -82,13 +78,6 @@ fn proposed(proposals: Vec<(String, String)>) -> CommandCompleteResult {
         items: Some(items.collect()).filter(|items: &Vec<Completion>| !items.is_empty()),
         ..CommandCompleteResult::default()
     }
-}
-
-/// A command of the manifest.
-enum Command {
-    Start(Arc<Loaded>),
-    Cancel,
-    Control(Control),
 }
 
 fn unknown_command(name: &str) -> Error {

@@ -7,13 +7,12 @@ use workflow_core::session::Abilities;
 use workflow_protocol::method::{ClockAdvance, Initialize, Shutdown};
 use workflow_protocol::{
     self as protocol, ClockAdvanceParams, ClockAdvanceResult, Error, InitializeParams, Kind,
-    Manifest, PROTOCOL_VERSION, ShutdownParams,
+    Manifest, ShutdownParams,
 };
 
 use super::super::clock::Clock;
-use super::super::convert;
 use super::super::definitions::Definitions;
-use super::super::host::{Host, unsupported_version};
+use super::super::host::Host;
 use super::super::manifest::manifest;
 use super::super::state::Server;
 use super::{Handler, HandlerResult};
@@ -33,9 +32,6 @@ impl Handler<Initialize> for Server {
                 Kind::AlreadyInitialized,
                 "initialize comes once",
             ));
-        }
-        if params.protocol_version != PROTOCOL_VERSION {
-            return Err(unsupported_version(params.protocol_version));
         }
         let seed = match params.clock {
             protocol::Clock::System => {
@@ -71,26 +67,24 @@ impl Handler<Initialize> for Server {
             seed,
         });
         Ok(Some(Manifest {
-            warnings: if self.config.has_surroundings {
-                warnings(params.capabilities.dialogs, params.agent_dir.as_deref())
-            } else {
-                Vec::new()
-            },
+            warnings: self.warnings(params.capabilities.dialogs, params.agent_dir.as_deref()),
             ..manifest()
         }))
     }
 }
 
-/// What a host and its surroundings lack.
-fn warnings(has_dialogs: bool, agent_dir: Option<&str>) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if !has_dialogs && notifier(&user_agent_dir(agent_dir)).is_none() {
-        warnings.push(NO_DIALOGS.to_owned());
+impl Server {
+    /// What a host and its surroundings lack.
+    fn warnings(&self, has_dialogs: bool, agent_dir: Option<&str>) -> Vec<String> {
+        if !self.config.has_surroundings {
+            return Vec::new();
+        }
+        let has_notifier = || notifier(&user_agent_dir(agent_dir)).is_some();
+        let no_dialogs = (!has_dialogs && !has_notifier()).then_some(NO_DIALOGS);
+        let pipe = is_pipe(std::io::stdin()).then_some(PIPE);
+        let warnings = [no_dialogs, pipe].into_iter().flatten();
+        warnings.map(str::to_owned).collect()
     }
-    if is_pipe(std::io::stdin()) {
-        warnings.push(PIPE.to_owned());
-    }
-    warnings
 }
 
 impl Handler<ClockAdvance> for Server {
@@ -103,7 +97,7 @@ impl Handler<ClockAdvance> for Server {
         }
         let actions = self.tick(Some(&params.session_id));
         Ok(Some(ClockAdvanceResult {
-            actions: convert::actions(actions),
+            actions,
             ..ClockAdvanceResult::default()
         }))
     }

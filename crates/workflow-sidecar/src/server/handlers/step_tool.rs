@@ -1,6 +1,7 @@
 //! Calls of `workflow_step`, the tool of the manifest.
 
 use workflow_core::policy::STEP_TOOL;
+use workflow_core::session::StepCall;
 use workflow_protocol::method::{ToolCancel, ToolExecute};
 use workflow_protocol::{
     Error, HookResult, Kind, SessionBound, ToolCancelParams, ToolExecuteParams, ToolExecuteResult,
@@ -10,7 +11,6 @@ use super::super::convert;
 use super::super::requests::RequestKind;
 use super::super::state::Server;
 use super::{Handler, HandlerResult};
-use crate::step_arguments::StepArguments;
 
 impl Handler<ToolExecute> for Server {
     fn handle(&mut self, params: ToolExecuteParams<'_>) -> HandlerResult<ToolExecuteResult> {
@@ -20,10 +20,9 @@ impl Handler<ToolExecute> for Server {
                 format!("there is no tool {:?}", &*params.name),
             ));
         }
-        let arguments = params
+        let call = params
             .arguments
-            .map_or_else(StepArguments::default, StepArguments::read);
-        let call = arguments.call();
+            .map_or_else(StepCall::default, StepCall::read);
         let kind = RequestKind::Step {
             session: params.session_id().to_owned(),
             call: params.tool_call_id.to_string(),

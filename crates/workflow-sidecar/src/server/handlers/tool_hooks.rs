@@ -37,7 +37,7 @@ impl Handler<HookToolResult> for Server {
         Ok(Some(ToolResultResult {
             mutation: content,
             diagnostics: convert::diagnostics(&out.diagnostics),
-            actions: convert::actions(out.actions),
+            actions: out.actions,
         }))
     }
 }

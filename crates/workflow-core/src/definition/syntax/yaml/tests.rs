@@ -175,7 +175,7 @@ fn spans_count_from_the_start_of_the_source() {
     let error = parse("a: [", 100, LIMITS).unwrap_err();
     assert_eq!(
         error,
-        Finding::error(Code::Syntax, Some(Span::new(103, 104)), error.message())
+        Finding::error(Code::Syntax, Some(Span::new(103, 104)), &*error.message)
     );
 }
 
@@ -232,7 +232,7 @@ fn aliases_count_as_what_they_repeat() {
 #[test]
 fn the_hint_for_unquoted_text_is_given() {
     let finding = |text: &str| parse(text, 0, LIMITS).unwrap_err();
-    let names = |text: &str, word: &str| finding(text).help_text().contains(word);
+    let names = |text: &str, word: &str| finding(text).help.contains(word);
     assert!(names("a: {b} is next\n", r#"`a: "{b} is next"`"#));
     assert!(names("a: {b, c} is next\n", "`{`"));
     assert!(names("a:\n  - *.ts\n", "`*`"));

@@ -1,8 +1,8 @@
-//! The string type of parameters.
+//! Strings of JSON from elsewhere: parameters and stored states.
 //!
 //! `&str` fails on the first escape and `Option<Cow<str>>` always copies; [`Text`] borrows a string without escapes and
-//! copies any other. A lone surrogate, which JSON can write and Rust cannot, is read as U+FFFD: a call must not be lost
-//! because an emoji was cut in two.
+//! copies any other. A lone surrogate, which JSON can write and Rust cannot, is read as U+FFFD: neither a call nor
+//! a run must be lost because an emoji was cut in two.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,6 +11,7 @@ use std::ops::Deref;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Visitor};
+use serde_json::value::RawValue;
 
 /// Text of a line: borrowed, or copied if it has an escape.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
@@ -58,6 +59,15 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
         // As bytes, a string may have lone surrogates.
         deserializer.deserialize_bytes(Bytes)
     }
+}
+
+/// Reads a text; `None` if the value is something else.
+pub fn text_or_none<'de, D>(deserializer: D) -> Result<Option<Text<'de>>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    let json = <&RawValue>::deserialize(deserializer)?;
+    Ok(serde_json::from_str(json.get()).ok())
 }
 
 /// Returns text with each lone surrogate, which is three bytes, as U+FFFD.
