@@ -69,9 +69,10 @@ fn branch(loaded: &Arc<Loaded>) -> Vec<(String, Box<RawValue>)> {
             }
         }
     };
-    let mut out = Effects::at(NOW);
-    session.handle_session(&[], loaded, &mut out);
-    session.handle_workflow_command(RequestId(0), "w do it", Arc::clone(loaded), &mut out);
+    let ((), out) = session.at(NOW, |session| {
+        session.handle_session(&[], loaded);
+        session.handle_workflow_command(RequestId(0), "w do it", Arc::clone(loaded));
+    });
     keep(out);
     let output = |at| {
         (
@@ -82,14 +83,14 @@ fn branch(loaded: &Arc<Loaded>) -> Vec<(String, Box<RawValue>)> {
     let outputs: serde_json::Map<_, _> = (0..OUTPUTS).map(output).collect();
     let outputs = to_raw_value(&outputs).expect("it is JSON");
     for visit in 1..VISITS {
-        let mut out = Effects::at(NOW);
         let call = StepCall {
             action: Some("next".into()),
             outcome: (visit > 1 && visit % 2 == 1).then_some("back".into()),
             outputs: (visit == 1).then_some(&*outputs),
             ..StepCall::default()
         };
-        session.handle_workflow_step(RequestId(visit as u64), &call, &mut out);
+        let request = RequestId(visit as u64);
+        let ((), out) = session.at(NOW, |session| session.handle_workflow_step(request, &call));
         keep(out);
     }
     branch
@@ -131,7 +132,7 @@ fn main() {
     let (read, read_fastest) = times(|| drop(restore(&entries)));
     let (whole, whole_fastest) = times(|| {
         let mut session = Session::new(Abilities::default(), 7);
-        session.handle_session(&entries, &loaded, &mut Effects::at(NOW));
+        session.at(NOW, |session| session.handle_session(&entries, &loaded));
     });
     println!(
         "{VISITS} visits, {OUTPUTS} outputs: {} entries, {} KiB; restore {read:.2} ms ({read_fastest:.2}), session start {whole:.2} ms ({whole_fastest:.2}); median of {ROUNDS} (fastest)",

@@ -1,7 +1,7 @@
 //! The engine of workflow-sidecar: pure, without I/O, clock or randomness.
 //!
-//! A [`Session`] handles the events of one session of a host. Each event has a method, named `handle_*`, that adds
-//! everything that must be done to [`Effects`]:
+//! A [`Session`] handles the events of one session of a host. Each event has a method, named `handle_*`, and
+//! [`Session::at`] gives everything that must be done because of it, as [`Effects`]:
 //!
 //! - An [`Action`](effect::Action) or a [`Question`](effect::Question) is for the host.
 //! - An [`Effect`](effect::Effect) is for the platform: run a gate, record a checkpoint, watch triggers. Its result comes
@@ -18,17 +18,14 @@
 //! use workflow_core::effect::Reply;
 //! use workflow_core::session::{Abilities, Session, StepCall};
 //! use workflow_core::types::RequestId;
-//! use workflow_core::Effects;
 //!
 //! let mut session = Session::new(Abilities::default(), 7);
 //! let loaded = Arc::new(Loaded::default());
 //!
-//! let mut out = Effects::at(0);
-//! session.handle_session(&[], &loaded, &mut out);
+//! session.at(0, |session| session.handle_session(&[], &loaded));
 //!
-//! let mut out = Effects::at(1_000);
 //! let call = StepCall { action: Some("status".into()), ..StepCall::default() };
-//! session.handle_workflow_step(RequestId(1), &call, &mut out);
+//! let ((), out) = session.at(1_000, |session| session.handle_workflow_step(RequestId(1), &call));
 //! let Reply::Step(answer) = &out.answers[0].reply else {
 //!     panic!("the status needs nobody");
 //! };

@@ -100,8 +100,9 @@ impl Host {
             ..Abilities::default()
         };
         let mut session = Session::new(abilities, 7);
-        let mut out = Effects::at(NOW);
-        session.handle_session(&entries(&branch), &Loaded::default(), &mut out);
+        let ((), out) = session.at(NOW, |session| {
+            session.handle_session(&entries(&branch), &Loaded::default());
+        });
         let mut host = Self {
             session,
             branch,
@@ -123,9 +124,9 @@ impl Host {
         if effects.any(|effect| matches!(effect, Effect::TakeBaseline { .. })) {
             // Null would mean that there is no baseline, and it would be requested again.
             let baseline = RawValue::from_string("{}".to_owned()).expect("it is JSON");
-            let mut out = Effects::at(NOW);
             let event = PlatformEvent::BaselineTaken { baseline };
-            self.session.handle_platform_event(event, &mut out);
+            let handle = |session: &mut Session| session.handle_platform_event(event);
+            let (_, out) = self.session.at(NOW, handle);
             self.keep(out);
         }
     }
@@ -139,7 +140,6 @@ impl Host {
             .chain([None]);
         for (outcome, outputs) in outcomes.zip([None, Some(&*flag)].into_iter().cycle()) {
             self.steps += 1;
-            let mut out = Effects::at(NOW);
             let request = RequestId(self.steps);
             let next = StepCall {
                 action: Some("next".into()),
@@ -147,7 +147,8 @@ impl Host {
                 outputs,
                 ..StepCall::default()
             };
-            self.session.handle_workflow_step(request, &next, &mut out);
+            let handle = |session: &mut Session| session.handle_workflow_step(request, &next);
+            let ((), out) = self.session.at(NOW, handle);
             self.keep(out);
         }
     }

@@ -78,6 +78,16 @@ pub enum Action {
     },
 }
 
+impl Action {
+    pub(crate) fn notify(level: Severity, message: String) -> Self {
+        Self::Notify {
+            message,
+            level,
+            secret: false,
+        }
+    }
+}
+
 /// A message for the conversation.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -33,7 +33,7 @@ pub mod message_type {
 }
 
 /// Everything that must be done because of one event.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Effects {
     now: Millis,
     /// The actions of the host, in order.
@@ -109,8 +109,7 @@ pub struct Denied {
 
 impl Effects {
     /// An empty collector for an event that happens now.
-    #[must_use]
-    pub fn at(now: Millis) -> Self {
+    pub(crate) fn at(now: Millis) -> Self {
         Self {
             now,
             ..Self::default()
@@ -118,8 +117,7 @@ impl Effects {
     }
 
     /// The time of the event.
-    #[must_use]
-    pub fn now(&self) -> Millis {
+    pub(crate) fn now(&self) -> Millis {
         self.now
     }
 
@@ -154,11 +152,7 @@ impl Effects {
 
     /// Shows a message to the person.
     pub(crate) fn notify(&mut self, severity: Severity, message: impl Into<String>) {
-        self.act(Action::Notify {
-            message: message.into(),
-            level: severity,
-            secret: false,
-        });
+        self.act(Action::notify(severity, message.into()));
     }
 
     /// Puts a message into the conversation, for people.
@@ -231,7 +225,7 @@ impl Effects {
     }
 
     /// Answers a request.
-    pub fn reply(&mut self, request: RequestId, reply: Reply) {
+    pub(crate) fn reply(&mut self, request: RequestId, reply: Reply) {
         self.answer(request, reply, None);
     }
 
@@ -526,7 +520,7 @@ pub enum AnswerKind {
 }
 
 /// A question to the person, shown by the host.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Question {
     /// Comes back with the answer. The session gives it when it asks.
     pub id: QuestionId,
@@ -560,7 +554,7 @@ impl Question {
 }
 
 /// The answer to a request. It comes with the event of the request, or with a later one.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct RequestAnswer {
     /// The request.
     pub request: RequestId,
@@ -571,7 +565,7 @@ pub struct RequestAnswer {
 }
 
 /// An answer, by the kind of its request.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
     /// To a tool call.
     ToolCall(ToolDecision),

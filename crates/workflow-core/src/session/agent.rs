@@ -7,7 +7,7 @@ use super::questions::Topic;
 use super::run::ActiveRun;
 use super::step_tool::{self, NONE_APPLIES, NoMove};
 use crate::condition::RunCondition;
-use crate::effect::{Delivery, Effects, Reply, ToolAnswer};
+use crate::effect::{Delivery, Reply, ToolAnswer};
 use crate::policy::gate_report::{self, Report};
 use crate::reminders::PauseReason;
 use crate::run::{RunProgress, TransitionError};
@@ -15,19 +15,24 @@ use crate::types::RequestId;
 
 impl Session {
     /// Moves the run as a response of the model asks. The answer contains the instructions of the phase.
-    fn move_by_tool(&mut self, progress: RunProgress, out: &mut Effects) {
+    fn move_by_tool(&mut self, progress: RunProgress) {
         self.turn_moved = self.turn_moved.map(|_| true);
         let (limits, is_cancelled) = (progress.data.limits_note(), progress.state.cancelled);
-        self.enter(progress, None, out);
+        self.enter(progress, None);
         let phase = self.run.as_ref().and_then(ActiveRun::phase);
         if let Some(reason) = limits {
             match phase {
                 Some(phase) => {
                     let label = phase.label();
-                    out.inform(format!("The workflow went to {label}: {reason}"));
+                    self.out
+                        .inform(format!("The workflow went to {label}: {reason}"));
                 }
-                None if is_cancelled => out.warn(format!("The workflow is cancelled: {reason}")),
-                None => out.inform(format!("The workflow is complete: {reason}")),
+                None if is_cancelled => self
+                    .out
+                    .warn(format!("The workflow is cancelled: {reason}")),
+                None => self
+                    .out
+                    .inform(format!("The workflow is complete: {reason}")),
             }
         }
         if let Some(phase) = phase {
@@ -36,18 +41,13 @@ impl Session {
     }
 
     /// Handles a call of `workflow_step`.
-    pub fn handle_workflow_step(
-        &mut self,
-        request: RequestId,
-        call: &StepCall<'_>,
-        out: &mut Effects,
-    ) {
-        self.auto_continue.on_tool_used(out);
+    pub fn handle_workflow_step(&mut self, request: RequestId, call: &StepCall<'_>) {
+        self.auto_continue.on_tool_used(&mut self.out);
         let action = call.action.as_deref();
         if action != Some("cancel") {
             self.forget_first_cancel();
         }
-        self.spend(|_| {}, out);
+        self.spend(|_| {});
         let run = self.run.as_ref().filter(|run| run.is_active());
         let used_up = run.and_then(|run| run.budgets().used_up());
         let answer = match (action, used_up) {
@@ -56,24 +56,19 @@ impl Session {
                 Some(step_tool::status(self.run.as_ref()))
             }
             (Some("next" | "loop"), Some(used_up)) => Some(step_tool::budget_used_up(&used_up)),
-            (Some("next"), None) => self.leave_phase(request, call, out),
-            (Some("loop"), None) => Some(self.repeat_scope(out)),
-            (Some("cancel"), _) => Some(self.cancel_by_tool(out)),
+            (Some("next"), None) => self.leave_phase(request, call),
+            (Some("loop"), None) => Some(self.repeat_scope()),
+            (Some("cancel"), _) => Some(self.cancel_by_tool()),
             (other, _) => Some(step_tool::unknown_action(other)),
         };
-        self.refresh_status(out);
+        self.refresh_status();
         if let Some(answer) = answer {
-            out.reply(request, Reply::Step(answer));
+            self.out.reply(request, Reply::Step(answer));
         }
     }
 
     /// Leaves the phase. `None` if the answer comes later.
-    fn leave_phase(
-        &mut self,
-        request: RequestId,
-        call: &StepCall<'_>,
-        out: &mut Effects,
-    ) -> Option<ToolAnswer> {
+    fn leave_phase(&mut self, request: RequestId, call: &StepCall<'_>) -> Option<ToolAnswer> {
         if let Some(phase) = self.phase().filter(|_| self.turn_moved == Some(true)) {
             return Some(step_tool::read_first(phase));
         }
@@ -83,16 +78,16 @@ impl Session {
         {
             return Some(answer);
         }
-        if let Err(answer) = self.take_over(call, out) {
+        if let Err(answer) = self.take_over(call) {
             return Some(answer);
         }
-        self.begin_exit(Leaver::Agent(request), out);
+        self.begin_exit(Leaver::Agent(request));
         None
     }
 
     /// Notes what a call of `next` hands over; the error is the answer to a call that lacks some. While a person is asked
     /// about something else, that question is withdrawn.
-    fn take_over(&mut self, call: &StepCall<'_>, out: &mut Effects) -> Result<(), ToolAnswer> {
+    fn take_over(&mut self, call: &StepCall<'_>) -> Result<(), ToolAnswer> {
         let exit = self.exit.condition();
         let is_asked = exit == Some(RunCondition::AwaitsApproval);
         if exit.is_some() && !is_asked {
@@ -108,39 +103,39 @@ impl Session {
                 return Ok(());
             }
             let why = "a later call of workflow_step hands over another outcome or other outputs";
-            self.cancel_exit(why, out);
+            self.cancel_exit(why);
         }
         if let Some(run) = &mut self.run {
-            run.hand_over(handed_over, out);
+            run.hand_over(handed_over, &mut self.out);
         }
         Ok(())
     }
 
     /// Leaves the phase after its gate passed with these reports.
-    pub(super) fn advance(&mut self, reports: &[Report], out: &mut Effects) -> ToolAnswer {
+    pub(super) fn advance(&mut self, reports: &[Report]) -> ToolAnswer {
         let answer = match step_tool::plan_leave(self.run.as_ref(), self.jumps()) {
             Ok(planned) => {
-                self.move_by_tool(planned.to.clone(), out);
+                self.move_by_tool(planned.to.clone());
                 step_tool::advanced(&planned, self.run.as_ref())
             }
-            Err(why) => self.stay(why, out),
+            Err(why) => self.stay(why),
         };
         step_tool::with_reports(answer, reports)
     }
 
     /// Stays in the phase whose gate did not pass, or goes where the check that failed leads.
-    pub(super) fn not_passed(&mut self, reports: &[Report], out: &mut Effects) -> ToolAnswer {
+    pub(super) fn not_passed(&mut self, reports: &[Report]) -> ToolAnswer {
         let from = self.run.as_ref().map_or("", ActiveRun::phase_name);
         let from = from.to_owned();
         let (run, jumps) = (self.run.as_ref(), self.jumps());
         let advice = gate_report::advice(reports);
         let what_to_do = match run.and_then(|run| run.plan_failure(reports, jumps)) {
             Some(Ok(progress)) => {
-                self.move_by_tool(progress, out);
+                self.move_by_tool(progress);
                 let run = self.run.as_ref().expect("it has just moved");
                 return step_tool::sent_back(&from, reports, run);
             }
-            Some(Err(TransitionError::Limit(limit))) => self.stay(NoMove::Limit(limit), out).text,
+            Some(Err(TransitionError::Limit(limit))) => self.stay(NoMove::Limit(limit)).text,
             Some(Err(TransitionError::NoneApplies)) => {
                 format!("The workflow was not moved, because {NONE_APPLIES}. {advice}")
             }
@@ -152,54 +147,54 @@ impl Session {
         step_tool::not_passed(&from, reports, &what_to_do)
     }
 
-    fn repeat_scope(&mut self, out: &mut Effects) -> ToolAnswer {
+    fn repeat_scope(&mut self) -> ToolAnswer {
         match step_tool::plan_repeat(self.run.as_ref(), self.jumps()) {
             Ok(planned) => {
-                self.move_by_tool(planned.to.clone(), out);
+                self.move_by_tool(planned.to.clone());
                 step_tool::repeated(&planned, self.run.as_ref())
             }
-            Err(why) => self.stay(why, out),
+            Err(why) => self.stay(why),
         }
     }
 
-    fn cancel_by_tool(&mut self, out: &mut Effects) -> ToolAnswer {
+    fn cancel_by_tool(&mut self) -> ToolAnswer {
         let run = self.run.as_mut();
         if let Some(run) = run.filter(|run| run.is_cancelled_by_user()) {
             if !self.questions.is_open(Topic::is_cancel) && self.questions.can_ask() {
                 let question = step_tool::cancellation_question(run);
-                self.questions.ask(Topic::Cancel, question, out);
+                self.questions.ask(Topic::Cancel, question, &mut self.out);
             }
             if run.counters().paused.is_none() {
-                run.pause(PauseReason::Question, out);
+                run.pause(PauseReason::Question, &mut self.out);
             }
             return step_tool::ask_to_cancel(self.questions.has_dialogs());
         }
         let (answer, to) = step_tool::plan_cancel(self.run.as_mut());
         if let Some(progress) = to {
-            self.enter(progress, None, out);
+            self.enter(progress, None);
         }
         answer
     }
 
     /// Sends the agent on, because the user was asked to cancel the run and said no. A run that is paused for something
     /// else stays so.
-    pub(super) fn go_on(&mut self, out: &mut Effects) {
+    pub(super) fn go_on(&mut self) {
         if let Some(run) = &mut self.run
             && run.is_paused_for(PauseReason::Question)
         {
-            run.reset_counters(out);
+            run.reset_counters(&mut self.out);
         }
         let Some(run) = &self.run else { return };
         if run.is_paused() {
             let condition = self.condition(run).described();
             let message = format!("The workflow is not cancelled. Now: {condition}.");
-            return out.inform(message);
+            return self.out.inform(message);
         }
         let name = run.phase_name();
         let text = format!(
             "[workflow] The workflow is not cancelled: the user was asked and said no. You are still in {name}. Continue with this \
              phase, and call workflow_step with action='next' when it is done."
         );
-        self.send_to_agent(text, Some(Delivery::Steer), out);
+        self.send_to_agent(text, Some(Delivery::Steer));
     }
 }

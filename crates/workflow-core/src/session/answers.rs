@@ -14,7 +14,7 @@ use crate::types::{QuestionId, RequestId};
 impl Session {
     /// Asks for trust in the commands of the run that has started, or says how to give it. Without trust the run continues
     /// up to the first gate that needs it.
-    pub(super) fn on_commands_not_trusted(&mut self, out: &mut Effects) {
+    pub(super) fn on_commands_not_trusted(&mut self) {
         let Some(run) = self.run.as_ref().filter(|run| run.is_active()) else {
             return;
         };
@@ -23,16 +23,18 @@ impl Session {
         match commands.start_question(self.host.trusts_project(), can_ask) {
             Ok(question) => {
                 let topic = Topic::StartTrust(commands.all().to_vec());
-                self.questions.ask(topic, question, out);
+                self.questions.ask(topic, question, &mut self.out);
             }
-            Err(notice) => out.warn(notice),
+            Err(notice) => self.out.warn(notice),
         }
     }
 
     /// Asks about changed files of the run. Without dialogs the diagnostic says how to agree.
-    pub(super) fn ask_about_changed_files(&mut self, out: &mut Effects) {
-        self.questions
-            .close_all(|topic| matches!(topic, Topic::ChangedFiles { .. }), out);
+    pub(super) fn ask_about_changed_files(&mut self) {
+        self.questions.close_all(
+            |topic| matches!(topic, Topic::ChangedFiles { .. }),
+            &mut self.out,
+        );
         if let Some(run) = &self.run
             && let Some(question) = changed_files::question(run)
             && self.questions.can_ask()
@@ -41,25 +43,25 @@ impl Session {
                 digest: run.changes().digest.clone(),
                 state: run.state().clone(),
             };
-            self.questions.ask(topic, question, out);
+            self.questions.ask(topic, question, &mut self.out);
         }
     }
 
     /// Reports what is watched, and asks for trust in the project's triggers.
-    pub(super) fn on_triggers_watched(&mut self, report: &WatchReport, out: &mut Effects) {
+    pub(super) fn on_triggers_watched(&mut self, report: &WatchReport) {
         if !report.started.is_empty() {
             let started = report.started.join(", ");
-            out.inform(format!("[workflow] Watching {started}"));
+            self.out.inform(format!("[workflow] Watching {started}"));
         }
         for problem in &report.problems {
-            out.warn(format!("[workflow] {problem}"));
+            self.out.warn(format!("[workflow] {problem}"));
         }
         let is_asked = |topic: &Topic| matches!(topic, Topic::Triggers(_));
         if !report.untrusted || self.triggers.are_declined() || self.questions.is_open(is_asked) {
             return;
         }
         if let Some(why) = self.questions.cannot_ask("this host cannot ask") {
-            return self.triggers.decline(why, out);
+            return self.triggers.decline(why, &mut self.out);
         }
         let mut shown = self.settings.triggers.clone();
         shown.retain(|trigger| trigger.tier == Tier::Project);
@@ -68,7 +70,8 @@ impl Session {
             "The settings of this project send messages to the agent when one of these receives something. A watched file is emptied after it is read:",
             shown.iter().map(Trigger::listed),
         );
-        self.questions.ask(Topic::Triggers(shown), question, out);
+        self.questions
+            .ask(Topic::Triggers(shown), question, &mut self.out);
     }
 
     /// Handles a conversation that is about to go back to a turn, or to these entries: asks whether to restore the code.
@@ -77,146 +80,138 @@ impl Session {
         request: RequestId,
         turn: Option<u64>,
         entries: Option<&[Entry<'_>]>,
-        out: &mut Effects,
     ) {
-        self.withdraw_restore_question("you were asked again", out);
+        self.withdraw_restore_question("you were asked again");
         let can_ask = self.questions.can_ask() && self.host.trusts_project();
-        let since = out.mark();
-        let snapshot = can_ask.then(|| self.checkpoints.to_restore(turn, entries, out));
+        let since = self.out.mark();
+        let snapshot = can_ask.then(|| self.checkpoints.to_restore(turn, entries, &mut self.out));
         match snapshot.flatten() {
             Some(snapshot) => {
                 let topic = Topic::Restore(PendingRestore { request, snapshot });
-                self.questions.ask(topic, checkpoints::question(), out);
+                self.questions
+                    .ask(topic, checkpoints::question(), &mut self.out);
             }
-            None => checkpoints::proceed(request, false, since, out),
+            None => checkpoints::proceed(request, false, since, &mut self.out),
         }
     }
 
     /// Withdraws the question whether to restore the code, because the conversation continues without an answer.
-    pub(super) fn withdraw_restore_question(&mut self, why: &str, out: &mut Effects) {
-        self.withdraw_all(|topic| matches!(topic, Topic::Restore(_)), why, out);
+    pub(super) fn withdraw_restore_question(&mut self, why: &str) {
+        self.withdraw_all(|topic| matches!(topic, Topic::Restore(_)), why);
     }
 
     /// Withdraws the questions whose topics fit, for a reason.
-    pub(super) fn withdraw_all(
-        &mut self,
-        fits: impl Fn(&Topic) -> bool,
-        why: &str,
-        out: &mut Effects,
-    ) {
-        for topic in self.questions.close_all(fits, out) {
-            self.end_question(topic, Unanswered::Withdrawn(why), out);
+    pub(super) fn withdraw_all(&mut self, fits: impl Fn(&Topic) -> bool, why: &str) {
+        for topic in self.questions.close_all(fits, &mut self.out) {
+            self.end_question(topic, Unanswered::Withdrawn(why));
         }
     }
 
     /// Handles the answer to a question.
-    pub fn handle_answer(&mut self, question: QuestionId, answer: Answer<'_>, out: &mut Effects) {
+    pub fn handle_answer(&mut self, question: QuestionId, answer: Answer<'_>) {
         let topic = match self.questions.take(question) {
             Some(Ok(topic)) => topic,
             Some(Err(late)) if answer != Answer::Dismissed => {
                 let place = self.phase().map_or_else(String::new, |phase| {
                     format!(" The workflow is in {}.", phase.phase.name)
                 });
-                return out.warn(format!("{late}{place}"));
+                return self.out.warn(format!("{late}{place}"));
             }
             Some(Err(_)) | None => return,
         };
         let confirmed = answer == Answer::Confirmed(true);
         match topic {
-            Topic::Start(start) => self.on_start_answer(start, answer, out),
+            Topic::Start(start) => self.on_start_answer(start, answer),
             Topic::ToolCall(call) => {
-                if !self.calls.on_answer(&call, answer, out) {
+                if !self.calls.on_answer(&call, answer, &mut self.out) {
                     self.count_blocked();
                 }
             }
-            Topic::Trust | Topic::Approval => self.on_exit_answer(Some(answer), out),
+            Topic::Trust | Topic::Approval => self.on_exit_answer(Some(answer)),
             Topic::StartTrust(commands) if confirmed => {
-                out.perform(Effect::TrustCommands { commands });
+                self.out.perform(Effect::TrustCommands { commands });
             }
             Topic::Triggers(triggers) if confirmed => {
-                out.perform(Effect::TrustTriggers { triggers });
+                self.out.perform(Effect::TrustTriggers { triggers });
                 // The question is repeated for those that changed since.
-                self.watch_triggers(out);
+                self.watch_triggers();
             }
-            Topic::Triggers(_) => self.triggers.decline("you did not agree", out),
-            Topic::Move(pending) => self.on_move_answer(&pending, answer, out),
+            Topic::Triggers(_) => self.triggers.decline("you did not agree", &mut self.out),
+            Topic::Move(pending) => self.on_move_answer(&pending, answer),
             Topic::Restore(pending) => {
                 let trusted = self.host.trusts_project();
                 self.checkpoints
-                    .on_answer(pending, answer, trusted, &mut self.ids, out);
+                    .on_answer(pending, answer, trusted, &mut self.ids, &mut self.out);
             }
             Topic::ChangedFiles { digest, state } => {
-                self.on_changes_answer(digest, &state, confirmed, out);
+                self.on_changes_answer(digest, &state, confirmed)
             }
-            Topic::Cancel if confirmed => self.handle_cancel_command(out),
-            Topic::Cancel => self.go_on(out),
-            Topic::StartTrust(_) => decline_commands(out),
+            Topic::Cancel if confirmed => self.cancel_by_user(),
+            Topic::Cancel => self.go_on(),
+            Topic::StartTrust(_) => decline_commands(&mut self.out),
         }
-        self.refresh_status(out);
+        self.refresh_status();
     }
 
     /// Continues with the changed files alone if the user agreed, and the run is as it was.
-    fn on_changes_answer(
-        &mut self,
-        digest: String,
-        state: &RunState,
-        agreed: bool,
-        out: &mut Effects,
-    ) {
+    fn on_changes_answer(&mut self, digest: String, state: &RunState, agreed: bool) {
         let Some(run) = &mut self.run else { return };
         if !agreed {
-            run.decline_changes(digest, out);
+            run.decline_changes(digest, &mut self.out);
             let message = "[workflow] The run keeps its rules. To use the changed files alone, end it with /cancel-workflow and start it \
                            again.";
-            out.inform(message);
+            self.out.inform(message);
         } else if run.state() == state && run.changes().digest == digest {
-            self.adopt_changed_files(out);
+            self.adopt_changed_files();
         } else {
             let message = "[workflow] The run has moved in the meantime, so it keeps its rules. Reload to be asked again.";
-            out.warn(message);
+            self.out.warn(message);
         }
     }
 
     /// Ends a question that has no answer, and answers the request that waits for it.
-    pub(super) fn end_question(&mut self, topic: Topic, why: Unanswered<'_>, out: &mut Effects) {
+    pub(super) fn end_question(&mut self, topic: Topic, why: Unanswered<'_>) {
         use Unanswered::{SessionEnded, TimedOut, Withdrawn};
         match (topic, why) {
             (Topic::Start(start), TimedOut(notice)) => {
-                settle(Some(start.request), Notice::warning(notice), out);
+                settle(Some(start.request), Notice::warning(notice), &mut self.out);
             }
-            (Topic::Start(start), _) => out.reply(start.request, Reply::Command),
+            (Topic::Start(start), _) => self.out.reply(start.request, Reply::Command),
             (Topic::ToolCall(call), TimedOut(_)) => {
-                self.calls.end_question(call, TIMED_OUT, out);
+                self.calls.end_question(call, TIMED_OUT, &mut self.out);
                 self.count_blocked();
             }
             (Topic::ToolCall(call), SessionEnded) => {
-                self.calls.end_question(call, "the session ended", out);
+                self.calls
+                    .end_question(call, "the session ended", &mut self.out);
             }
-            (Topic::ToolCall(call), Withdrawn(why)) => call.end(why, out),
-            (Topic::Trust | Topic::Approval, TimedOut(_)) => self.on_exit_answer(None, out),
-            (Topic::StartTrust(_), TimedOut(_)) => decline_commands(out),
+            (Topic::ToolCall(call), Withdrawn(why)) => call.end(why, &mut self.out),
+            (Topic::Trust | Topic::Approval, TimedOut(_)) => self.on_exit_answer(None),
+            (Topic::StartTrust(_), TimedOut(_)) => decline_commands(&mut self.out),
             (Topic::Move(pending), TimedOut(notice)) => {
-                settle(pending.request, Notice::warning(notice), out);
+                settle(pending.request, Notice::warning(notice), &mut self.out);
             }
             (Topic::Move(pending), Withdrawn(why)) => {
-                settle(pending.request, Notice::info(why), out);
+                settle(pending.request, Notice::info(why), &mut self.out);
             }
             (Topic::Restore(pending), why) => {
-                let since = out.mark();
+                let since = self.out.mark();
                 match why {
-                    TimedOut(notice) => out.warn(notice),
+                    TimedOut(notice) => self.out.warn(notice),
                     SessionEnded => {}
                     Withdrawn(why) => {
-                        out.inform(format!("[workflow] The code was not changed: {why}."));
+                        self.out
+                            .inform(format!("[workflow] The code was not changed: {why}."));
                     }
                 }
-                checkpoints::proceed(pending.request, false, since, out);
+                checkpoints::proceed(pending.request, false, since, &mut self.out);
             }
-            (Topic::Triggers(_), TimedOut(_)) => self.triggers.decline(TIMED_OUT, out),
-            (Topic::ChangedFiles { .. }, TimedOut(notice)) => out.warn(notice),
+            (Topic::Triggers(_), TimedOut(_)) => self.triggers.decline(TIMED_OUT, &mut self.out),
+            (Topic::ChangedFiles { .. }, TimedOut(notice)) => self.out.warn(notice),
             // The run stays paused: an agent that goes on could ask again and again.
             (Topic::Cancel, TimedOut(notice)) => {
-                out.inform(format!("{notice} The agent waits: any message resumes it."));
+                self.out
+                    .inform(format!("{notice} The agent waits: any message resumes it."));
             }
             (
                 Topic::Trust

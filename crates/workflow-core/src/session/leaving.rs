@@ -16,7 +16,7 @@ use super::{Session, controls, step_tool};
 use crate::approval::Decision;
 use crate::definition::{Approval, Check, Gate, Phase, RunCheck};
 use crate::diagnostic::{shown, visible};
-use crate::effect::{Action, Effect, Effects, GateRun, Notice, Question, Reply, ToolAnswer};
+use crate::effect::{Action, Effect, GateRun, Notice, Question, Reply, ToolAnswer};
 use crate::event::Answer;
 use crate::policy::STEP_TOOL;
 use crate::policy::gate_report::{CheckError, CheckVerdict, Report};
@@ -39,13 +39,13 @@ type Next = Result<Awaited, ExitOutcome>;
 
 impl Session {
     /// Starts to leave the phase.
-    pub(super) fn begin_exit(&mut self, by: Leaver, out: &mut Effects) {
+    pub(super) fn begin_exit(&mut self, by: Leaver) {
         let mut exit = Exit::new(by);
-        let next = self.first_step(&mut exit, out);
-        self.follow_exit(exit, next, out);
+        let next = self.first_step(&mut exit);
+        self.follow_exit(exit, next);
     }
 
-    fn first_step(&mut self, exit: &mut Exit, out: &mut Effects) -> Next {
+    fn first_step(&mut self, exit: &mut Exit) -> Next {
         if self.exit.condition().is_some() {
             let text = "Not advanced: an earlier call of workflow_step is still leaving this phase. Wait for its answer.";
             return Err(ExitOutcome::Stay(not_advanced(text)));
@@ -55,17 +55,17 @@ impl Session {
         }
         let phase = self.phase().map(|resolved| &resolved.phase);
         if phase.is_some_and(|phase| !phase.gate.is_empty()) {
-            self.start_gate(out)
+            self.start_gate()
         } else if phase.is_some_and(|phase| phase.approve.is_some()) {
-            exit.checked = Some(out.now());
-            self.need_approval(exit, out)
+            exit.checked = Some(self.out.now());
+            self.need_approval(exit)
         } else {
             Err(ExitOutcome::Advance(Vec::new()))
         }
     }
 
     /// Has the exit wait, or acts on its end and answers the call of `next` or the command.
-    fn follow_exit(&mut self, exit: Exit, next: Next, out: &mut Effects) {
+    fn follow_exit(&mut self, exit: Exit, next: Next) {
         let outcome = match next {
             Ok(awaited) => return self.exit.wait(exit, awaited),
             Err(outcome) => outcome,
@@ -73,9 +73,9 @@ impl Session {
         let request = match exit.by {
             Leaver::Agent(request) => request,
             Leaver::User { request, control } => {
-                if self.finish_exit_by_user(request, control, outcome, out) == Answered::Now {
-                    self.refresh_status(out);
-                    controls::answer(request, exit.since, out);
+                if self.finish_exit_by_user(request, control, outcome) == Answered::Now {
+                    self.refresh_status();
+                    controls::answer(request, exit.since, &mut self.out);
                 }
                 return;
             }
@@ -85,48 +85,51 @@ impl Session {
         let answer = match outcome {
             ExitOutcome::Stay(answer) | ExitOutcome::Declined(answer) => answer,
             ExitOutcome::NotPassed(reports) => {
-                with_comment(self.not_passed(&reports, out), comment.as_deref())
+                with_comment(self.not_passed(&reports), comment.as_deref())
             }
-            ExitOutcome::Advance(reports) => self.advance(&reports, out),
+            ExitOutcome::Advance(reports) => self.advance(&reports),
         };
         // With the answer, so that a host that waits for it hears nothing else before.
-        self.refresh_status(out);
-        out.answer(request, Reply::Step(answer), exit.since);
+        self.refresh_status();
+        self.out.answer(request, Reply::Step(answer), exit.since);
     }
 
     /// Stops the gate, withdraws the question, and answers the call of `next` or the command in progress.
-    pub(super) fn cancel_exit(&mut self, why: &str, out: &mut Effects) {
-        let cancelled_exit = self.exit.take(|_| true, out);
+    pub(super) fn cancel_exit(&mut self, why: &str) {
+        let cancelled_exit = self.exit.take(|_| true, &mut self.out);
         if let Some((_, awaited)) = &cancelled_exit {
             if let Awaited::Gate { gate, .. } = *awaited {
-                out.perform(Effect::CancelGate { gate });
+                self.out.perform(Effect::CancelGate { gate });
             }
-            self.close_question_of(awaited, out);
+            self.close_question_of(awaited);
         }
         if let Some(run) = &mut self.run {
-            run.clear_dialog_approval(out);
+            run.clear_dialog_approval(&mut self.out);
         }
         match cancelled_exit.map(|(exit, _)| exit.by) {
-            Some(Leaver::Agent(request)) => out.reply(request, Reply::Step(cancelled(why))),
+            Some(Leaver::Agent(request)) => self.out.reply(request, Reply::Step(cancelled(why))),
             Some(Leaver::User { request, .. }) => {
                 let notice = format!("The workflow was not moved: {why}.");
-                settle(request, Notice::info(notice), out);
+                settle(request, Notice::info(notice), &mut self.out);
             }
             None => {}
         }
     }
 
     /// Handles a call of `workflow_step` that the host cancels.
-    pub fn handle_step_cancelled(&mut self, request: RequestId, out: &mut Effects) {
+    pub fn handle_step_cancelled(&mut self, request: RequestId) {
         if self.exit.is_for(request) {
-            self.cancel_exit("the call was cancelled", out);
-            self.refresh_status(out);
+            self.cancel_exit("the call was cancelled");
+            self.refresh_status();
         }
     }
 
     /// Asks for trust in the commands of the gate, or reports that it cannot run.
-    pub(super) fn on_gate_not_trusted(&mut self, gate: GateRunId, out: &mut Effects) {
-        let Some((mut exit, _)) = self.exit.take(|awaited| awaited.is_gate(gate), out) else {
+    pub(super) fn on_gate_not_trusted(&mut self, gate: GateRunId) {
+        let Some((mut exit, _)) = self
+            .exit
+            .take(|awaited| awaited.is_gate(gate), &mut self.out)
+        else {
             return;
         };
         let cannot_ask = if self.host.trusts_project() {
@@ -135,20 +138,18 @@ impl Session {
             Some("the user does not trust the project in this host")
         };
         let next = match cannot_ask {
-            Some(why) => self.end_untrusted_gate(&mut exit, why, out),
-            None => Ok(self.ask_trust(out)),
+            Some(why) => self.end_untrusted_gate(&mut exit, why),
+            None => Ok(self.ask_trust()),
         };
-        self.follow_exit(exit, next, out);
+        self.follow_exit(exit, next);
     }
 
     /// Continues with the result of the gate. A report of a gate that was cancelled changes nothing.
-    pub(super) fn on_gate_finished(
-        &mut self,
-        gate: GateRunId,
-        mut reports: Vec<Report>,
-        out: &mut Effects,
-    ) {
-        let Some((mut exit, _)) = self.exit.take(|awaited| awaited.is_gate(gate), out) else {
+    pub(super) fn on_gate_finished(&mut self, gate: GateRunId, mut reports: Vec<Report>) {
+        let Some((mut exit, _)) = self
+            .exit
+            .take(|awaited| awaited.is_gate(gate), &mut self.out)
+        else {
             return;
         };
         // A gate without a report has not passed.
@@ -159,42 +160,37 @@ impl Session {
         if let Some(phase) = self.phase() {
             redact(&mut reports, &phase.results);
         }
-        let next = self.end_gate(&mut exit, reports, out);
-        self.follow_exit(exit, next, out);
+        let next = self.end_gate(&mut exit, reports);
+        self.follow_exit(exit, next);
     }
 
     /// Continues with the decision that was looked up.
-    pub(super) fn on_approval_read(
-        &mut self,
-        decision: Option<Box<Decision>>,
-        is_outdated: bool,
-        out: &mut Effects,
-    ) {
+    pub(super) fn on_approval_read(&mut self, decision: Option<Box<Decision>>, is_outdated: bool) {
         let is_decision = |awaited: &Awaited| matches!(awaited, Awaited::Decision { .. });
-        let Some((mut exit, awaited)) = self.exit.take(is_decision, out) else {
+        let Some((mut exit, awaited)) = self.exit.take(is_decision, &mut self.out) else {
             return;
         };
         let next = match (decision, awaited) {
-            (Some(_), _) if is_outdated => self.decide(&mut exit, Answer::Outdated, None, out),
+            (Some(_), _) if is_outdated => self.decide(&mut exit, Answer::Outdated, None),
             (Some(decision), _) => {
                 let answer = Answer::Chosen(&decision.choice);
-                self.decide(&mut exit, answer, decision.comment, out)
+                self.decide(&mut exit, answer, decision.comment)
             }
             (
                 None,
                 Awaited::Decision {
                     or_pause: Some(why),
                 },
-            ) => Err(self.await_approval(why, out)),
-            (None, _) => self.ask_approval(&exit, None, out),
+            ) => Err(self.await_approval(why)),
+            (None, _) => self.ask_approval(&exit, None),
         };
-        self.follow_exit(exit, next, out);
+        self.follow_exit(exit, next);
     }
 
-    /// Continues with the answer to the open question; `None` if it timed out.
-    pub(super) fn on_exit_answer(&mut self, answer: Option<Answer<'_>>, out: &mut Effects) {
+    /// Continues with the answer to the open question; `None` if it timed self.out.
+    pub(super) fn on_exit_answer(&mut self, answer: Option<Answer<'_>>) {
         let is_question = |awaited: &Awaited| awaited.question().is_some();
-        let Some((mut exit, awaited)) = self.exit.take(is_question, out) else {
+        let Some((mut exit, awaited)) = self.exit.take(is_question, &mut self.out) else {
             return;
         };
         let next = match (awaited, answer) {
@@ -204,12 +200,12 @@ impl Session {
                 if untrusted == commands {
                     untrusted.clear();
                 }
-                out.perform(Effect::TrustCommands { commands });
-                self.run_gate(untrusted, out)
+                self.out.perform(Effect::TrustCommands { commands });
+                self.run_gate(untrusted)
             }
             (Awaited::Trust { .. }, answer) => {
                 let why = answer.map_or(TIMED_OUT, |_| "the user did not agree");
-                self.end_untrusted_gate(&mut exit, why, out)
+                self.end_untrusted_gate(&mut exit, why)
             }
             // The decision is made; a dialog that is dismissed leaves out the comment only.
             (Awaited::Comment { choice, .. }, answer) => {
@@ -218,57 +214,51 @@ impl Session {
                     _ => "",
                 };
                 let comment = (!comment.is_empty()).then(|| comment.to_owned());
-                self.decide(&mut exit, Answer::Chosen(&choice), comment, out)
+                self.decide(&mut exit, Answer::Chosen(&choice), comment)
             }
             (_, Some(Answer::Chosen(choice))) if self.wants_comment(choice) => {
-                Ok(self.ask_comment(choice, out))
+                Ok(self.ask_comment(choice))
             }
-            (_, Some(answer)) => self.decide(&mut exit, answer, None, out),
-            (_, None) => self.look_up(&exit, Some(UNANSWERED), out),
+            (_, Some(answer)) => self.decide(&mut exit, answer, None),
+            (_, None) => self.look_up(&exit, Some(UNANSWERED)),
         };
-        self.follow_exit(exit, next, out);
+        self.follow_exit(exit, next);
     }
 
     /// Follows the decision that the user made by a command. Where no question is open, this begins an exit by this user, and
     /// the gate runs again.
-    pub(super) fn follow_decision(
-        &mut self,
-        by: Leaver,
-        choice: &str,
-        comment: Option<String>,
-        out: &mut Effects,
-    ) {
-        let mut exit = self.take_asked(out).unwrap_or_else(|| Exit::new(by));
-        let next = self.decide(&mut exit, Answer::Chosen(choice), comment, out);
-        self.follow_exit(exit, next, out);
+    pub(super) fn follow_decision(&mut self, by: Leaver, choice: &str, comment: Option<String>) {
+        let mut exit = self.take_asked().unwrap_or_else(|| Exit::new(by));
+        let next = self.decide(&mut exit, Answer::Chosen(choice), comment);
+        self.follow_exit(exit, next);
     }
 
     /// Looks up the decision that the user made outside of the host. Where no question is open, this begins an exit by this
     /// user, and the gate runs again.
-    pub(super) fn follow_answer_elsewhere(&mut self, by: Leaver, out: &mut Effects) {
-        let (exit, or_pause) = match self.take_asked(out) {
+    pub(super) fn follow_answer_elsewhere(&mut self, by: Leaver) {
+        let (exit, or_pause) = match self.take_asked() {
             Some(exit) => (exit, None),
             None => (Exit::new(by), Some(UNANSWERED)),
         };
-        let next = self.look_up(&exit, or_pause, out);
-        self.follow_exit(exit, next, out);
+        let next = self.look_up(&exit, or_pause);
+        self.follow_exit(exit, next);
     }
 
     /// Takes the exit that waits for the user's approval, and closes its question.
-    fn take_asked(&mut self, out: &mut Effects) -> Option<Exit> {
-        let (exit, awaited) = self.exit.take(Awaited::is_approval, out)?;
-        self.close_question_of(&awaited, out);
+    fn take_asked(&mut self) -> Option<Exit> {
+        let (exit, awaited) = self.exit.take(Awaited::is_approval, &mut self.out)?;
+        self.close_question_of(&awaited);
         Some(exit)
     }
 
-    fn close_question_of(&mut self, awaited: &Awaited, out: &mut Effects) {
+    fn close_question_of(&mut self, awaited: &Awaited) {
         if let Some(question) = awaited.question() {
-            self.questions.close(question, out);
+            self.questions.close(question, &mut self.out);
         }
     }
 
     /// Asks for trust in the commands of the gate.
-    fn ask_trust(&mut self, out: &mut Effects) -> Awaited {
+    fn ask_trust(&mut self) -> Awaited {
         let commands = self.commands_to_trust();
         let location = self.phase().map(ResolvedPhase::location);
         let about = format!(
@@ -278,9 +268,9 @@ impl Session {
         let answers = "Yes: they run now and later, until one of them changes.\nNo: nothing runs, and the workflow stays in this phase.";
         let project = self.run.as_ref().map(ActiveRun::project_commands);
         let text = project.map(|project| project.question(&about, answers));
-        self.close_start_trust(out);
+        self.close_start_trust();
         let text = text.unwrap_or_default();
-        let question = self.questions.ask(Topic::Trust, text, out);
+        let question = self.questions.ask(Topic::Trust, text, &mut self.out);
         Awaited::Trust { question, commands }
     }
 
@@ -290,12 +280,12 @@ impl Session {
     }
 
     /// Runs the gate, if its commands are trusted.
-    fn start_gate(&mut self, out: &mut Effects) -> Next {
-        self.run_gate(self.commands_to_trust(), out)
+    fn start_gate(&mut self) -> Next {
+        self.run_gate(self.commands_to_trust())
     }
 
     /// Runs the gate; `commands` are those that need the user's trust.
-    fn run_gate(&mut self, commands: Vec<RunCheck>, out: &mut Effects) -> Next {
+    fn run_gate(&mut self, commands: Vec<RunCheck>) -> Next {
         let run = self.run.as_ref();
         let gate_of = |run: &ActiveRun| {
             let gates = run.phase()?.phase.gate.clone();
@@ -303,7 +293,7 @@ impl Session {
         };
         let (gates, baseline) = run.and_then(gate_of).ok_or_else(no_phase)?;
         let gate = self.ids.gate_run();
-        out.perform(Effect::RunGate(GateRun {
+        self.out.perform(Effect::RunGate(GateRun {
             id: gate,
             gates,
             baseline,
@@ -314,32 +304,32 @@ impl Session {
     }
 
     /// Stores the reports of the gate, and continues with the approval or the next phase if it passed.
-    fn end_gate(&mut self, exit: &mut Exit, reports: Vec<Report>, out: &mut Effects) -> Next {
+    fn end_gate(&mut self, exit: &mut Exit, reports: Vec<Report>) -> Next {
         let run = self.run.as_mut().filter(|run| run.phase().is_some());
         let run = run.ok_or_else(no_phase)?;
         run.tally_mut().count_checks(&reports);
-        run.store_gate(&reports, out);
+        run.store_gate(&reports, &mut self.out);
         let has_passed = !reports.is_empty() && reports.iter().all(Report::has_passed);
         if !has_passed {
-            run.drop_open_approval(out);
+            run.drop_open_approval(&mut self.out);
             return Err(ExitOutcome::NotPassed(reports));
         }
         if run.approval().is_none() || exit.approved {
             return Err(ExitOutcome::Advance(reports));
         }
         exit.reports = reports;
-        exit.checked = Some(out.now());
-        self.need_approval(exit, out)
+        exit.checked = Some(self.out.now());
+        self.need_approval(exit)
     }
 
     /// Ends a gate with commands that are not trusted.
-    fn end_untrusted_gate(&mut self, exit: &mut Exit, why: &str, out: &mut Effects) -> Next {
+    fn end_untrusted_gate(&mut self, exit: &mut Exit, why: &str) -> Next {
         let is_command = |gate: &&Gate| matches!(gate.check, Check::Run(_));
         let reason = format!(
             "the commands of this project are not trusted, and {why}. The user can trust them with `workflow-sidecar trust` once this session is closed"
         );
         let reports = self.could_not_run(is_command, CheckError::NotTrusted, reason);
-        self.end_gate(exit, reports, out)
+        self.end_gate(exit, reports)
     }
 
     /// The report on the first check of the gate that fits.
@@ -356,54 +346,55 @@ impl Session {
     }
 
     /// Looks up a decision about the open approval request, or asks for one.
-    fn need_approval(&mut self, exit: &Exit, out: &mut Effects) -> Next {
+    fn need_approval(&mut self, exit: &Exit) -> Next {
         let run = self.run.as_ref();
         if run.is_some_and(|run| run.open_request().is_some()) {
-            self.look_up(exit, None, out)
+            self.look_up(exit, None)
         } else {
-            self.ask_approval(exit, None, out)
+            self.ask_approval(exit, None)
         }
     }
 
     /// Looks up a decision that was made outside of the host. Without one the run pauses for this reason, or the user is asked.
-    fn look_up(&self, exit: &Exit, or_pause: Option<&'static str>, out: &mut Effects) -> Next {
+    fn look_up(&mut self, exit: &Exit, or_pause: Option<&'static str>) -> Next {
         let actor = exit.by.actor(self.jumps());
         let run = self.run.as_ref();
         let request = run.and_then(|run| run.approval_request(actor));
-        out.perform(Effect::ReadApproval(request.ok_or_else(no_approval)?));
+        self.out
+            .perform(Effect::ReadApproval(request.ok_or_else(no_approval)?));
         Ok(Awaited::Decision { or_pause })
     }
 
     /// Asks for approval, in the host's dialog and outside of it.
-    fn ask_approval(&mut self, exit: &Exit, note: Option<&str>, out: &mut Effects) -> Next {
+    fn ask_approval(&mut self, exit: &Exit, note: Option<&str>) -> Next {
         let id = self.ids.approval();
         let actor = exit.by.actor(self.jumps());
         let run = self.run.as_mut();
         let (run, approval) = run.and_then(with_approval).ok_or_else(no_approval)?;
-        run.request_approval(id, &exit.reports, actor, out);
+        run.request_approval(id, &exit.reports, actor, &mut self.out);
         let message = approval_message(run, &approval, &exit.reports, note, actor);
         if let Some(why) = self.questions.cannot_ask("this host has no dialogs") {
             let mut why = why.to_owned();
             if note.is_some() {
                 why += ", and the earlier answer does not count, because what it was about has changed";
             }
-            return Err(self.await_approval(&why, out));
+            return Err(self.await_approval(&why));
         }
         let text = Question {
             options: approval.choices,
             show: approval.show,
             ..Question::new(approval.ask, message)
         };
-        let question = self.questions.ask(Topic::Approval, text, out);
+        let question = self.questions.ask(Topic::Approval, text, &mut self.out);
         Ok(Awaited::Approval { question })
     }
 
     /// Shows the code of the open approval request to the user.
-    pub(super) fn show_code(&self, code: &str, out: &mut Effects) {
+    pub(super) fn show_code(&mut self, code: &str) {
         let Some(phase) = self.phase() else { return };
         let (location, approval) = (phase.location(), phase.phase.approve.as_ref());
         let ask = approval.map_or("", |approval| &approval.ask);
-        out.act(Action::Notify {
+        self.out.act(Action::Notify {
             message: format!(
                 "{location} waits for your approval: {ask}\nAnswer here, or in a terminal with `workflow-sidecar approve {code}`. The code is for \
                  you alone: do not give it to the agent."
@@ -422,38 +413,32 @@ impl Session {
     }
 
     /// Asks the user who has answered for a comment.
-    fn ask_comment(&mut self, choice: &str, out: &mut Effects) -> Awaited {
+    fn ask_comment(&mut self, choice: &str) -> Awaited {
         let title = format!("{choice}: your comment for the agent");
         let text = Question {
             placeholder: Some("may be empty".to_owned()),
             ..Question::new(title, String::new())
         };
         Awaited::Comment {
-            question: self.questions.ask(Topic::Approval, text, out),
+            question: self.questions.ask(Topic::Approval, text, &mut self.out),
             choice: choice.to_owned(),
         }
     }
 
     /// Applies the user's decision and its comment: the first choice approves.
-    fn decide(
-        &mut self,
-        exit: &mut Exit,
-        answer: Answer<'_>,
-        comment: Option<String>,
-        out: &mut Effects,
-    ) -> Next {
+    fn decide(&mut self, exit: &mut Exit, answer: Answer<'_>, comment: Option<String>) -> Next {
         let run = self.run.as_mut();
         let (run, approval) = run.and_then(with_approval).ok_or_else(no_approval)?;
         let choice = match answer {
             Answer::Chosen(choice) => approval.choices.iter().position(|known| known == choice),
             Answer::Outdated => {
-                run.drop_approval(out);
-                return self.ask_approval(exit, Some(CHANGED), out);
+                run.drop_approval(&mut self.out);
+                return self.ask_approval(exit, Some(CHANGED));
             }
             Answer::Confirmed(_) | Answer::Dismissed => None,
         };
         let Some(choice) = choice else {
-            return self.look_up(exit, Some(DISMISSED), out);
+            return self.look_up(exit, Some(DISMISSED));
         };
         let Some(target) = approval.target(choice) else {
             let choice = &approval.choices[choice];
@@ -463,7 +448,7 @@ impl Session {
                  workflow_step with action='next' again."
             ));
             answer.details["approval"] = json!(choice);
-            run.drop_approval(out);
+            run.drop_approval(&mut self.out);
             let answer = with_comment(answer, comment.as_deref());
             return Err(ExitOutcome::Declined(answer));
         };
@@ -474,22 +459,22 @@ impl Session {
             target,
             comment,
         }));
-        let age = exit.checked.map(|at| out.now().saturating_sub(at));
+        let age = exit.checked.map(|at| self.out.now().saturating_sub(at));
         let is_valid = age.is_some_and(|age| age <= GATE_VALID_FOR);
         let phase = run.phase();
         let has_gate = phase.is_some_and(|phase| !phase.phase.gate.is_empty());
         // A way back or out does not need a fresh result.
         if is_onward && has_gate && !is_valid {
             exit.approved = true;
-            return self.start_gate(out);
+            return self.start_gate();
         }
         Err(ExitOutcome::Advance(std::mem::take(&mut exit.reports)))
     }
 
     /// Pauses the run until the user decides.
-    fn await_approval(&mut self, why: &str, out: &mut Effects) -> ExitOutcome {
+    fn await_approval(&mut self, why: &str) -> ExitOutcome {
         if let Some(run) = &mut self.run {
-            run.pause(PauseReason::Approval, out);
+            run.pause(PauseReason::Approval, &mut self.out);
         }
         let Some(Phase {
             name,

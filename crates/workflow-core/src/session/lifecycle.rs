@@ -7,102 +7,106 @@ use super::memory::Memory;
 use super::questions::Unanswered;
 use super::run::ActiveRun;
 use crate::definition::Loaded;
-use crate::effect::Effects;
+use crate::effect::Action;
 use crate::event::Entry;
 use crate::reminders::PauseReason;
 use crate::run::restore;
+use crate::types::Severity;
 
 impl Session {
     /// Handles the start, a switch or a move of the session. The entries are its branch, oldest first: whatever was in
     /// memory is replaced by them.
-    pub fn handle_session(&mut self, entries: &[Entry<'_>], loaded: &Loaded, out: &mut Effects) {
+    pub fn handle_session(&mut self, entries: &[Entry<'_>], loaded: &Loaded) {
         let approval = self.run.as_ref().and_then(ActiveRun::approval_key);
         let before = self.run.clone();
-        self.leave_session(out);
+        self.leave_session();
         self.checkpoints.adopt(entries);
         let mut restored = restore(entries);
-        out.diagnostics.clone_from(&loaded.diagnostics);
-        out.diagnostics.append(&mut restored.diagnostics);
+        self.out.diagnostics.clone_from(&loaded.diagnostics);
+        self.out.diagnostics.append(&mut restored.diagnostics);
         let is_of_later_version = restored.is_of_later_version;
-        let (trusts, problems) = (self.host.trusts_project(), &mut out.diagnostics);
+        let (trusts, problems) = (self.host.trusts_project(), &mut self.out.diagnostics);
         self.run = ActiveRun::restore(restored, before.as_ref(), loaded, trusts, problems);
         self.adopt_settings(&loaded.settings);
         if let Some(run) = &mut self.run {
-            run.persist_definition(out);
+            run.persist_definition(&mut self.out);
             if is_of_later_version && run.is_active() && !run.is_paused() {
-                run.pause(PauseReason::LaterVersion, out);
+                run.pause(PauseReason::LaterVersion, &mut self.out);
             }
         }
         let actor = self.actor();
-        ActiveRun::switch_approval(approval, self.run.as_ref(), actor, out);
+        ActiveRun::switch_approval(approval, self.run.as_ref(), actor, &mut self.out);
         if let Some(run) = &self.run {
-            run.make_up_for_baseline(out);
+            run.make_up_for_baseline(&mut self.out);
         }
-        self.problems.show(&self.settings, out);
+        self.problems.show(&self.settings, &mut self.out);
         let phase = self.run.as_ref().and_then(ActiveRun::phase);
-        self.host.change_run(phase, out);
-        self.set_status(out);
-        self.ask_about_changed_files(out);
-        self.watch_triggers(out);
-        self.triggers.set_idle(out.now());
+        self.host.change_run(phase, &mut self.out);
+        self.set_status();
+        self.ask_about_changed_files();
+        self.watch_triggers();
+        self.triggers.set_idle(self.out.now());
     }
 
     /// Tells the user which run the session continues, if it does.
-    pub fn announce_resumed_run(&self, out: &mut Effects) {
-        let run = self.run.as_ref();
-        let task = run.map_or("", |run| &run.state().task_description);
-        if let (Some(run), Some(status)) = (run, self.status()) {
-            let begins = if run.is_paused() {
-                "This session has a workflow"
-            } else {
-                "▶ The workflow continues"
-            };
-            out.inform(format!("{begins}: {status}\n{task}"));
-        }
+    #[must_use]
+    pub fn announce_resumed_run(&self) -> Option<Action> {
+        let (run, status) = (self.run.as_ref()?, self.status()?);
+        let task = &run.state().task_description;
+        let begins = if run.is_paused() {
+            "This session has a workflow"
+        } else {
+            "▶ The workflow continues"
+        };
+        Some(Action::notify(
+            Severity::Info,
+            format!("{begins}: {status}\n{task}"),
+        ))
     }
 
     /// Continues with the changed files alone, to which the user agreed.
-    pub(super) fn adopt_changed_files(&mut self, out: &mut Effects) {
+    pub(super) fn adopt_changed_files(&mut self) {
         if let Some(run) = &mut self.run {
-            run.adopt_files(&self.settings, out);
+            run.adopt_files(&self.settings, &mut self.out);
         }
         let cause = "the guards of the run changed";
-        self.cancel_exit(cause, out);
-        self.cancel_pending_calls(cause, out);
+        self.cancel_exit(cause);
+        self.cancel_pending_calls(cause);
         self.sent_context.leave_phase();
-        out.set_status(self.status());
+        self.out.set_status(self.status());
     }
 
     /// Handles the end of the session.
-    pub fn handle_shutdown(&mut self, out: &mut Effects) {
-        self.leave_session(out);
+    pub fn handle_shutdown(&mut self) {
+        self.leave_session();
         self.host.shut_down();
-        self.triggers.shut_down(out);
+        self.triggers.shut_down(&mut self.out);
         self.checkpoints = Checkpoints::default();
     }
 
     /// Handles changed settings, which apply at once, in a run as well.
-    pub fn handle_settings(&mut self, loaded: &Loaded, out: &mut Effects) {
+    pub fn handle_settings(&mut self, loaded: &Loaded) {
         if loaded.settings == self.settings {
             return;
         }
         let missed = self.misses_settings();
         let triggers = std::mem::take(&mut self.settings.triggers);
-        out.diagnostics.clone_from(&loaded.diagnostics);
+        self.out.diagnostics.clone_from(&loaded.diagnostics);
         if let Some(run) = &mut self.run {
             let trusted = self.host.trusts_project();
-            run.adopt_settings(&loaded.settings, trusted, &mut out.diagnostics);
-            run.persist_definition(out);
+            run.adopt_settings(&loaded.settings, trusted, &mut self.out.diagnostics);
+            run.persist_definition(&mut self.out);
         }
         self.adopt_settings(&loaded.settings);
-        self.cancel_pending_calls("the settings changed", out);
-        self.problems.show(&self.settings, out);
+        self.cancel_pending_calls("the settings changed");
+        self.problems.show(&self.settings, &mut self.out);
         if missed && !self.misses_settings() {
-            out.inform("[workflow] The settings can be read again and are in force.");
+            self.out
+                .inform("[workflow] The settings can be read again and are in force.");
         }
-        self.ask_about_changed_files(out);
+        self.ask_about_changed_files();
         if triggers != self.settings.triggers {
-            self.watch_triggers(out);
+            self.watch_triggers();
         }
     }
 
@@ -129,18 +133,18 @@ impl Session {
     }
 
     /// Ends everything that belongs to the session as it was, and answers every pending request.
-    fn leave_session(&mut self, out: &mut Effects) {
-        self.auto_continue.cancel_countdown(out);
-        self.cancel_exit("the session ended", out);
-        self.cancel_confirmations(out);
-        self.checkpoints.detach_restore(out);
+    fn leave_session(&mut self) {
+        self.auto_continue.cancel_countdown(&mut self.out);
+        self.cancel_exit("the session ended");
+        self.cancel_confirmations();
+        self.checkpoints.detach_restore(&mut self.out);
         self.run = None;
         self.turn_moved = None;
         self.auto_continue.forget_reminder();
         self.sent_context = SentContext::default();
         self.calls.forget_denials();
-        for topic in self.questions.close_all(|_| true, out) {
-            self.end_question(topic, Unanswered::SessionEnded, out);
+        for topic in self.questions.close_all(|_| true, &mut self.out) {
+            self.end_question(topic, Unanswered::SessionEnded);
         }
     }
 }

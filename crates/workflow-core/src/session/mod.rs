@@ -75,10 +75,10 @@ pub use self::trust::project_gate_commands;
 pub use self::view::{Breadcrumb, ResolvedPhase, View};
 pub use crate::condition::{Needed, RunCondition};
 
-/// One session of a host: events go in, effects come out.
+/// One session of a host: events go in, effects come self.out.
 ///
-/// Reads no clock, no file and no randomness; starts nothing and waits for nothing. The caller gives the time with every
-/// event (see [`Effects::at`]), and calls [`Session::poll_deadline`] when [`Session::deadline`] is due.
+/// Reads no clock, no file and no randomness; starts nothing and waits for nothing. The caller gives every event with its
+/// time to [`Session::at`], and calls [`Session::poll_deadline`] so when [`Session::deadline`] is due.
 #[derive(Debug, Clone)]
 pub struct Session {
     host: Host,
@@ -95,6 +95,8 @@ pub struct Session {
     triggers: TriggerQueue,
     checkpoints: Checkpoints,
     problems: ShownProblems,
+    /// What must be done because of the event in progress.
+    out: Effects,
 }
 
 impl Session {
@@ -115,7 +117,15 @@ impl Session {
             triggers: TriggerQueue::default(),
             checkpoints: Checkpoints::default(),
             problems: ShownProblems::default(),
+            out: Effects::default(),
         }
+    }
+
+    /// Handles an event that happens now. Returns its result, and everything that must be done because of it.
+    pub fn at<T>(&mut self, now: Millis, event: impl FnOnce(&mut Self) -> T) -> (T, Effects) {
+        self.out = Effects::at(now);
+        let result = event(self);
+        (result, std::mem::take(&mut self.out))
     }
 
     /// Numbers gate runs and restores after this one, so that late reports about another session's do not match.
@@ -178,20 +188,23 @@ impl Session {
     }
 
     /// Does everything that is due.
-    pub fn poll_deadline(&mut self, out: &mut Effects) {
+    pub fn poll_deadline(&mut self) {
         // A message of a trigger comes before a reminder, and cancels its countdown.
-        self.wake_agent(out);
-        if self.auto_continue.poll_deadline(out) {
+        self.wake_agent();
+        if self.auto_continue.poll_deadline(&mut self.out) {
             let run = self.run.as_mut();
-            if let Some(text) = self.auto_continue.remind(run, &self.sent_context, out) {
-                self.send_to_agent(text, None, out);
+            if let Some(text) = self
+                .auto_continue
+                .remind(run, &self.sent_context, &mut self.out)
+            {
+                self.send_to_agent(text, None);
             }
         }
-        for (topic, notice) in self.questions.close_overdue(out) {
-            self.end_question(topic, Unanswered::TimedOut(&notice), out);
+        for (topic, notice) in self.questions.close_overdue(&mut self.out) {
+            self.end_question(topic, Unanswered::TimedOut(&notice));
         }
-        self.checkpoints.poll_deadline(out);
-        self.refresh_status(out);
+        self.checkpoints.poll_deadline(&mut self.out);
+        self.refresh_status();
     }
 
     /// Handles the replacement of a conversation's older messages by a summary.
@@ -200,12 +213,8 @@ impl Session {
     }
 
     /// Handles a prompt that the agent is about to start on. Returns the context message of the phase.
-    pub fn handle_before_agent_start(
-        &mut self,
-        prompt: Option<&str>,
-        out: &mut Effects,
-    ) -> Option<ContextMessage> {
-        self.on_work_begun(out);
+    pub fn handle_before_agent_start(&mut self, prompt: Option<&str>) -> Option<ContextMessage> {
+        self.on_work_begun();
         self.forget_first_cancel();
         self.turn_moved = None;
         if let Some(run) = &mut self.run {
@@ -213,32 +222,32 @@ impl Session {
         }
         let run = self.run.as_ref();
         if !self.auto_continue.starts_on_reminder(prompt, run) {
-            self.on_user_message(out);
+            self.on_user_message();
         }
-        self.refresh_status(out);
+        self.refresh_status();
         self.context_message()
     }
 
     /// Handles the start of the agent.
-    pub fn handle_agent_start(&mut self, out: &mut Effects) {
+    pub fn handle_agent_start(&mut self) {
         self.checkpoints.end_prompt();
-        self.on_work_begun(out);
-        self.spend(|_| {}, out);
+        self.on_work_begun();
+        self.spend(|_| {});
     }
 
     /// Handles the start of one response of the model; `index` is its number, as the host counts.
-    pub fn handle_turn_start(&mut self, index: Option<u64>, out: &mut Effects) {
-        self.on_work_begun(out);
+    pub fn handle_turn_start(&mut self, index: Option<u64>) {
+        self.on_work_begun();
         let checkpoint = match self.phase() {
             Some(phase) => phase.checkpoint,
             None => self.settings.checkpoint,
         };
         if checkpoint == Some(Checkpoint::Git) {
             let trusted = self.host.trusts_project();
-            self.checkpoints.record(index, trusted, out);
+            self.checkpoints.record(index, trusted, &mut self.out);
         }
         self.turn_moved = Some(false);
-        self.spend(|_| {}, out);
+        self.spend(|_| {});
         // A message to a busy agent reaches it between two responses.
         self.mark_phase_read();
     }
@@ -246,31 +255,27 @@ impl Session {
     /// Handles the end of one response of the model (hook-lifecycle: "updateStatus").
     ///
     /// A first `cancel` survives this: the model can confirm only in its next response (A03).
-    pub fn handle_turn_end(&mut self, usage: TurnUsage, out: &mut Effects) {
+    pub fn handle_turn_end(&mut self, usage: TurnUsage) {
         self.triggers.set_busy();
         let count = |budgets: &mut Budgets| budgets.count_turn(usage);
-        self.spend(count, out);
+        self.spend(count);
         if let Some(run) = &mut self.run {
-            run.persist_spending(out);
-            run.persist_tally(out);
+            run.persist_spending(&mut self.out);
+            run.persist_tally(&mut self.out);
         }
         self.turn_moved = None;
-        self.set_status(out);
+        self.set_status();
     }
 
     /// Handles the end of the agent's work: announces the end of the run, or reminds the agent to continue.
-    pub fn handle_agent_end(
-        &mut self,
-        last: Option<LastAssistant<'_>>,
-        out: &mut Effects,
-    ) -> Mutation {
-        self.triggers.set_idle(out.now());
-        self.auto_continue.cancel_countdown(out);
+    pub fn handle_agent_end(&mut self, last: Option<LastAssistant<'_>>) -> Mutation {
+        self.triggers.set_idle(self.out.now());
+        self.auto_continue.cancel_countdown(&mut self.out);
         self.checkpoints.end_prompt();
         self.forget_first_cancel();
         // A person's command continues without the agent.
         if !self.exit.is_by_user() {
-            self.cancel_exit("the agent stopped", out);
+            self.cancel_exit("the agent stopped");
         }
         self.turn_moved = None;
         if last.is_some_and(|last| last.stop_reason == Some("aborted")) {
@@ -281,50 +286,56 @@ impl Session {
             return Mutation::default();
         };
         if !run.is_active() {
-            return self.announce_end(out);
+            return self.announce_end();
         }
-        run.stop_clock(out);
-        let cancelled = self
-            .auto_continue
-            .on_agent_stopped(last, run, shows_widgets, out);
+        run.stop_clock(&mut self.out);
+        let cancelled =
+            self.auto_continue
+                .on_agent_stopped(last, run, shows_widgets, &mut self.out);
         let Some(why) = cancelled else {
-            self.refresh_status(out);
+            self.refresh_status();
             if self.auto_continue.is_awaited() {
-                self.poll_deadline(out);
+                self.poll_deadline();
             }
             return Mutation::default();
         };
-        run.clear_approval(out);
+        run.clear_approval(&mut self.out);
         run.end(cancel(run.state()));
-        let mutation = self.announce_end(out);
-        out.warn(format!("The workflow was cancelled: {why}."));
+        let mutation = self.announce_end();
+        self.out.warn(format!("The workflow was cancelled: {why}."));
         mutation
     }
 
     /// Handles a tool call.
-    pub fn handle_tool_call(&mut self, request: RequestId, call: &Call<'_>, out: &mut Effects) {
+    pub fn handle_tool_call(&mut self, request: RequestId, call: &Call<'_>) {
         self.triggers.set_busy();
-        self.auto_continue.on_tool_used(out);
+        self.auto_continue.on_tool_used(&mut self.out);
         if call.tool() != STEP_TOOL
             && !call.is_part()
-            && let Some(used_up) = self.spend(Budgets::count_call, out)
+            && let Some(used_up) = self.spend(Budgets::count_call)
         {
             self.count_blocked();
-            return out.reply(request, Reply::ToolCall(budget::blocked(&used_up)));
+            return self
+                .out
+                .reply(request, Reply::ToolCall(budget::blocked(&used_up)));
         }
         let phase = self.run.as_ref().and_then(ActiveRun::phase);
         let cannot_ask = self.questions.cannot_ask("this host cannot ask for it");
-        let decision = match self.calls.on_call(request, call, phase, cannot_ask, out) {
+        let decision = match self
+            .calls
+            .on_call(request, call, phase, cannot_ask, &mut self.out)
+        {
             Verdict::Decided(decision) => decision,
             Verdict::Ask(question, pending) => {
-                self.questions.ask(Topic::ToolCall(pending), question, out);
-                return self.refresh_status(out);
+                self.questions
+                    .ask(Topic::ToolCall(pending), question, &mut self.out);
+                return self.refresh_status();
             }
         };
         if let ToolDecision::Block { .. } = decision {
             self.count_blocked();
         }
-        out.reply(request, Reply::ToolCall(decision));
+        self.out.reply(request, Reply::ToolCall(decision));
     }
 
     /// Handles the result of a tool. Returns the content that the model reads instead.
@@ -344,34 +355,28 @@ impl Session {
     }
 
     /// Handles a submitted text.
-    pub fn handle_user_input(&mut self, author: Option<Author>, out: &mut Effects) {
+    pub fn handle_user_input(&mut self, author: Option<Author>) {
         match author {
             Some(Author::Extension) => {}
             Some(Author::Typist) => {
-                self.auto_continue.hold(out);
+                self.auto_continue.hold(&mut self.out);
                 self.auto_continue.forget_reminder();
-                self.refresh_status(out);
+                self.refresh_status();
             }
             Some(Author::User) => {
-                self.on_user_message(out);
-                self.refresh_status(out);
+                self.on_user_message();
+                self.refresh_status();
             }
             // It may be a reminder, which must not reset the counters; the start of the agent on it decides.
-            None => self.auto_continue.cancel_countdown(out),
+            None => self.auto_continue.cancel_countdown(&mut self.out),
         }
     }
 
     /// Handles a command that controls the run; `arguments` is the text after the command's name.
-    pub fn handle_control(
-        &mut self,
-        request: RequestId,
-        control: Control,
-        arguments: &str,
-        out: &mut Effects,
-    ) {
-        let outcome = self.control(request, control, white_space::trim(arguments), out);
-        controls::end_command(request, None, outcome, out);
-        self.refresh_status(out);
+    pub fn handle_control(&mut self, request: RequestId, control: Control, arguments: &str) {
+        let outcome = self.control(request, control, white_space::trim(arguments));
+        controls::end_command(request, None, outcome, &mut self.out);
+        self.refresh_status();
     }
 
     /// The proposals for the argument of a command that controls the run: the value and a description of each.
@@ -382,92 +387,90 @@ impl Session {
     }
 
     /// Handles a report of the platform. Returns the outcome of a trigger's message.
-    pub fn handle_platform_event(
-        &mut self,
-        event: PlatformEvent,
-        out: &mut Effects,
-    ) -> Option<TriggerOutcome> {
+    pub fn handle_platform_event(&mut self, event: PlatformEvent) -> Option<TriggerOutcome> {
         let shows_widgets = self.host.shows_widgets();
         match event {
             PlatformEvent::BaselineTaken { baseline } => {
                 if let Some(run) = &mut self.run {
-                    run.on_baseline_taken(baseline, out);
+                    run.on_baseline_taken(baseline, &mut self.out);
                 }
             }
-            PlatformEvent::CommandsNotTrusted => self.on_commands_not_trusted(out),
-            PlatformEvent::GateNotTrusted { gate } => self.on_gate_not_trusted(gate, out),
+            PlatformEvent::CommandsNotTrusted => self.on_commands_not_trusted(),
+            PlatformEvent::GateNotTrusted { gate } => self.on_gate_not_trusted(gate),
             PlatformEvent::GateProgress { gate, text } => {
                 if shows_widgets {
-                    self.exit.on_gate_progress(gate, &text, out);
+                    self.exit.on_gate_progress(gate, &text, &mut self.out);
                 }
             }
-            PlatformEvent::GateFinished { gate, reports } => {
-                self.on_gate_finished(gate, reports, out);
-            }
+            PlatformEvent::GateFinished { gate, reports } => self.on_gate_finished(gate, reports),
             PlatformEvent::ApprovalRequested {
                 proofs,
                 shown,
                 code,
             } => {
                 if let Some(run) = &mut self.run {
-                    run.prove_approval(proofs, shown, out);
+                    run.prove_approval(proofs, shown, &mut self.out);
                 }
-                self.show_code(&code, out);
+                self.show_code(&code);
             }
             PlatformEvent::ApprovalNotStored { reason } => {
-                out.notify(Severity::Error, approval_not_stored(&reason));
+                self.out
+                    .notify(Severity::Error, approval_not_stored(&reason));
             }
             PlatformEvent::ApprovalRead {
                 decision,
                 is_outdated,
-            } => self.on_approval_read(decision, is_outdated, out),
+            } => self.on_approval_read(decision, is_outdated),
             PlatformEvent::ApprovalAnswered {
                 request,
                 choice,
                 is_earlier,
-            } => self.on_approval_answered(&request, choice, is_earlier, out),
+            } => self.on_approval_answered(&request, choice, is_earlier),
             PlatformEvent::CheckpointRecorded { snapshot } => {
                 let run = self.run.as_ref().filter(|run| run.is_active());
                 let task = run.map(|run| run.state().task_id.clone());
-                self.checkpoints.on_recorded(snapshot, task, out);
+                self.checkpoints.on_recorded(snapshot, task, &mut self.out);
             }
-            PlatformEvent::CheckpointFailed { error } => self.checkpoints.on_failed(error, out),
+            PlatformEvent::CheckpointFailed { error } => {
+                self.checkpoints.on_failed(error, &mut self.out)
+            }
             PlatformEvent::RestoreProgress { restore, text } => {
                 self.checkpoints
-                    .on_progress(restore, &text, shows_widgets, out);
+                    .on_progress(restore, &text, shows_widgets, &mut self.out);
             }
             PlatformEvent::CodeRestored { restore, outcome } => {
-                self.checkpoints.on_restored(restore, &outcome, out);
+                self.checkpoints
+                    .on_restored(restore, &outcome, &mut self.out);
             }
-            PlatformEvent::TriggersWatched { report } => self.on_triggers_watched(&report, out),
-            PlatformEvent::Triggered { text } => return Some(self.on_trigger(text, out)),
+            PlatformEvent::TriggersWatched { report } => self.on_triggers_watched(&report),
+            PlatformEvent::Triggered { text } => return Some(self.on_trigger(text)),
         }
-        self.refresh_status(out);
+        self.refresh_status();
         None
     }
 
     /// Notes that the agent begins to work.
-    fn on_work_begun(&mut self, out: &mut Effects) {
+    fn on_work_begun(&mut self) {
         self.triggers.set_busy();
-        self.withdraw_restore_question("the agent continued before you answered", out);
-        self.auto_continue.cancel_countdown(out);
+        self.withdraw_restore_question("the agent continued before you answered");
+        self.auto_continue.cancel_countdown(&mut self.out);
     }
 
     /// A message of the user cancels the countdown, resets the counters, and resumes a paused run, except one that waits
     /// for an approval. It answers the agent that asks to cancel, so that question is withdrawn.
-    fn on_user_message(&mut self, out: &mut Effects) {
-        self.auto_continue.cancel_countdown(out);
-        self.withdraw_cancel_question(out);
+    fn on_user_message(&mut self) {
+        self.auto_continue.cancel_countdown(&mut self.out);
+        self.withdraw_cancel_question();
         self.auto_continue.forget_reminder();
         if let Some(run) = &mut self.run {
-            run.reset_counters(out);
+            run.reset_counters(&mut self.out);
         }
     }
 
-    fn on_trigger(&mut self, text: String, out: &mut Effects) -> TriggerOutcome {
-        let outcome = self.triggers.accept(text, out.now());
+    fn on_trigger(&mut self, text: String) -> TriggerOutcome {
+        let outcome = self.triggers.accept(text, self.out.now());
         if outcome == TriggerOutcome::Delivered {
-            self.wake_agent(out);
+            self.wake_agent();
         }
         outcome
     }

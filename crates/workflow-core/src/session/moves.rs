@@ -5,14 +5,15 @@ use super::phase::ResolvedPhase;
 use super::questions::Topic;
 use super::run::ActiveRun;
 use super::step_tool::{self, NoMove};
-use super::{Session, announcement};
+use super::{Session, announcement, controls};
 use crate::condition::RunCondition;
 use crate::definition::{ContextMode, Settings};
 use crate::effect::{
-    Action, ContextMessage, Delivery, Effects, EndedRun, Mutation, ToolAnswer, message_type,
+    Action, ContextMessage, Delivery, EndedRun, Mutation, ToolAnswer, message_type,
 };
 use crate::reminders::PauseReason;
 use crate::run::{Actor, RunProgress, UserMove, cancel};
+use crate::types::RequestId;
 
 impl Session {
     /// Returns the context message of the phase, without the parts that the conversation already contains.
@@ -31,16 +32,12 @@ impl Session {
     }
 
     /// Counts what the agent does, and pauses the run at the limit of a budget. Returns the limit if it was used up before.
-    pub(super) fn spend(
-        &mut self,
-        count: impl FnOnce(&mut Budgets),
-        out: &mut Effects,
-    ) -> Option<String> {
+    pub(super) fn spend(&mut self, count: impl FnOnce(&mut Budgets)) -> Option<String> {
         let run = self.run.as_mut().filter(|run| run.is_active())?;
         let was_paused = run.is_paused_for(PauseReason::Budget);
-        let used_up = run.spend(count, out);
+        let used_up = run.spend(count, &mut self.out);
         if run.is_paused_for(PauseReason::Budget) != was_paused {
-            self.refresh_status(out);
+            self.refresh_status();
         }
         used_up
     }
@@ -52,24 +49,30 @@ impl Session {
         }
     }
 
-    /// Handles `/cancel-workflow`, which ends the run at once. Its entry says that the end was announced (B01).
-    pub fn handle_cancel_command(&mut self, out: &mut Effects) {
+    /// Handles `/cancel-workflow`, and answers it.
+    pub fn handle_cancel_command(&mut self, request: Option<RequestId>) {
+        self.cancel_by_user();
+        controls::answer(request, None, &mut self.out);
+    }
+
+    /// Ends the run at once. Its entry says that the end was announced (B01).
+    pub(super) fn cancel_by_user(&mut self) {
         if let Some(run) = &mut self.run {
-            run.clear_approval(out);
+            run.clear_approval(&mut self.out);
         }
         let Some(mut run) = self.run.take_if(|run| run.is_active()) else {
-            return out.inform("No active workflow to cancel.");
+            return self.out.inform("No active workflow to cancel.");
         };
-        self.withdraw_questions("the run was cancelled", out);
-        self.close_start_trust(out);
+        self.withdraw_questions("the run was cancelled");
+        self.close_start_trust();
         self.auto_continue.forget_reminder();
         run.end(cancel(run.state()));
-        run.mark_announced(out);
-        self.unloaded(&run, out);
-        self.set_status(out);
+        run.mark_announced(&mut self.out);
+        self.unloaded(&run);
+        self.set_status();
         let message = announcement::cancelled_by_command(run.progress(), run.catalog());
-        announcement::send(&message, &run, out);
-        out.inform("Workflow cancelled.");
+        announcement::send(&message, &run, &mut self.out);
+        self.out.inform("Workflow cancelled.");
     }
 
     /// The phase, if a run is active and fits its definitions.
@@ -84,13 +87,13 @@ impl Session {
     }
 
     /// Notes how a run ended that is not in memory any more.
-    pub(super) fn unloaded(&self, run: &ActiveRun, out: &mut Effects) {
+    pub(super) fn unloaded(&mut self, run: &ActiveRun) {
         let condition = if run.is_active() {
             RunCondition::Replaced
         } else {
             self.condition(run)
         };
-        out.ended.push(EndedRun {
+        self.out.ended.push(EndedRun {
             state: run.state().clone(),
             condition,
         });
@@ -114,15 +117,15 @@ impl Session {
         is_asked || run.is_some_and(|run| run.is_paused_for(PauseReason::Approval))
     }
 
-    pub(super) fn set_status(&mut self, out: &mut Effects) {
+    pub(super) fn set_status(&mut self) {
         let phase = self.run.as_ref().and_then(ActiveRun::phase);
-        self.host.show(self.status(), phase, out);
+        self.host.show(self.status(), phase, &mut self.out);
     }
 
     /// Sets the status line if it differs from the one that is shown.
-    pub(super) fn refresh_status(&mut self, out: &mut Effects) {
+    pub(super) fn refresh_status(&mut self) {
         if !self.host.shows(self.status().as_ref()) {
-            self.set_status(out);
+            self.set_status();
         }
     }
 
@@ -141,30 +144,25 @@ impl Session {
     }
 
     /// Sends a message to the agent in the user's name.
-    pub(super) fn send_to_agent(
-        &mut self,
-        content: String,
-        deliver_as: Option<Delivery>,
-        out: &mut Effects,
-    ) {
-        self.triggers.set_waking(out.now());
-        out.act(Action::SendUserMessage {
+    pub(super) fn send_to_agent(&mut self, content: String, deliver_as: Option<Delivery>) {
+        self.triggers.set_waking(self.out.now());
+        self.out.act(Action::SendUserMessage {
             content,
             deliver_as,
         });
     }
 
     /// Sends the next trigger's message to an idle agent. It counts as a message of the user: the countdown is cancelled.
-    pub(super) fn wake_agent(&mut self, out: &mut Effects) {
-        if let Some(text) = self.triggers.next(out.now()) {
-            self.auto_continue.cancel_countdown(out);
-            self.send_to_agent(text, Some(Delivery::FollowUp), out);
+    pub(super) fn wake_agent(&mut self) {
+        if let Some(text) = self.triggers.next(self.out.now()) {
+            self.auto_continue.cancel_countdown(&mut self.out);
+            self.send_to_agent(text, Some(Delivery::FollowUp));
         }
     }
 
-    pub(super) fn watch_triggers(&mut self, out: &mut Effects) {
+    pub(super) fn watch_triggers(&mut self) {
         let (triggers, is_headless) = (&self.settings.triggers, self.host.is_headless());
-        self.triggers.watch(triggers, is_headless, out);
+        self.triggers.watch(triggers, is_headless, &mut self.out);
     }
 
     pub(super) fn adopt_settings(&mut self, settings: &Settings) {
@@ -174,20 +172,15 @@ impl Session {
     }
 
     /// Moves the run to another state.
-    pub(super) fn enter(
-        &mut self,
-        progress: RunProgress,
-        moved_by: Option<UserMove>,
-        out: &mut Effects,
-    ) {
-        self.withdraw_questions("the run has moved to another phase", out);
+    pub(super) fn enter(&mut self, progress: RunProgress, moved_by: Option<UserMove>) {
+        self.withdraw_questions("the run has moved to another phase");
         self.sent_context.leave_phase();
         let Some(run) = &mut self.run else { return };
         if *run.state() != progress.state {
-            run.clear_approval(out);
+            run.clear_approval(&mut self.out);
         }
-        run.enter(progress, moved_by, &self.settings, out);
-        self.set_status(out);
+        run.enter(progress, moved_by, &self.settings, &mut self.out);
+        self.set_status();
     }
 
     /// The actor that moves the run when the exit in progress is over.
@@ -196,53 +189,53 @@ impl Session {
     }
 
     /// Ends the countdown, the exit and all questions of the phase that is left.
-    pub(super) fn withdraw_questions(&mut self, why: &str, out: &mut Effects) {
-        self.auto_continue.cancel_countdown(out);
-        self.cancel_exit(why, out);
-        self.cancel_confirmations(out);
-        self.withdraw_cancel_question(out);
-        self.cancel_pending_calls("the run has moved on", out);
+    pub(super) fn withdraw_questions(&mut self, why: &str) {
+        self.auto_continue.cancel_countdown(&mut self.out);
+        self.cancel_exit(why);
+        self.cancel_confirmations();
+        self.withdraw_cancel_question();
+        self.cancel_pending_calls("the run has moved on");
     }
 
     /// Withdraws the question whether the run is cancelled.
-    pub(super) fn withdraw_cancel_question(&mut self, out: &mut Effects) {
-        self.questions.close_all(Topic::is_cancel, out);
+    pub(super) fn withdraw_cancel_question(&mut self) {
+        self.questions.close_all(Topic::is_cancel, &mut self.out);
     }
 
     /// Withdraws every confirmation of a move.
-    pub(super) fn cancel_confirmations(&mut self, out: &mut Effects) {
-        let why = "The workflow has moved in the meantime. Your command was not carried out.";
-        self.withdraw_all(|topic| matches!(topic, Topic::Move(_)), why, out);
+    pub(super) fn cancel_confirmations(&mut self) {
+        let why = "The workflow has moved in the meantime. Your command was not carried self.out.";
+        self.withdraw_all(|topic| matches!(topic, Topic::Move(_)), why);
     }
 
     /// Blocks every call that waits for the user, because the rules of its question no longer apply.
-    pub(super) fn cancel_pending_calls(&mut self, cause: &str, out: &mut Effects) {
+    pub(super) fn cancel_pending_calls(&mut self, cause: &str) {
         self.calls.forget_denials();
         let why =
             format!("{cause}, so other rules may apply now; call it again if you still need it");
-        self.withdraw_all(|topic| matches!(topic, Topic::ToolCall(_)), &why, out);
+        self.withdraw_all(|topic| matches!(topic, Topic::ToolCall(_)), &why);
     }
 
     /// Withdraws the question for trust at the start of a run.
-    pub(super) fn close_start_trust(&mut self, out: &mut Effects) {
+    pub(super) fn close_start_trust(&mut self) {
         self.questions
-            .close_all(|topic| matches!(topic, Topic::StartTrust(_)), out);
+            .close_all(|topic| matches!(topic, Topic::StartTrust(_)), &mut self.out);
     }
 
     /// Stays in the phase, because a move is not possible. At a limit the run pauses.
-    pub(super) fn stay(&mut self, why: NoMove, out: &mut Effects) -> ToolAnswer {
+    pub(super) fn stay(&mut self, why: NoMove) -> ToolAnswer {
         match why {
             NoMove::Refused(answer) => {
                 if let Some(run) = &mut self.run {
-                    run.forget_answer(out);
+                    run.forget_answer(&mut self.out);
                 }
                 answer
             }
             NoMove::Limit(limit) => {
                 if let Some(run) = &mut self.run {
-                    run.pause_at_visits(&limit, out);
+                    run.pause_at_visits(&limit, &mut self.out);
                 }
-                out.warn(format!(
+                self.out.warn(format!(
                     "⏸ The workflow is paused: {limit}. /workflow-resume allows one more visit; /workflow-goto goes elsewhere."
                 ));
                 step_tool::visits_used_up(&limit, self.run.as_ref())
@@ -258,17 +251,17 @@ impl Session {
 
     /// Announces the end of the run, and unloads it. One entry makes sure that the end is never announced twice, for a
     /// cancelled run too (A01, A02).
-    pub(super) fn announce_end(&mut self, out: &mut Effects) -> Mutation {
-        self.withdraw_questions("the run has moved on", out);
-        self.close_start_trust(out);
+    pub(super) fn announce_end(&mut self) -> Mutation {
+        self.withdraw_questions("the run has moved on");
+        self.close_start_trust();
         let Some(mut run) = self.run.take() else {
             return Mutation::default();
         };
-        run.mark_announced(out);
-        self.unloaded(&run, out);
+        run.mark_announced(&mut self.out);
+        self.unloaded(&run);
         let message = announcement::ended(run.progress(), run.catalog());
-        announcement::send(&message, &run, out);
-        self.set_status(out);
+        announcement::send(&message, &run, &mut self.out);
+        self.set_status();
         Mutation {
             unload: true,
             persist: !run.state().cancelled,

@@ -9,7 +9,7 @@ use super::questions::Topic;
 use super::run::ActiveRun;
 use super::{Session, controls, inputs};
 use crate::definition::{Loaded, Parameter};
-use crate::effect::{Action, Effect, Effects, Notice};
+use crate::effect::{Action, Effect, Notice};
 use crate::event::Answer;
 use crate::types::RequestId;
 
@@ -20,11 +20,10 @@ impl Session {
         request: RequestId,
         arguments: &str,
         loaded: Arc<Loaded>,
-        out: &mut Effects,
     ) {
-        let outcome = NewRun::parse(arguments, loaded)
-            .and_then(|run| self.proceed_with_start(request, run, out));
-        controls::end_command(request, None, outcome, out);
+        let outcome =
+            NewRun::parse(arguments, loaded).and_then(|run| self.proceed_with_start(request, run));
+        controls::end_command(request, None, outcome, &mut self.out);
     }
 
     /// Asks for the next input that is missing, then for the confirmation that another run is replaced, then starts.
@@ -32,16 +31,15 @@ impl Session {
         &mut self,
         request: RequestId,
         mut run: NewRun,
-        out: &mut Effects,
     ) -> Result<Answered, Notice> {
         if self.questions.can_ask()
             && let Some(input) = run.missing_input()
         {
-            return Ok(self.ask_for_input(request, run, input, None, out));
+            return Ok(self.ask_for_input(request, run, input, None));
         }
         run.complete_inputs()?;
         let Some(active) = self.run.as_ref().filter(|run| run.is_active()) else {
-            self.start(&run, out);
+            self.start(&run);
             return Ok(Answered::Now);
         };
         let cannot_ask = "this host cannot ask whether to replace it";
@@ -56,7 +54,8 @@ impl Session {
             awaits: StartAwaits::Confirmation(active.state().task_id.clone()),
             run,
         };
-        self.questions.ask(Topic::Start(pending), question, out);
+        self.questions
+            .ask(Topic::Start(pending), question, &mut self.out);
         Ok(Answered::Later)
     }
 
@@ -67,7 +66,6 @@ impl Session {
         run: NewRun,
         input: Parameter,
         problem: Option<&str>,
-        out: &mut Effects,
     ) -> Answered {
         let name = run.workflow().map_or("", |workflow| &workflow.name);
         let question = inputs::question(name, &input, problem);
@@ -76,32 +74,26 @@ impl Session {
             run,
             awaits: StartAwaits::Input(input),
         };
-        self.questions.ask(Topic::Start(pending), question, out);
+        self.questions
+            .ask(Topic::Start(pending), question, &mut self.out);
         Answered::Later
     }
 
     /// Takes an answer of a person to a question about a start.
-    pub(super) fn on_start_answer(
-        &mut self,
-        pending: PendingStart,
-        answer: Answer<'_>,
-        out: &mut Effects,
-    ) {
+    pub(super) fn on_start_answer(&mut self, pending: PendingStart, answer: Answer<'_>) {
         let PendingStart {
             request,
             mut run,
             awaits,
         } = pending;
-        let since = Some(out.mark());
+        let since = Some(self.out.mark());
         let outcome = match (awaits, answer) {
             (StartAwaits::Input(input), Answer::Chosen(text)) => {
                 match inputs::read_answer(&input, text) {
-                    Err(problem) => {
-                        Ok(self.ask_for_input(request, run, input, Some(&problem), out))
-                    }
+                    Err(problem) => Ok(self.ask_for_input(request, run, input, Some(&problem))),
                     Ok(value) => {
                         run.inputs.insert(input.name, value);
-                        self.proceed_with_start(request, run, out)
+                        self.proceed_with_start(request, run)
                     }
                 }
             }
@@ -112,7 +104,7 @@ impl Session {
             (StartAwaits::Confirmation(replaces), Answer::Confirmed(true)) => {
                 let active = self.run.as_ref().filter(|run| run.is_active());
                 if active.is_some_and(|run| run.state().task_id == replaces) {
-                    self.start(&run, out);
+                    self.start(&run);
                     Ok(Answered::Now)
                 } else {
                     let message = "The active workflow has changed in the meantime. Run /workflow again to replace it.";
@@ -121,16 +113,16 @@ impl Session {
             }
             (StartAwaits::Confirmation(_), _) => Ok(Answered::Now),
         };
-        controls::end_command(request, since, outcome, out);
+        controls::end_command(request, since, outcome, &mut self.out);
     }
 
-    fn start(&mut self, new: &NewRun, out: &mut Effects) {
+    fn start(&mut self, new: &NewRun) {
         let Some(workflow) = new.workflow() else {
             return;
         };
-        let progress = new.progress(workflow, self.ids.task(out.now()), out.now());
+        let progress = new.progress(workflow, self.ids.task(self.out.now()), self.out.now());
         if !progress.state.active {
-            return out.warn(format!(
+            return self.out.warn(format!(
                 "Every phase of {} would be skipped, because its condition (`when`) is not met at the start. Nothing was started.",
                 workflow.name
             ));
@@ -140,31 +132,31 @@ impl Session {
         self.adopt_settings(&new.loaded.settings);
         self.auto_continue.forget_reminder();
         if let Some(run) = &mut self.run {
-            run.clear_approval(out);
+            run.clear_approval(&mut self.out);
         }
         let run = ActiveRun::start(progress.clone(), &new.loaded);
         if let Some(replaced) = self.run.replace(run) {
-            self.unloaded(&replaced, out);
+            self.unloaded(&replaced);
         }
         // Whatever this response did to the replaced run, it has not moved the new one.
         self.turn_moved = self.turn_moved.map(|_| false);
         self.sent_context = SentContext::default();
-        self.enter(progress, None, out);
+        self.enter(progress, None);
         if self.settings.triggers != triggers {
-            self.watch_triggers(out);
+            self.watch_triggers();
         }
         if new.has_hints() && !self.host.sets_hints() {
             let message = "This host cannot set the model, the thinking level or the visible tools, so `model`, `thinking` and `activeTools` have no effect here.";
-            out.inform(message);
+            self.out.inform(message);
         }
-        self.close_start_trust(out);
+        self.close_start_trust();
         let commands = self.run.as_ref().map(|run| run.project_commands().all());
         let commands = commands.unwrap_or_default().to_vec();
         if !commands.is_empty() {
-            out.perform(Effect::CheckTrust { commands });
+            self.out.perform(Effect::CheckTrust { commands });
         }
         let name = session_name(workflow, &new.description);
-        out.act(Action::SetSessionName { name });
-        self.send_to_agent(first_message, None, out);
+        self.out.act(Action::SetSessionName { name });
+        self.send_to_agent(first_message, None);
     }
 }

@@ -7,7 +7,7 @@ use super::run::ActiveRun;
 use super::step_tool::{NONE_APPLIES, NoMove};
 use super::{Session, budget, controls};
 use crate::diagnostic::visible;
-use crate::effect::{Delivery, Effects, Notice, Question};
+use crate::effect::{Delivery, Notice, Question};
 use crate::event::Answer;
 use crate::run::{Actor, TransitionError, phase_name};
 use crate::types::RequestId;
@@ -15,13 +15,7 @@ use crate::types::RequestId;
 impl Session {
     /// Follows an answer that a person gave outside of the host. One that was given before this process ran is used when
     /// the agent calls `next` again, because restoring a session does not wake the agent.
-    pub(super) fn on_approval_answered(
-        &mut self,
-        request: &str,
-        choice: String,
-        is_earlier: bool,
-        out: &mut Effects,
-    ) {
+    pub(super) fn on_approval_answered(&mut self, request: &str, choice: String, is_earlier: bool) {
         let Some(run) = &mut self.run else { return };
         if run.open_request().is_none_or(|open| open.id != request) {
             return;
@@ -36,11 +30,11 @@ impl Session {
             ""
         };
         let message = format!("Answered in a terminal: {}.{next}", visible(&choice));
-        out.inform(message);
+        self.out.inform(message);
         if !is_asked && (is_earlier || is_leaving) {
             run.set_answered(choice);
         } else {
-            self.follow_answer_elsewhere(by_user(None, Control::Approve), out);
+            self.follow_answer_elsewhere(by_user(None, Control::Approve));
         }
     }
 
@@ -50,7 +44,6 @@ impl Session {
         request: RequestId,
         control: Control,
         argument: &str,
-        out: &mut Effects,
     ) -> Result<Answered, Notice> {
         let takes_argument = matches!(
             control,
@@ -64,12 +57,16 @@ impl Session {
         match control {
             Control::Status => {
                 if let Some(run) = &self.run {
-                    out.inform(controls::status_text(run, self.condition(run), out.now()));
+                    self.out.inform(controls::status_text(
+                        run,
+                        self.condition(run),
+                        self.out.now(),
+                    ));
                 }
                 let actor = self.actor();
                 // A host without an interface has nobody who reads the code.
                 if let Some(run) = self.run.as_mut().filter(|_| !self.host.is_headless()) {
-                    run.request_code(actor, out);
+                    run.request_code(actor, &mut self.out);
                 }
             }
             Control::Pause if run.counters().paused_by_owner => {
@@ -77,33 +74,33 @@ impl Session {
                 return Err(Notice::info(message));
             }
             Control::Pause => {
-                run.pause_by_owner(out);
-                self.auto_continue.cancel_countdown(out);
+                run.pause_by_owner(&mut self.out);
+                self.auto_continue.cancel_countdown(&mut self.out);
                 let message = "⏸ The workflow is paused: the agent gets no reminders until /workflow-resume. Its rules stay in force.";
-                out.inform(message);
+                self.out.inform(message);
             }
-            Control::Resume => self.resume(argument, out)?,
-            Control::Next => return self.next_by_user(request, argument, out),
+            Control::Resume => self.resume(argument)?,
+            Control::Next => return self.next_by_user(request, argument),
             Control::Skip => {
                 let plan = controls::plan_skip(run)?;
-                return self.move_or_confirm(request, plan, out);
+                return self.move_or_confirm(request, plan);
             }
             Control::Goto => {
                 let plan = controls::plan_goto(run, argument)?;
-                return self.move_or_confirm(request, plan, out);
+                return self.move_or_confirm(request, plan);
             }
-            Control::Approve => return self.approve_by_user(request, argument, out),
+            Control::Approve => return self.approve_by_user(request, argument),
         }
         Ok(Answered::Now)
     }
 
     /// Resumes the run for its owner, and reminds an idle agent.
-    fn resume(&mut self, argument: &str, out: &mut Effects) -> Result<(), Notice> {
+    fn resume(&mut self, argument: &str) -> Result<(), Notice> {
         let Some(run) = &mut self.run else {
             return Ok(());
         };
         if !argument.is_empty() {
-            run.allow(argument, out)?;
+            run.allow(argument, &mut self.out)?;
         }
         let is_paused = run.is_paused();
         // A message resumes the run as well, but does not allow the visit.
@@ -111,8 +108,8 @@ impl Session {
         if !allowed && !is_paused && !self.auto_continue.is_held() {
             return Err(Notice::info("The workflow is not paused."));
         }
-        self.questions.close_all(Topic::is_cancel, out);
-        run.resume(out);
+        self.questions.close_all(Topic::is_cancel, &mut self.out);
+        run.resume(&mut self.out);
         if let Some(used_up) = run.budgets().used_up() {
             return Err(Notice::info(budget::paused(&used_up)));
         }
@@ -120,14 +117,14 @@ impl Session {
             let message = "The workflow waits for your approval. Answer with /workflow-approve.";
             return Err(Notice::info(message));
         }
-        self.auto_continue.cancel_countdown(out);
+        self.auto_continue.cancel_countdown(&mut self.out);
         self.auto_continue.forget_reminder();
-        out.inform(if allowed {
+        self.out.inform(if allowed {
             "▶ The workflow is resumed, and the phase may be entered once more."
         } else {
             "▶ The workflow is resumed."
         });
-        if self.triggers.is_idle(out.now())
+        if self.triggers.is_idle(self.out.now())
             && let Some(run) = &self.run
             && let Some(phase) = run.phase().filter(|phase| !phase.auto_continue.wait)
         {
@@ -137,7 +134,7 @@ impl Session {
                 let used = run.budgets().describe();
                 text = format!("{text}\n\nThe user allowed more. Used: {used}.");
             }
-            self.send_to_agent(text, None, out);
+            self.send_to_agent(text, None);
         }
         Ok(())
     }
@@ -147,13 +144,12 @@ impl Session {
         &mut self,
         request: RequestId,
         (planned, question): (PlannedMove, Option<Question>),
-        out: &mut Effects,
     ) -> Result<Answered, Notice> {
         if let Some(question) = question {
-            self.confirm(Some(request), planned, question, out)?;
+            self.confirm(Some(request), planned, question)?;
             return Ok(Answered::Later);
         }
-        self.move_by_user(&planned, out);
+        self.move_by_user(&planned);
         Ok(Answered::Now)
     }
 
@@ -163,7 +159,6 @@ impl Session {
         request: Option<RequestId>,
         planned: PlannedMove,
         question: Question,
-        out: &mut Effects,
     ) -> Result<(), String> {
         if let Some(why) = self.questions.cannot_confirm("this host has no dialogs") {
             return Err(controls::cannot_confirm(&planned, why));
@@ -175,37 +170,27 @@ impl Session {
             yes,
         };
         let topic = Topic::Move(Box::new(pending));
-        self.questions.ask(topic, question, out);
+        self.questions.ask(topic, question, &mut self.out);
         Ok(())
     }
 
     /// Makes the move that a person confirmed, and answers the command.
-    pub(super) fn on_move_answer(
-        &mut self,
-        pending: &PendingMove,
-        answer: Answer<'_>,
-        out: &mut Effects,
-    ) {
+    pub(super) fn on_move_answer(&mut self, pending: &PendingMove, answer: Answer<'_>) {
         let state = self.run.as_ref().map(ActiveRun::state);
-        let since = Some(out.mark());
+        let since = Some(self.out.mark());
         if answer != Answer::Chosen(&pending.yes) {
-            out.inform("The workflow was not moved.");
+            self.out.inform("The workflow was not moved.");
         } else if state == Some(&pending.planned.moved.from) {
-            self.move_by_user(&pending.planned, out);
+            self.move_by_user(&pending.planned);
         } else {
             let notice = "The workflow has moved in the meantime, so your answer does not count. Nothing was done.";
-            out.inform(notice);
+            self.out.inform(notice);
         }
-        controls::answer(pending.request, since, out);
+        controls::answer(pending.request, since, &mut self.out);
     }
 
     /// Leaves the phase through its gate, as its owner asks.
-    fn next_by_user(
-        &mut self,
-        request: RequestId,
-        argument: &str,
-        out: &mut Effects,
-    ) -> Result<Answered, Notice> {
+    fn next_by_user(&mut self, request: RequestId, argument: &str) -> Result<Answered, Notice> {
         if let Some(exit) = self.exit.condition() {
             return Err(Notice::info(controls::exit_refusal(exit)));
         }
@@ -215,18 +200,13 @@ impl Session {
             let message = "This phase needs your approval, and this host has no dialogs. Answer with /workflow-approve.";
             return Err(Notice::warning(message));
         }
-        controls::choose_outcome(run, argument, out)?;
-        self.begin_exit(by_user(Some(request), Control::Next), out);
+        controls::choose_outcome(run, argument, &mut self.out)?;
+        self.begin_exit(by_user(Some(request), Control::Next));
         Ok(Answered::Later)
     }
 
     /// Answers the question for approval, as its owner asks.
-    fn approve_by_user(
-        &mut self,
-        request: RequestId,
-        argument: &str,
-        out: &mut Effects,
-    ) -> Result<Answered, Notice> {
+    fn approve_by_user(&mut self, request: RequestId, argument: &str) -> Result<Answered, Notice> {
         let run = self.run.as_ref().filter(|run| run.phase().is_some());
         let run = run.ok_or_else(controls::no_definition)?;
         let Some(approval) = run.approval().cloned() else {
@@ -252,9 +232,9 @@ impl Session {
         };
         let (choice, comment) =
             controls::read_reply(run, &approval, actor, argument).map_err(Notice::info)?;
-        out.inform(format!("Your answer: {choice}."));
+        self.out.inform(format!("Your answer: {choice}."));
         let by = by_user(Some(request), Control::Approve);
-        self.follow_decision(by, choice, comment, out);
+        self.follow_decision(by, choice, comment);
         Ok(answered)
     }
 
@@ -264,7 +244,6 @@ impl Session {
         request: Option<RequestId>,
         control: Control,
         outcome: ExitOutcome,
-        out: &mut Effects,
     ) -> Answered {
         let Some(run) = &self.run else {
             return Answered::Now;
@@ -273,9 +252,9 @@ impl Session {
         match outcome {
             ExitOutcome::Advance(_) => match moved {
                 Ok(moved) => {
-                    self.move_by_user(&PlannedMove::new(moved, control, Vec::new()), out);
+                    self.move_by_user(&PlannedMove::new(moved, control, Vec::new()));
                 }
-                Err(why) => self.stay_for_user(why, out),
+                Err(why) => self.stay_for_user(why),
             },
             ExitOutcome::NotPassed(reports) => {
                 if let (Ok(moved), Some(phase)) = (moved, run.phase()) {
@@ -283,30 +262,31 @@ impl Session {
                     let next = phase_name(&moved.to.state, run.catalog());
                     let question = controls::not_passed(phase, &next, &reports, &left_out);
                     let planned = PlannedMove::new(moved, control, left_out);
-                    match self.confirm(request, planned, question, out) {
+                    match self.confirm(request, planned, question) {
                         Ok(()) => return Answered::Later,
-                        Err(refusal) => out.warn(refusal),
+                        Err(refusal) => self.out.warn(refusal),
                     }
                 }
             }
             ExitOutcome::Declined(answer) => {
-                out.inform("The agent reads your answer and continues with this phase.");
+                self.out
+                    .inform("The agent reads your answer and continues with this phase.");
                 let text = format!("[workflow] {}", answer.text);
-                self.send_to_agent(text, Some(Delivery::Steer), out);
+                self.send_to_agent(text, Some(Delivery::Steer));
             }
             ExitOutcome::Stay(_) => {
                 let message = "The workflow stays in this phase: it waits for your approval. Answer with /workflow-approve.";
-                out.inform(message);
+                self.out.inform(message);
             }
         }
         Answered::Now
     }
 
     /// Stays in the phase, because the answer or the outcome of the user leads nowhere. The question is asked again.
-    fn stay_for_user(&mut self, why: TransitionError, out: &mut Effects) {
+    fn stay_for_user(&mut self, why: TransitionError) {
         let message = match why {
             TransitionError::Limit(limit) => {
-                self.stay(NoMove::Limit(limit), out);
+                self.stay(NoMove::Limit(limit));
                 return;
             }
             TransitionError::NoneApplies => {
@@ -317,36 +297,36 @@ impl Session {
             }
         };
         if let Some(run) = &mut self.run {
-            run.forget_answer(out);
+            run.forget_answer(&mut self.out);
         }
-        out.warn(message);
+        self.out.warn(message);
     }
 
     /// Moves the run as a person asked, and sends the agent on.
-    pub(super) fn move_by_user(&mut self, planned: &PlannedMove, out: &mut Effects) {
-        let was_idle = self.triggers.is_idle(out.now());
+    pub(super) fn move_by_user(&mut self, planned: &PlannedMove) {
+        let was_idle = self.triggers.is_idle(self.out.now());
         self.auto_continue.forget_reminder();
         let to = planned.moved.to.clone();
         if to.state.active {
-            self.enter(to, Some(planned.record()), out);
+            self.enter(to, Some(planned.record()));
         } else if let Some(run) = &mut self.run {
-            run.clear_approval(out);
+            run.clear_approval(&mut self.out);
             run.end_by_user(to.state, planned.record());
         }
         let Some(run) = &self.run else { return };
         let is_over = !run.is_active();
         let message = planned.message_to_agent(run);
-        out.inform(planned.notice(run));
+        self.out.inform(planned.notice(run));
         if let Some(phase) = run.phase() {
             self.sent_context.note_step_answer(&phase.context);
         }
         if is_over {
-            self.announce_end(out);
+            self.announce_end();
         }
         if !was_idle {
-            self.send_to_agent(message, Some(Delivery::Steer), out);
+            self.send_to_agent(message, Some(Delivery::Steer));
         } else if !is_over {
-            self.send_to_agent(message, None, out);
+            self.send_to_agent(message, None);
         }
     }
 }

@@ -91,14 +91,14 @@ impl Host {
         });
         self.requests += 1;
         let request = RequestId(self.requests);
-        self.step(|session, out| {
+        self.step(|session| {
             let call = StepCall {
                 action: Some("next".into()),
                 outcome: outcome.map(Into::into),
                 outputs: outputs.as_deref(),
                 ..StepCall::default()
             };
-            session.handle_workflow_step(request, &call, out);
+            session.handle_workflow_step(request, &call);
         });
     }
 
@@ -111,12 +111,10 @@ impl Host {
     pub(crate) fn control(&mut self, control: Control, arguments: &str) {
         self.requests += 1;
         let request = RequestId(self.requests);
-        self.step(|session, out| {
-            session.handle_control(request, control, arguments, out);
-        });
+        self.step(|session| session.handle_control(request, control, arguments));
         if let Some((question, yes)) = self.confirmation.take() {
             let answer = Answer::Chosen(&yes);
-            self.step(|session, out| session.handle_answer(question, answer, out));
+            self.step(|session| session.handle_answer(question, answer));
         }
         self.tool(RequestId(u64::MAX), "status");
     }
@@ -138,11 +136,11 @@ impl Host {
             Event::Next => self.tool(request, "next"),
             Event::Loop => self.tool(request, "loop"),
             Event::Cancel => self.tool(request, "cancel"),
-            Event::CancelCommand => self.step(Session::handle_cancel_command),
+            Event::CancelCommand => self.step(|session| session.handle_cancel_command(None)),
             Event::Start => {
                 let loaded = Arc::clone(&self.loaded);
-                self.step(|session, out| {
-                    session.handle_workflow_command(request, "w0 the task", loaded, out);
+                self.step(|session| {
+                    session.handle_workflow_command(request, "w0 the task", loaded)
                 });
             }
             Event::ReplaceIt => self.answer_replacement(true),
@@ -159,16 +157,12 @@ impl Host {
                 self.now += 1000;
                 self.step(Session::poll_deadline);
             }
-            Event::Person => self.step(|session, out| {
-                session.handle_user_input(Some(Author::User), out);
+            Event::Person => self.step(|session| session.handle_user_input(Some(Author::User))),
+            Event::Prompt => self.step(|session| {
+                session.handle_before_agent_start(Some("go on"));
             }),
-            Event::Prompt => self.step(|session, out| {
-                session.handle_before_agent_start(Some("go on"), out);
-            }),
-            Event::TurnStart => self.step(|session, out| session.handle_turn_start(None, out)),
-            Event::TurnEnd => self.step(|session, out| {
-                session.handle_turn_end(TurnUsage::default(), out);
-            }),
+            Event::TurnStart => self.step(|session| session.handle_turn_start(None)),
+            Event::TurnEnd => self.step(|session| session.handle_turn_end(TurnUsage::default())),
             Event::Reload => self.reload(),
         }
     }
@@ -180,9 +174,9 @@ impl Host {
             data: Some(&entry.1),
         });
         let entries: Vec<Entry<'_>> = entries.collect();
-        let mut out = Effects::at(self.now);
-        self.session
-            .handle_session(&entries, &self.loaded, &mut out);
+        let loaded = &self.loaded;
+        let handle = |session: &mut Session| session.handle_session(&entries, loaded);
+        let ((), out) = self.session.at(self.now, handle);
         self.branch = branch;
         self.take(out);
     }
@@ -192,8 +186,8 @@ impl Host {
             stop_reason: Some(reason),
             text_tail: Some("Done."),
         };
-        self.step(|session, out| {
-            session.handle_agent_end(Some(last), out);
+        self.step(|session| {
+            session.handle_agent_end(Some(last));
         });
     }
 
@@ -204,13 +198,13 @@ impl Host {
 
     fn answer_approval(&mut self, answer: Answer<'_>) {
         let question = self.approval.take().expect("a person is asked");
-        self.step(|session, out| session.handle_answer(question, answer, out));
+        self.step(|session| session.handle_answer(question, answer));
     }
 
     fn answer_replacement(&mut self, yes: bool) {
         let question = self.replacement.take().expect("a person is asked");
         let answer = Answer::Confirmed(yes);
-        self.step(|session, out| session.handle_answer(question, answer, out));
+        self.step(|session| session.handle_answer(question, answer));
     }
 
     fn end_gate(&mut self, verdict: &str) {
@@ -226,24 +220,23 @@ impl Host {
     }
 
     fn tool(&mut self, request: RequestId, action: &str) {
-        self.step(|session, out| {
+        self.step(|session| {
             let call = StepCall {
                 action: Some(action.into()),
                 ..StepCall::default()
             };
-            session.handle_workflow_step(request, &call, out);
+            session.handle_workflow_step(request, &call);
         });
     }
 
     fn report(&mut self, event: PlatformEvent) {
-        self.step(|session, out| {
-            session.handle_platform_event(event, out);
+        self.step(|session| {
+            session.handle_platform_event(event);
         });
     }
 
-    fn step(&mut self, handle: impl FnOnce(&mut Session, &mut Effects)) {
-        let mut out = Effects::at(self.now);
-        handle(&mut self.session, &mut out);
+    fn step(&mut self, handle: impl FnOnce(&mut Session)) {
+        let ((), out) = self.session.at(self.now, handle);
         self.take(out);
     }
 
@@ -301,10 +294,11 @@ impl Host {
 
     /// Returns the decision on a tool call at this moment.
     pub(crate) fn access(&self, tool: &str) -> Access {
-        let mut out = Effects::at(self.now);
         let call = Call::new(tool, None, &*PLAIN_PATHS);
         let mut session = self.session.clone();
-        session.handle_tool_call(RequestId(u64::MAX), &call, &mut out);
+        let request = RequestId(u64::MAX);
+        let ((), mut out) =
+            session.at(self.now, |session| session.handle_tool_call(request, &call));
         match out.answers.pop().map(|answer| answer.reply) {
             Some(Reply::ToolCall(ToolDecision::Allow)) => Access::Runs,
             None => Access::Asked,

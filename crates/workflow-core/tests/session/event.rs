@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
+use workflow_core::Session;
 use workflow_core::definition::Loaded;
 use workflow_core::effect::{
     ContextMessage, Mutation, Reply, ToolAnswer, ToolDecision, TriggerOutcome,
@@ -11,7 +12,6 @@ use workflow_core::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use workflow_core::policy::rules::{Call, PLAIN_PATHS};
 use workflow_core::session::{Control, StepCall, TurnUsage};
 use workflow_core::types::{QuestionId, RequestId};
-use workflow_core::{Effects, Session};
 
 /// An event of the host, the platform or the clock.
 #[derive(Debug)]
@@ -110,12 +110,12 @@ pub(crate) enum Replied {
 }
 
 /// Sends an event to a session.
-pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -> Replied {
+pub(crate) fn send(session: &mut Session, event: Event<'_>) -> Replied {
     match event {
-        Event::Session { entries, loaded } => session.handle_session(&entries, &loaded, out),
-        Event::Shutdown => session.handle_shutdown(out),
+        Event::Session { entries, loaded } => session.handle_session(&entries, &loaded),
+        Event::Shutdown => session.handle_shutdown(),
         Event::BeforeAgentStart { prompt } => {
-            let message = session.handle_before_agent_start(prompt, out);
+            let message = session.handle_before_agent_start(prompt);
             return Replied::Now(message.map(|message| {
                 let ContextMessage {
                     custom_type,
@@ -125,11 +125,11 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
                 format!("inject {custom_type} {content}")
             }));
         }
-        Event::AgentStart => session.handle_agent_start(out),
-        Event::TurnStart { index } => session.handle_turn_start(index, out),
-        Event::TurnEnd => session.handle_turn_end(TurnUsage::default(), out),
+        Event::AgentStart => session.handle_agent_start(),
+        Event::TurnStart { index } => session.handle_turn_start(index),
+        Event::TurnEnd => session.handle_turn_end(TurnUsage::default()),
         Event::AgentEnd { last } => {
-            let mutation = session.handle_agent_end(last, out);
+            let mutation = session.handle_agent_end(last);
             let Mutation { unload, persist } = mutation;
             let changed = (mutation != Mutation::default())
                 .then(|| format!("mutation unload {unload}, persist {persist}"));
@@ -141,7 +141,7 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
             input,
         } => {
             let call = Call::new(tool, input, &*PLAIN_PATHS);
-            session.handle_tool_call(request, &call, out);
+            session.handle_tool_call(request, &call);
             return Replied::ToRequest(request, RequestKind::ToolCall);
         }
         Event::ToolResult {
@@ -152,45 +152,45 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
             let content = session.handle_tool_result(tool, content, is_error);
             return Replied::Now(content.map(|content| format!("content {content}")));
         }
-        Event::UserInput { author } => session.handle_user_input(author, out),
+        Event::UserInput { author } => session.handle_user_input(author),
         Event::Branch {
             request,
             turn,
             entries,
         } => {
-            session.handle_branch(request, turn, entries.as_deref(), out);
+            session.handle_branch(request, turn, entries.as_deref());
             return Replied::ToRequest(request, RequestKind::Branch);
         }
         Event::Compacted => session.handle_compaction(),
-        Event::Settings { loaded } => session.handle_settings(loaded, out),
+        Event::Settings { loaded } => session.handle_settings(loaded),
         Event::Step { request, call } => {
-            session.handle_workflow_step(request, &call, out);
+            session.handle_workflow_step(request, &call);
             return Replied::ToRequest(request, RequestKind::Step);
         }
-        Event::StepCancelled { request } => session.handle_step_cancelled(request, out),
+        Event::StepCancelled { request } => session.handle_step_cancelled(request),
         Event::StartCommand {
             request,
             arguments,
             loaded,
         } => {
-            session.handle_workflow_command(request, arguments, loaded, out);
+            session.handle_workflow_command(request, arguments, loaded);
             return Replied::ToRequest(request, RequestKind::Command);
         }
-        Event::CancelCommand => session.handle_cancel_command(out),
+        Event::CancelCommand => session.handle_cancel_command(None),
         Event::Control {
             request,
             control,
             arguments,
         } => {
-            session.handle_control(request, control, arguments, out);
+            session.handle_control(request, control, arguments);
             return Replied::ToRequest(request, RequestKind::Command);
         }
-        Event::Answer { question, answer } => session.handle_answer(question, answer, out),
+        Event::Answer { question, answer } => session.handle_answer(question, answer),
         Event::Platform(event) => {
-            let outcome: Option<TriggerOutcome> = session.handle_platform_event(event, out);
+            let outcome: Option<TriggerOutcome> = session.handle_platform_event(event);
             return Replied::Now(outcome.map(|outcome| format!("outcome {outcome:?}")));
         }
-        Event::Tick => session.poll_deadline(out),
+        Event::Tick => session.poll_deadline(),
     }
     Replied::Now(None)
 }

@@ -1,7 +1,6 @@
 //! The restoration of a run from a session's entries.
 
 use serde_json::{Value, json};
-use workflow_core::Effects;
 use workflow_core::definition::PhaseEntry;
 use workflow_core::session::Control;
 
@@ -206,9 +205,8 @@ fn a_run_that_ended_does_not_go_on_whatever_became_of_its_files() {
 #[test]
 fn a_session_that_is_resumed_says_which_run_continues() {
     let announced = |world: &World| {
-        let mut out = Effects::at(world.now);
-        world.session.announce_resumed_run(&mut out);
-        format!("{:?}", out.actions)
+        let announced = world.session.announce_resumed_run();
+        format!("{:?}", Vec::from_iter(announced))
     };
     assert_eq!(announced(&World::new(vec![workflow("w", &["a"])])), "[]");
     let mut world = World::started(vec![workflow("w", &["a"])]);

@@ -185,8 +185,8 @@ impl World {
 
     /// Sends an event and renders everything that comes out, a line for each reply, diagnostic, action, question and effect.
     pub(crate) fn step(&mut self, input: Event<'_>) -> Vec<String> {
-        let mut out = Effects::at(self.now);
-        let reply = event::send(&mut self.session, input, &mut out);
+        let send = |session: &mut Session| event::send(session, input);
+        let (reply, out) = self.session.at(self.now, send);
         self.render(reply, out)
     }
 

@@ -123,18 +123,17 @@ impl Driver {
     pub(crate) fn handle<T>(
         &mut self,
         now: Millis,
-        event: impl FnOnce(&mut Session, &mut Effects) -> T,
+        event: impl FnOnce(&mut Session) -> T,
     ) -> (T, Effects) {
-        let mut out = Effects::at(now);
-        let result = event(&mut self.session, &mut out);
+        let (result, mut out) = self.session.at(now, event);
         self.has_changed |= !out.is_only_answered();
         let mut effects = VecDeque::from(std::mem::take(&mut out.effects));
         while let Some(effect) = effects.pop_front() {
             let Some(event) = self.perform(effect, now) else {
                 continue;
             };
-            let mut more = Effects::at(now);
-            self.session.handle_platform_event(event, &mut more);
+            let handle = |session: &mut Session| session.handle_platform_event(event);
+            let (_, mut more) = self.session.at(now, handle);
             effects.extend(std::mem::take(&mut more.effects));
             out.merge(more);
         }
@@ -175,12 +174,12 @@ impl Driver {
         now: Millis,
         event: Option<PlatformEvent>,
     ) -> (Option<TriggerOutcome>, Effects) {
-        self.handle(now, |session, out| {
+        self.handle(now, |session| {
             let event = event?;
             if let PlatformEvent::GateFinished { reports, .. } = &event {
                 telemetry::gate(session, reports);
             }
-            session.handle_platform_event(event, out)
+            session.handle_platform_event(event)
         })
     }
 

@@ -95,14 +95,14 @@ impl RestoredSession {
                 data: Some(&entry.data),
             })
             .collect();
-        restored.handle(|session, out| session.handle_session(&entries, &loaded, out));
+        restored.handle(|session| session.handle_session(&entries, &loaded));
         let memory = restored.memory.session.clone();
         restored.driver.session.recall(memory);
         restored
     }
 
     /// Handles an event of the session, with the effects that follow.
-    pub(crate) fn handle<T>(&mut self, handle: impl FnOnce(&mut Session, &mut Effects) -> T) -> T {
+    pub(crate) fn handle<T>(&mut self, handle: impl FnOnce(&mut Session) -> T) -> T {
         let (result, out) = self.driver.handle(self.now, handle);
         self.out.merge(out);
         result
@@ -111,11 +111,11 @@ impl RestoredSession {
     /// Handles a request, and gives its answer if there is one already.
     pub(crate) fn request(
         &mut self,
-        handle: impl FnOnce(&mut Session, RequestId, &mut Effects),
+        handle: impl FnOnce(&mut Session, RequestId),
     ) -> (RequestId, Option<Reply>) {
         self.requests += 1;
         let id = RequestId(self.requests);
-        self.handle(|session, out| handle(session, id, out));
+        self.handle(|session| handle(session, id));
         (id, self.take_answer(id))
     }
 

@@ -147,8 +147,8 @@ impl StepRunner {
             if *state_at_call.get_or_insert_with(|| state.clone()) != state {
                 return Err(MOVED.to_owned());
             }
-            let (request, mut answer) = session
-                .request(|session, request, out| session.handle_workflow_step(request, &call, out));
+            let (request, mut answer) =
+                session.request(|session, request| session.handle_workflow_step(request, &call));
             if let Some(Effect::RunGate(run)) = session.driver.take_left_out() {
                 let text = serde_json::to_string(&run).expect("a gate has string keys only");
                 let Some(ran) = &finished else {
@@ -162,7 +162,7 @@ impl StepRunner {
                     return Err(MOVED.to_owned());
                 }
                 let result = ran.result.clone();
-                session.handle(|session, out| session.handle_platform_event(result, out));
+                session.handle(|session| session.handle_platform_event(result));
                 answer = session.take_answer(request);
             }
             let Some(Reply::Step(answer)) = answer else {

@@ -1,12 +1,12 @@
 //! Runs for the index of all runs, and runs that are read from stored entries.
 
+use workflow_core::Session;
 use workflow_core::definition::Loaded;
 use workflow_core::diagnostic::Diagnostic;
 use workflow_core::effect::EndedRun;
 use workflow_core::event::Entry;
 use workflow_core::run::{Path, RunState};
 use workflow_core::session::{Abilities, RunCondition, View};
-use workflow_core::{Effects, Session};
 
 use crate::store::Run;
 
@@ -17,8 +17,7 @@ pub(crate) fn restored_session(
 ) -> (Session, Vec<Diagnostic>) {
     let mut session = Session::new(Abilities::default(), 0);
     // Any time will do: no run is started, and nothing counts down.
-    let mut out = Effects::at(0);
-    session.handle_session(entries, loaded, &mut out);
+    let ((), out) = session.at(0, |session| session.handle_session(entries, loaded));
     (session, out.diagnostics)
 }
 

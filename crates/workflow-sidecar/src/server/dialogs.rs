@@ -58,8 +58,8 @@ impl Server {
                 Answer::Dismissed
             }
         };
-        let out = self.handle_event(&asked.session, |session, out| {
-            session.handle_answer(*question, answer, out);
+        let out = self.handle_event(&asked.session, |session| {
+            session.handle_answer(*question, answer)
         });
         self.apply(&asked.session, out.actions);
     }

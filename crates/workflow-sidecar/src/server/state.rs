@@ -75,13 +75,13 @@ impl Server {
         &mut self,
         params: &impl SessionBound<'a>,
         kind: RequestKind,
-        handle: impl FnOnce(&mut Session, RequestId, &mut Effects),
+        handle: impl FnOnce(&mut Session, RequestId),
     ) -> HandlerResult<R> {
         self.session_of(params)?;
         let session = params.session_id();
         let (id, request) = self.requests.open(kind);
         let (answer, mut out) = self.drive(session, |driver, now| {
-            let ((), mut out) = driver.handle(now, |session, out| handle(session, id, out));
+            let ((), mut out) = driver.handle(now, |session| handle(session, id));
             (out.take_answer(id), out)
         })?;
         match answer {
@@ -103,7 +103,7 @@ impl Server {
     pub(super) fn handle_call<'a, T>(
         &mut self,
         params: &impl SessionBound<'a>,
-        handle: impl FnOnce(&mut Session, &mut Effects) -> T,
+        handle: impl FnOnce(&mut Session) -> T,
     ) -> Result<(T, Effects), Error> {
         self.session_of(params)?;
         self.drive(params.session_id(), |driver, now| {
@@ -139,7 +139,7 @@ impl Server {
 
     fn reload_settings(&mut self, id: &str) -> Result<(), Error> {
         let loaded = self.definitions(id, &Context::default())?;
-        let out = self.handle_event(id, |session, out| session.handle_settings(&loaded, out));
+        let out = self.handle_event(id, |session| session.handle_settings(&loaded));
         self.apply(id, out.actions);
         Ok(())
     }
@@ -209,9 +209,7 @@ impl Server {
         open.driver.open();
         // The session is out of the table while it restores its run: if that panics, the session is unknown, rather
         // than a session without a run and its guards.
-        let restore = |session: &mut Session, out: &mut Effects| {
-            session.handle_session(entries, &loaded, out);
-        };
+        let restore = |session: &mut Session| session.handle_session(entries, &loaded);
         let ((), mut out) = open.driver.handle(self.clock.now(), restore);
         // It may be in another file, or another session may have had the run meanwhile.
         open.noted = None;
@@ -258,9 +256,9 @@ impl Server {
     /// Cancels a pending call of `workflow_step`.
     pub(super) fn cancel_step(&mut self, id: &str, call: &str) -> Effects {
         match self.requests.find_step(id, call) {
-            Some(request) => self.handle_event(id, |session, out| {
-                session.handle_step_cancelled(request, out);
-            }),
+            Some(request) => {
+                self.handle_event(id, |session| session.handle_step_cancelled(request))
+            }
             None => Effects::default(),
         }
     }
@@ -294,11 +292,7 @@ impl Server {
     }
 
     /// Handles an event that is not a request. A session that is gone ignores it.
-    pub(super) fn handle_event(
-        &mut self,
-        id: &str,
-        handle: impl FnOnce(&mut Session, &mut Effects),
-    ) -> Effects {
+    pub(super) fn handle_event(&mut self, id: &str, handle: impl FnOnce(&mut Session)) -> Effects {
         self.handle_driven(id, |driver, now| driver.handle(now, handle))
     }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use workflow_core::Session;
-use workflow_core::effect::Reply;
 use workflow_core::event::Answer as UsersAnswer;
 use workflow_core::session::Control;
 
@@ -20,16 +19,13 @@ pub(super) fn carry_out(
     session: &mut RestoredSession,
 ) -> HookAnswer {
     let loaded = Arc::clone(&session.loaded);
-    let (request, mut answer) = session.request(|session, request, out| match command.action {
+    let (request, mut answer) = session.request(|session, request| match command.action {
         PromptAction::Start(arguments) => {
-            session.handle_workflow_command(request, arguments, loaded, out);
+            session.handle_workflow_command(request, arguments, loaded)
         }
-        PromptAction::Cancel => {
-            session.handle_cancel_command(out);
-            out.reply(request, Reply::Command);
-        }
+        PromptAction::Cancel => session.handle_cancel_command(Some(request)),
         PromptAction::Control(control, arguments) => {
-            session.handle_control(request, control, arguments, out);
+            session.handle_control(request, control, arguments)
         }
     });
     if let Some(question) = session.take_questions().into_iter().next() {
@@ -42,7 +38,7 @@ pub(super) fn carry_out(
         }
         let yes = question.options.get(1);
         let yes = yes.map_or(UsersAnswer::Confirmed(true), |yes| UsersAnswer::Chosen(yes));
-        session.handle(|session, out| session.handle_answer(question.id, yes, out));
+        session.handle(|session| session.handle_answer(question.id, yes));
         answer = session.take_answer(request);
     }
     if answer.is_none() || session.driver.take_left_out().is_some() {

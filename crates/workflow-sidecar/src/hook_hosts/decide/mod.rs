@@ -149,8 +149,7 @@ impl EventHandler<'_> {
                         command::carry_out(prompt, &command, session)
                     }));
                 }
-                context = session
-                    .handle(|session, out| session.handle_before_agent_start(Some(prompt), out));
+                context = session.handle(|session| session.handle_before_agent_start(Some(prompt)));
                 session.handle(Session::handle_agent_start);
                 let view = session.driver.session.view();
                 if view.is_none_or(|view| view.counters.reminders == 0) {
@@ -200,10 +199,10 @@ impl EventHandler<'_> {
 
 /// Ends the agent's work, which the host reports as a whole: it counts as one turn.
 fn stop(session: &mut RestoredSession, reason: &str, last: Option<&str>) {
-    session.handle(|session, out| session.handle_turn_end(TurnUsage::default(), out));
+    session.handle(|session| session.handle_turn_end(TurnUsage::default()));
     let last = LastAssistant {
         stop_reason: Some(reason),
         text_tail: last,
     };
-    session.handle(|session, out| session.handle_agent_end(Some(last), out));
+    session.handle(|session| session.handle_agent_end(Some(last)));
 }

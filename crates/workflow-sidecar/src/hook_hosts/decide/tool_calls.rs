@@ -40,7 +40,7 @@ pub(super) fn judge(
         let call = Call::new(&part.tool, part.input.as_deref(), &paths).opened_in(&opened_in);
         let call = if number == 0 { call } else { call.as_part() };
         let (_, answer) =
-            session.request(|session, request, out| session.handle_tool_call(request, &call, out));
+            session.request(|session, request| session.handle_tool_call(request, &call));
         match answer {
             Some(Reply::ToolCall(ToolDecision::Allow)) => {}
             Some(Reply::ToolCall(ToolDecision::Block { reason, .. })) => {
@@ -65,7 +65,7 @@ pub(super) fn rewritten(
 ) -> Option<String> {
     let tool = host.engine_tool(tool);
     tool_result::rewritten(result, &mut |content| {
-        session.handle(|session, _| session.handle_tool_result(tool, Some(content), false))
+        session.handle(|session| session.handle_tool_result(tool, Some(content), false))
     })
 }
 

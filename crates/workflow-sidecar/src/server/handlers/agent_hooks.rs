@@ -22,9 +22,8 @@ impl Handler<HookBeforeAgentStart> for Server {
     ) -> HandlerResult<BeforeAgentStartResult> {
         self.reload_unreadable_settings(&params)?;
         let prompt = params.event.prompt.as_deref();
-        let (message, out) = self.handle_call(&params, |session, out| {
-            session.handle_before_agent_start(prompt, out)
-        })?;
+        let (message, out) =
+            self.handle_call(&params, |session| session.handle_before_agent_start(prompt))?;
         Ok(Some(BeforeAgentStartResult {
             inject: message,
             diagnostics: convert::diagnostics(&out.diagnostics),
@@ -42,9 +41,7 @@ impl Handler<HookAgentStart> for Server {
 impl Handler<HookTurnStart> for Server {
     fn handle(&mut self, params: TurnParams<'_>) -> HandlerResult<HookResult> {
         let index = params.event.turn_index;
-        self.handle_hook(&params, |session, out| {
-            session.handle_turn_start(index, out);
-        })
+        self.handle_hook(&params, |session| session.handle_turn_start(index))
     }
 }
 
@@ -54,7 +51,7 @@ impl Handler<HookTurnEnd> for Server {
             tokens: params.event.tokens.unwrap_or_default(),
             micro_usd: params.event.micro_usd.unwrap_or_default(),
         };
-        self.handle_hook(&params, |session, out| session.handle_turn_end(usage, out))
+        self.handle_hook(&params, |session| session.handle_turn_end(usage))
     }
 }
 
@@ -66,7 +63,7 @@ impl Handler<HookAgentEnd> for Server {
             text_tail: Some(&last.text_tail),
         });
         let (mutation, out) =
-            self.handle_call(&params, |session, out| session.handle_agent_end(last, out))?;
+            self.handle_call(&params, |session| session.handle_agent_end(last))?;
         Ok(Some(AgentEndResult {
             mutation: AgentEndMutation {
                 unload: mutation.unload,
@@ -87,8 +84,6 @@ impl Handler<HookInput> for Server {
             Some(_) => Some(Author::User),
             None => None,
         };
-        self.handle_hook(&params, |session, out| {
-            session.handle_user_input(author, out);
-        })
+        self.handle_hook(&params, |session| session.handle_user_input(author))
     }
 }

@@ -1,6 +1,5 @@
 //! The commands of the manifest.
 
-use workflow_core::effect::Reply;
 use workflow_core::session::{self, Control};
 use workflow_protocol::method::{CommandComplete, CommandRun};
 use workflow_protocol::{
@@ -25,17 +24,10 @@ impl Handler<CommandRun> for Server {
             return Err(unknown_command(name));
         }
         let kind = RequestKind::Command;
-        self.handle_request(&params, kind, |session, request, out| {
-            match (loaded, control) {
-                (Some(loaded), _) => {
-                    session.handle_workflow_command(request, arguments, loaded, out);
-                }
-                (None, Some(control)) => session.handle_control(request, control, arguments, out),
-                (None, None) => {
-                    session.handle_cancel_command(out);
-                    out.reply(request, Reply::Command);
-                }
-            }
+        self.handle_request(&params, kind, |session, request| match (loaded, control) {
+            (Some(loaded), _) => session.handle_workflow_command(request, arguments, loaded),
+            (None, Some(control)) => session.handle_control(request, control, arguments),
+            (None, None) => session.handle_cancel_command(Some(request)),
         })
     }
 }

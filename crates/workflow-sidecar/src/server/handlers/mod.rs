@@ -11,8 +11,8 @@ mod session_hooks;
 mod step_tool;
 mod tool_hooks;
 
+use workflow_core::Session;
 use workflow_core::event::Entry;
-use workflow_core::{Effects, Session};
 use workflow_protocol::{Branch, BranchEntry, HookResult, Method, SessionBound};
 
 use super::convert;
@@ -30,7 +30,7 @@ impl Server {
     fn handle_hook<'a>(
         &mut self,
         params: &impl SessionBound<'a>,
-        handle: impl FnOnce(&mut Session, &mut Effects),
+        handle: impl FnOnce(&mut Session),
     ) -> HandlerResult<HookResult> {
         let ((), out) = self.handle_call(params, handle)?;
         Ok(Some(HookResult {

@@ -1,5 +1,6 @@
 //! The life of a session: its start, moves, compaction, branches and end.
 
+use workflow_core::Session;
 use workflow_core::diagnostic::{Code, Diagnostic, Severity};
 use workflow_protocol::method::{
     HookBranch, HookSessionCompact, HookSessionShutdown, HookSessionStart, HookSessionSwitch,
@@ -36,7 +37,7 @@ impl Handler<HookSessionSwitch> for Server {
 
 impl Handler<HookSessionCompact> for Server {
     fn handle(&mut self, params: SessionHookParams<'_>) -> HandlerResult<HookResult> {
-        self.handle_hook(&params, |session, _| session.handle_compaction())
+        self.handle_hook(&params, Session::handle_compaction)
     }
 }
 
@@ -51,8 +52,8 @@ impl Handler<HookBranch> for Server {
     fn handle(&mut self, params: BranchParams<'_>) -> HandlerResult<BranchResult> {
         let entries = params.context.branch.as_ref().map(entries);
         let turn = params.event.target_turn_index;
-        self.handle_request(&params, RequestKind::Branch, |session, request, out| {
-            session.handle_branch(request, turn, entries.as_deref(), out);
+        self.handle_request(&params, RequestKind::Branch, |session, request| {
+            session.handle_branch(request, turn, entries.as_deref())
         })
     }
 }
@@ -73,7 +74,8 @@ fn begin_session(server: &mut Server, params: &SessionHookParams<'_>) -> Handler
     // A reload changes nothing that the user sees.
     let reason = params.event.reason.as_deref();
     if !is_known && matches!(reason, Some("startup" | "resume" | "fork")) {
-        open.driver.session.announce_resumed_run(&mut out);
+        out.actions
+            .extend(open.driver.session.announce_resumed_run());
     }
     let is_guarded = open.report_guarded();
     Ok(Some(HookResult {

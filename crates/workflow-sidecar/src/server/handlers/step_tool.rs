@@ -27,8 +27,8 @@ impl Handler<ToolExecute> for Server {
             session: params.session_id().to_owned(),
             call: params.tool_call_id.to_string(),
         };
-        self.handle_request(&params, kind, |session, request, out| {
-            session.handle_workflow_step(request, &call, out);
+        self.handle_request(&params, kind, |session, request| {
+            session.handle_workflow_step(request, &call)
         })
     }
 }

@@ -17,8 +17,8 @@ impl Handler<HookToolCall> for Server {
         let directories = self.session_of(&params)?.driver.directories.clone();
         let paths = self.config.platform.paths(&directories.project());
         let call = Call::new(&params.event.tool_name, params.event.input, &*paths);
-        self.handle_request(&params, RequestKind::ToolCall, |session, request, out| {
-            session.handle_tool_call(request, &call, out);
+        self.handle_request(&params, RequestKind::ToolCall, |session, request| {
+            session.handle_tool_call(request, &call)
         })
     }
 }
@@ -27,7 +27,7 @@ impl Handler<HookToolResult> for Server {
     fn handle(&mut self, params: ToolResultParams<'_>) -> HandlerResult<ToolResultResult> {
         let event = &params.event;
         let is_error = event.is_error.unwrap_or(false);
-        let (content, out) = self.handle_call(&params, |session, _| {
+        let (content, out) = self.handle_call(&params, |session| {
             session.handle_tool_result(&event.tool_name, event.content, is_error)
         })?;
         let content = content.map(|content| ToolResultMutation {
