@@ -49,7 +49,7 @@ impl Session {
         }
         self.spend(|_| {});
         let run = self.run.as_ref().filter(|run| run.is_active());
-        let used_up = run.and_then(|run| run.budgets().used_up());
+        let used_up = run.and_then(|run| run.budgets.used_up());
         let answer = match (action, used_up) {
             (Some("status"), _) => {
                 self.mark_phase_read();
@@ -105,9 +105,7 @@ impl Session {
             let why = "a later call of workflow_step hands over another outcome or other outputs";
             self.cancel_exit(why);
         }
-        if let Some(run) = &mut self.run {
-            run.hand_over(handed_over, &mut self.out);
-        }
+        self.with_run(|run, out| run.hand_over(handed_over, out));
         Ok(())
     }
 
@@ -167,7 +165,7 @@ impl Session {
             if run.counters().paused.is_none() {
                 run.pause(PauseReason::Question, &mut self.out);
             }
-            return step_tool::ask_to_cancel(self.questions.has_dialogs());
+            return step_tool::ask_to_cancel(self.host.abilities.dialogs);
         }
         let (answer, to) = step_tool::plan_cancel(self.run.as_mut());
         if let Some(progress) = to {

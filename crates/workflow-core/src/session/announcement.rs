@@ -37,7 +37,7 @@ pub(crate) fn cancelled_by_command(run: &RunProgress, catalog: &Catalog) -> Stri
 /// Sends the message about the end of a run, with what happened in it.
 pub(crate) fn send(message: &str, run: &ActiveRun, out: &mut Effects) {
     let time = format!("Time: {}", text::duration(run.state().age(out.now())));
-    let summary = text::join([time].into_iter().chain(run.tally().describe()), " · ");
+    let summary = text::join([time].into_iter().chain(run.memory.tally.describe()), " · ");
     out.send_message(message_type::COMPLETE, format!("{message}\n\n{summary}"));
 }
 

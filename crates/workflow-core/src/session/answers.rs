@@ -18,9 +18,9 @@ impl Session {
         let Some(run) = self.run.as_ref().filter(|run| run.is_active()) else {
             return;
         };
-        let commands = run.project_commands();
+        let commands = &run.project_commands;
         let can_ask = self.questions.can_ask();
-        match commands.start_question(self.host.trusts_project(), can_ask) {
+        match commands.start_question(self.host.project_trusted, can_ask) {
             Ok(question) => {
                 let topic = Topic::StartTrust(commands.all().to_vec());
                 self.questions.ask(topic, question, &mut self.out);
@@ -57,7 +57,7 @@ impl Session {
             self.out.warn(format!("[workflow] {problem}"));
         }
         let is_asked = |topic: &Topic| matches!(topic, Topic::Triggers(_));
-        if !report.untrusted || self.triggers.are_declined() || self.questions.is_open(is_asked) {
+        if !report.untrusted || self.triggers.declined || self.questions.is_open(is_asked) {
             return;
         }
         if let Some(why) = self.questions.cannot_ask("this host cannot ask") {
@@ -82,7 +82,7 @@ impl Session {
         entries: Option<&[Entry<'_>]>,
     ) {
         self.withdraw_restore_question("you were asked again");
-        let can_ask = self.questions.can_ask() && self.host.trusts_project();
+        let can_ask = self.questions.can_ask() && self.host.project_trusted;
         let since = self.out.mark();
         let snapshot = can_ask.then(|| self.checkpoints.to_restore(turn, entries, &mut self.out));
         match snapshot.flatten() {
@@ -139,12 +139,12 @@ impl Session {
             Topic::Triggers(_) => self.triggers.decline("you did not agree", &mut self.out),
             Topic::Move(pending) => self.on_move_answer(&pending, answer),
             Topic::Restore(pending) => {
-                let trusted = self.host.trusts_project();
+                let trusted = self.host.project_trusted;
                 self.checkpoints
                     .on_answer(pending, answer, trusted, &mut self.ids, &mut self.out);
             }
             Topic::ChangedFiles { digest, state } => {
-                self.on_changes_answer(digest, &state, confirmed)
+                self.on_changes_answer(digest, &state, confirmed);
             }
             Topic::Cancel if confirmed => self.cancel_by_user(),
             Topic::Cancel => self.go_on(),

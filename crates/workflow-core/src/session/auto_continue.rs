@@ -18,15 +18,12 @@ const SECOND: Millis = 1000;
 /// The countdown, and the last reminder.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AutoContinue {
-    /// True if the host waits for the reminder.
-    is_awaited: bool,
-    /// The reminders that the host still takes.
-    reminders_left: Option<u32>,
+    abilities: Abilities,
     countdown: Option<Countdown>,
     /// True after the user stopped the countdown by typing, until the agent or the user does something.
-    is_held: bool,
+    pub(super) is_held: bool,
     /// The last reminder, until the agent stops again or a person sends a message.
-    reminded: Option<SentReminder>,
+    pub(super) reminded: Option<SentReminder>,
 }
 
 /// The time before a reminder.
@@ -51,25 +48,9 @@ pub(crate) struct SentReminder {
 impl AutoContinue {
     pub(crate) fn new(abilities: Abilities) -> Self {
         Self {
-            is_awaited: abilities.awaits_reminder,
-            reminders_left: abilities.reminders_left,
+            abilities,
             ..Self::default()
         }
-    }
-
-    /// True if the host waits for the reminder, so that it is sent at once.
-    pub(crate) fn is_awaited(&self) -> bool {
-        self.is_awaited
-    }
-
-    /// The last reminder, for a session that continues in another process.
-    pub(crate) fn reminded(&self) -> Option<SentReminder> {
-        self.reminded.clone()
-    }
-
-    /// Adopts the last reminder of another process.
-    pub(crate) fn recall(&mut self, reminded: Option<SentReminder>) {
-        self.reminded = reminded;
     }
 
     /// When the countdown needs attention.
@@ -99,22 +80,12 @@ impl AutoContinue {
         self.is_held = is_held;
     }
 
-    /// True after the user stopped the countdown by typing.
-    pub(crate) fn is_held(&self) -> bool {
-        self.is_held
-    }
-
     /// Notes that the agent called a tool.
     pub(crate) fn on_tool_used(&mut self, out: &mut Effects) {
         self.cancel_countdown(out);
         if let Some(reminded) = &mut self.reminded {
             reminded.used_tools = true;
         }
-    }
-
-    /// Forgets the last reminder.
-    pub(crate) fn forget_reminder(&mut self) {
-        self.reminded = None;
     }
 
     /// Returns true if the agent starts on a reminder, which must not reset the counters.
@@ -155,10 +126,10 @@ impl AutoContinue {
         out: &mut Effects,
     ) -> Option<String> {
         let mut policy = run.phase()?.auto_continue;
-        if self.reminders_left == Some(0) {
+        if self.abilities.reminders_left == Some(0) {
             policy.max = Bound::Times(0);
         }
-        if self.is_awaited {
+        if self.abilities.awaits_reminder {
             policy.countdown = 0;
         }
         let used_tools = self.reminded.take().map(|reminded| reminded.used_tools);

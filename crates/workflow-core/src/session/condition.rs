@@ -34,7 +34,7 @@ impl RunCondition {
                 Some(_) => Self::Active,
             },
         };
-        if condition == Self::AwaitsApproval && run.is_answered() {
+        if condition == Self::AwaitsApproval && run.answered.is_some() {
             return Self::Answered;
         }
         condition

@@ -25,9 +25,11 @@ pub struct Abilities {
 /// The current knowledge of the host.
 #[derive(Debug, Clone)]
 pub(crate) struct Host {
-    abilities: Abilities,
-    has_ui: Option<bool>,
-    project_trusted: bool,
+    pub(super) abilities: Abilities,
+    /// True if it has an interface, if it says so.
+    pub(super) has_ui: Option<bool>,
+    /// True if the user trusts the project, according to the host.
+    pub(super) project_trusted: bool,
     /// The status line that it shows.
     status: Option<String>,
     /// The phases that it shows.
@@ -46,23 +48,6 @@ impl Host {
             phases: None,
             hints: None,
         }
-    }
-
-    pub(crate) fn set_has_ui(&mut self, has_ui: bool) {
-        self.has_ui = Some(has_ui);
-    }
-
-    pub(crate) fn set_project_trusted(&mut self, trusted: bool) {
-        self.project_trusted = trusted;
-    }
-
-    /// True if the user trusts the project, according to the host.
-    pub(crate) fn trusts_project(&self) -> bool {
-        self.project_trusted
-    }
-
-    pub(crate) fn sets_hints(&self) -> bool {
-        self.abilities.hints
     }
 
     pub(crate) fn shows_widgets(&self) -> bool {
@@ -89,7 +74,7 @@ impl Host {
         out: &mut Effects,
     ) {
         let hints = phase.and_then(ResolvedPhase::host_hints);
-        if self.sets_hints() && hints != self.hints {
+        if self.abilities.hints && hints != self.hints {
             self.hints.clone_from(&hints);
             out.act(Action::SetHints { hints });
         }

@@ -50,9 +50,7 @@ impl Session {
             let text = "Not advanced: an earlier call of workflow_step is still leaving this phase. Wait for its answer.";
             return Err(ExitOutcome::Stay(not_advanced(text)));
         }
-        if let Some(run) = &mut self.run {
-            run.set_user_answer(None);
-        }
+        self.with_run(|run, _| run.user_answer = None);
         let phase = self.phase().map(|resolved| &resolved.phase);
         if phase.is_some_and(|phase| !phase.gate.is_empty()) {
             self.start_gate()
@@ -80,7 +78,7 @@ impl Session {
                 return;
             }
         };
-        let answered = self.run.as_ref().and_then(ActiveRun::user_answer);
+        let answered = self.run.as_ref().and_then(|run| run.user_answer.as_ref());
         let comment = answered.and_then(|answer| answer.comment.clone());
         let answer = match outcome {
             ExitOutcome::Stay(answer) | ExitOutcome::Declined(answer) => answer,
@@ -103,9 +101,7 @@ impl Session {
             }
             self.close_question_of(awaited);
         }
-        if let Some(run) = &mut self.run {
-            run.clear_dialog_approval(&mut self.out);
-        }
+        self.with_run(ActiveRun::clear_dialog_approval);
         match cancelled_exit.map(|(exit, _)| exit.by) {
             Some(Leaver::Agent(request)) => self.out.reply(request, Reply::Step(cancelled(why))),
             Some(Leaver::User { request, .. }) => {
@@ -132,7 +128,7 @@ impl Session {
         else {
             return;
         };
-        let cannot_ask = if self.host.trusts_project() {
+        let cannot_ask = if self.host.project_trusted {
             self.questions.cannot_ask("this host cannot ask")
         } else {
             Some("the user does not trust the project in this host")
@@ -266,7 +262,7 @@ impl Session {
             location.unwrap_or_default()
         );
         let answers = "Yes: they run now and later, until one of them changes.\nNo: nothing runs, and the workflow stays in this phase.";
-        let project = self.run.as_ref().map(ActiveRun::project_commands);
+        let project = self.run.as_ref().map(|run| &run.project_commands);
         let text = project.map(|project| project.question(&about, answers));
         self.close_start_trust();
         let text = text.unwrap_or_default();
@@ -289,7 +285,7 @@ impl Session {
         let run = self.run.as_ref();
         let gate_of = |run: &ActiveRun| {
             let gates = run.phase()?.phase.gate.clone();
-            Some((gates, run.baseline().map(ToOwned::to_owned)))
+            Some((gates, run.baseline.clone()))
         };
         let (gates, baseline) = run.and_then(gate_of).ok_or_else(no_phase)?;
         let gate = self.ids.gate_run();
@@ -307,7 +303,7 @@ impl Session {
     fn end_gate(&mut self, exit: &mut Exit, reports: Vec<Report>) -> Next {
         let run = self.run.as_mut().filter(|run| run.phase().is_some());
         let run = run.ok_or_else(no_phase)?;
-        run.tally_mut().count_checks(&reports);
+        run.memory.tally.count_checks(&reports);
         run.store_gate(&reports, &mut self.out);
         let has_passed = !reports.is_empty() && reports.iter().all(Report::has_passed);
         if !has_passed {
@@ -453,12 +449,12 @@ impl Session {
             return Err(ExitOutcome::Declined(answer));
         };
         let is_onward = target.is_onward();
-        run.set_user_answer(Some(UserAnswer {
+        run.user_answer = Some(UserAnswer {
             ask: approval.ask.clone(),
             choice: approval.choices[choice].clone(),
             target,
             comment,
-        }));
+        });
         let age = exit.checked.map(|at| self.out.now().saturating_sub(at));
         let is_valid = age.is_some_and(|age| age <= GATE_VALID_FOR);
         let phase = run.phase();
@@ -473,9 +469,7 @@ impl Session {
 
     /// Pauses the run until the user decides.
     fn await_approval(&mut self, why: &str) -> ExitOutcome {
-        if let Some(run) = &mut self.run {
-            run.pause(PauseReason::Approval, &mut self.out);
-        }
+        self.with_run(|run, out| run.pause(PauseReason::Approval, out));
         let Some(Phase {
             name,
             approve,

@@ -25,7 +25,7 @@ impl Session {
         self.out.diagnostics.clone_from(&loaded.diagnostics);
         self.out.diagnostics.append(&mut restored.diagnostics);
         let is_of_later_version = restored.is_of_later_version;
-        let (trusts, problems) = (self.host.trusts_project(), &mut self.out.diagnostics);
+        let (trusts, problems) = (self.host.project_trusted, &mut self.out.diagnostics);
         self.run = ActiveRun::restore(restored, before.as_ref(), loaded, trusts, problems);
         self.adopt_settings(&loaded.settings);
         if let Some(run) = &mut self.run {
@@ -93,7 +93,7 @@ impl Session {
         let triggers = std::mem::take(&mut self.settings.triggers);
         self.out.diagnostics.clone_from(&loaded.diagnostics);
         if let Some(run) = &mut self.run {
-            let trusted = self.host.trusts_project();
+            let trusted = self.host.project_trusted;
             run.adopt_settings(&loaded.settings, trusted, &mut self.out.diagnostics);
             run.persist_definition(&mut self.out);
         }
@@ -117,18 +117,18 @@ impl Session {
         Memory {
             run: run.map(ActiveRun::memory).unwrap_or_default(),
             sent_context: self.sent_context.clone(),
-            reminded: self.auto_continue.reminded(),
-            repeated: self.calls.repeated(),
+            reminded: self.auto_continue.reminded.clone(),
+            repeated: self.calls.repeated.clone(),
         }
     }
 
     /// Adopts the memory of another process, after [`Session::handle_session`] has restored the entries.
     pub fn recall(&mut self, memory: Memory) {
-        self.calls.recall(memory.repeated);
+        self.calls.repeated = memory.repeated;
         let run = self.run.as_mut();
         if run.is_some_and(|run| run.recall(memory.run)) {
             self.sent_context = memory.sent_context;
-            self.auto_continue.recall(memory.reminded);
+            self.auto_continue.reminded = memory.reminded;
         }
     }
 
@@ -140,9 +140,9 @@ impl Session {
         self.checkpoints.detach_restore(&mut self.out);
         self.run = None;
         self.turn_moved = None;
-        self.auto_continue.forget_reminder();
+        self.auto_continue.reminded = None;
         self.sent_context = SentContext::default();
-        self.calls.forget_denials();
+        self.calls.repeated = None;
         for topic in self.questions.close_all(|_| true, &mut self.out) {
             self.end_question(topic, Unanswered::SessionEnded);
         }

@@ -135,12 +135,12 @@ impl Session {
 
     /// Sets whether the host has an interface now.
     pub fn set_has_ui(&mut self, has_ui: bool) {
-        self.host.set_has_ui(has_ui);
+        self.host.has_ui = Some(has_ui);
     }
 
     /// Sets whether the user trusts the project now, according to the host.
     pub fn set_project_trusted(&mut self, trusted: bool) {
-        self.host.set_project_trusted(trusted);
+        self.host.project_trusted = trusted;
     }
 
     /// Returns true if a rule in force may depend on tools' arguments or results, and not on their names alone. The built-in
@@ -153,7 +153,7 @@ impl Session {
     /// The number of calls that rules denied or referred to a person because of their arguments.
     #[must_use]
     pub fn denials(&self) -> u64 {
-        self.calls.denials()
+        self.calls.denials
     }
 
     /// Returns true if the settings have rules on tools, which apply without a run as well.
@@ -165,7 +165,7 @@ impl Session {
     /// Returns true if the host has dialogs.
     #[must_use]
     pub fn has_dialogs(&self) -> bool {
-        self.questions.has_dialogs()
+        self.host.abilities.dialogs
     }
 
     /// Returns true if a settings file could not be read as it is, so that it should be read again.
@@ -217,9 +217,7 @@ impl Session {
         self.on_work_begun();
         self.forget_first_cancel();
         self.turn_moved = None;
-        if let Some(run) = &mut self.run {
-            run.forget_work();
-        }
+        self.with_run(|run, _| run.budgets.forget_work());
         let run = self.run.as_ref();
         if !self.auto_continue.starts_on_reminder(prompt, run) {
             self.on_user_message();
@@ -243,7 +241,7 @@ impl Session {
             None => self.settings.checkpoint,
         };
         if checkpoint == Some(Checkpoint::Git) {
-            let trusted = self.host.trusts_project();
+            let trusted = self.host.project_trusted;
             self.checkpoints.record(index, trusted, &mut self.out);
         }
         self.turn_moved = Some(false);
@@ -294,7 +292,7 @@ impl Session {
                 .on_agent_stopped(last, run, shows_widgets, &mut self.out);
         let Some(why) = cancelled else {
             self.refresh_status();
-            if self.auto_continue.is_awaited() {
+            if self.host.abilities.awaits_reminder {
                 self.poll_deadline();
             }
             return Mutation::default();
@@ -360,7 +358,7 @@ impl Session {
             Some(Author::Extension) => {}
             Some(Author::Typist) => {
                 self.auto_continue.hold(&mut self.out);
-                self.auto_continue.forget_reminder();
+                self.auto_continue.reminded = None;
                 self.refresh_status();
             }
             Some(Author::User) => {
@@ -391,9 +389,7 @@ impl Session {
         let shows_widgets = self.host.shows_widgets();
         match event {
             PlatformEvent::BaselineTaken { baseline } => {
-                if let Some(run) = &mut self.run {
-                    run.on_baseline_taken(baseline, &mut self.out);
-                }
+                self.with_run(|run, out| run.on_baseline_taken(baseline, out));
             }
             PlatformEvent::CommandsNotTrusted => self.on_commands_not_trusted(),
             PlatformEvent::GateNotTrusted { gate } => self.on_gate_not_trusted(gate),
@@ -408,9 +404,7 @@ impl Session {
                 shown,
                 code,
             } => {
-                if let Some(run) = &mut self.run {
-                    run.prove_approval(proofs, shown, &mut self.out);
-                }
+                self.with_run(|run, out| run.prove_approval(proofs, shown, out));
                 self.show_code(&code);
             }
             PlatformEvent::ApprovalNotStored { reason } => {
@@ -432,7 +426,7 @@ impl Session {
                 self.checkpoints.on_recorded(snapshot, task, &mut self.out);
             }
             PlatformEvent::CheckpointFailed { error } => {
-                self.checkpoints.on_failed(error, &mut self.out)
+                self.checkpoints.on_failed(error, &mut self.out);
             }
             PlatformEvent::RestoreProgress { restore, text } => {
                 self.checkpoints
@@ -461,10 +455,8 @@ impl Session {
     fn on_user_message(&mut self) {
         self.auto_continue.cancel_countdown(&mut self.out);
         self.withdraw_cancel_question();
-        self.auto_continue.forget_reminder();
-        if let Some(run) = &mut self.run {
-            run.reset_counters(&mut self.out);
-        }
+        self.auto_continue.reminded = None;
+        self.with_run(ActiveRun::reset_counters);
     }
 
     fn on_trigger(&mut self, text: String) -> TriggerOutcome {

@@ -9,7 +9,7 @@ use super::{Session, announcement, controls};
 use crate::condition::RunCondition;
 use crate::definition::{ContextMode, Settings};
 use crate::effect::{
-    Action, ContextMessage, Delivery, EndedRun, Mutation, ToolAnswer, message_type,
+    Action, ContextMessage, Delivery, Effects, EndedRun, Mutation, ToolAnswer, message_type,
 };
 use crate::reminders::PauseReason;
 use crate::run::{Actor, RunProgress, UserMove, cancel};
@@ -42,11 +42,17 @@ impl Session {
         used_up
     }
 
+    /// Has the run do something, if there is one.
+    pub(super) fn with_run<T>(
+        &mut self,
+        act: impl FnOnce(&mut ActiveRun, &mut Effects) -> T,
+    ) -> Option<T> {
+        Some(act(self.run.as_mut()?, &mut self.out))
+    }
+
     /// Counts a call that was blocked or refused.
     pub(super) fn count_blocked(&mut self) {
-        if let Some(run) = &mut self.run {
-            run.tally_mut().count_blocked();
-        }
+        self.with_run(|run, _| run.memory.tally.count_blocked());
     }
 
     /// Handles `/cancel-workflow`, and answers it.
@@ -57,15 +63,13 @@ impl Session {
 
     /// Ends the run at once. Its entry says that the end was announced (B01).
     pub(super) fn cancel_by_user(&mut self) {
-        if let Some(run) = &mut self.run {
-            run.clear_approval(&mut self.out);
-        }
+        self.with_run(ActiveRun::clear_approval);
         let Some(mut run) = self.run.take_if(|run| run.is_active()) else {
             return self.out.inform("No active workflow to cancel.");
         };
         self.withdraw_questions("the run was cancelled");
         self.close_start_trust();
-        self.auto_continue.forget_reminder();
+        self.auto_continue.reminded = None;
         run.end(cancel(run.state()));
         run.mark_announced(&mut self.out);
         self.unloaded(&run);
@@ -102,10 +106,7 @@ impl Session {
     /// What the run is doing, or what it waits for.
     pub(super) fn condition(&self, run: &ActiveRun) -> RunCondition {
         let is_call = |topic: &Topic| matches!(topic, Topic::ToolCall(_));
-        let (asks, holds) = (
-            self.questions.is_open(is_call),
-            self.auto_continue.is_held(),
-        );
+        let (asks, holds) = (self.questions.is_open(is_call), self.auto_continue.is_held);
         RunCondition::of(run, self.exit.condition(), asks, holds)
     }
 
@@ -131,16 +132,12 @@ impl Session {
 
     /// Notes that the agent has had the chance to read the phase.
     pub(super) fn mark_phase_read(&mut self) {
-        if let Some(run) = &mut self.run {
-            run.mark_read();
-        }
+        self.with_run(|run, _| run.mark_read());
     }
 
     /// A first `cancel` is forgotten unless the second follows.
     pub(super) fn forget_first_cancel(&mut self) {
-        if let Some(run) = &mut self.run {
-            run.set_cancel_pending(false);
-        }
+        self.with_run(|run, _| run.memory.cancel_pending = false);
     }
 
     /// Sends a message to the agent in the user's name.
@@ -210,7 +207,7 @@ impl Session {
 
     /// Blocks every call that waits for the user, because the rules of its question no longer apply.
     pub(super) fn cancel_pending_calls(&mut self, cause: &str) {
-        self.calls.forget_denials();
+        self.calls.repeated = None;
         let why =
             format!("{cause}, so other rules may apply now; call it again if you still need it");
         self.withdraw_all(|topic| matches!(topic, Topic::ToolCall(_)), &why);
@@ -226,15 +223,11 @@ impl Session {
     pub(super) fn stay(&mut self, why: NoMove) -> ToolAnswer {
         match why {
             NoMove::Refused(answer) => {
-                if let Some(run) = &mut self.run {
-                    run.forget_answer(&mut self.out);
-                }
+                self.with_run(ActiveRun::forget_answer);
                 answer
             }
             NoMove::Limit(limit) => {
-                if let Some(run) = &mut self.run {
-                    run.pause_at_visits(&limit, &mut self.out);
-                }
+                self.with_run(|run, out| run.pause_at_visits(&limit, out));
                 self.out.warn(format!(
                     "⏸ The workflow is paused: {limit}. /workflow-resume allows one more visit; /workflow-goto goes elsewhere."
                 ));

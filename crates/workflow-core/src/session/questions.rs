@@ -118,11 +118,6 @@ impl QuestionTable {
         }
     }
 
-    /// True if the host has dialogs.
-    pub(crate) fn has_dialogs(&self) -> bool {
-        self.abilities.dialogs
-    }
-
     /// The request to close the dialog of a question that was settled outside of the host; empty if the host closes it.
     pub(crate) fn please_close(&self) -> &'static str {
         if self.abilities.dismissal {

@@ -130,10 +130,8 @@ impl Session {
         let first_message = new.initial_message(workflow, &progress);
         let triggers = std::mem::take(&mut self.settings.triggers);
         self.adopt_settings(&new.loaded.settings);
-        self.auto_continue.forget_reminder();
-        if let Some(run) = &mut self.run {
-            run.clear_approval(&mut self.out);
-        }
+        self.auto_continue.reminded = None;
+        self.with_run(ActiveRun::clear_approval);
         let run = ActiveRun::start(progress.clone(), &new.loaded);
         if let Some(replaced) = self.run.replace(run) {
             self.unloaded(&replaced);
@@ -145,12 +143,12 @@ impl Session {
         if self.settings.triggers != triggers {
             self.watch_triggers();
         }
-        if new.has_hints() && !self.host.sets_hints() {
+        if new.has_hints() && !self.host.abilities.hints {
             let message = "This host cannot set the model, the thinking level or the visible tools, so `model`, `thinking` and `activeTools` have no effect here.";
             self.out.inform(message);
         }
         self.close_start_trust();
-        let commands = self.run.as_ref().map(|run| run.project_commands().all());
+        let commands = self.run.as_ref().map(|run| run.project_commands.all());
         let commands = commands.unwrap_or_default().to_vec();
         if !commands.is_empty() {
             self.out.perform(Effect::CheckTrust { commands });

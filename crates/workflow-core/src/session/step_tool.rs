@@ -367,7 +367,7 @@ pub(crate) fn plan_cancel(run: Option<&mut ActiveRun>) -> (ToolAnswer, Option<Ru
         return (none_active("No active workflow to cancel."), None);
     };
     let task = &run.state().task_description;
-    if run.is_cancel_pending() {
+    if run.memory.cancel_pending {
         let to = RunProgress {
             state: cancel(run.state()),
             data: run.progress().data.clone(),
@@ -379,7 +379,7 @@ pub(crate) fn plan_cancel(run: Option<&mut ActiveRun>) -> (ToolAnswer, Option<Ru
         "⚠️ **Confirm cancellation** of workflow \"{task}\"?\nCall workflow_step with action='cancel' again \
          to confirm. This cannot be undone."
     );
-    run.set_cancel_pending(true);
+    run.memory.cancel_pending = true;
     let details = json!({ "active": true, "cancelPending": true });
     let answer = ToolAnswer::of_kind(AnswerKind::Cancel, text, details);
     (answer, None)
@@ -427,8 +427,8 @@ fn status_text(run: &ActiveRun, state: &RunState, resolved: &ResolvedPhase) -> S
     lines.push(format!("**Started:** {}", text::moment(state.started_at)));
     lines.extend(resolved.context.rules());
     lines.extend(run.visit_note());
-    if !run.budgets().is_empty() {
-        lines.push(format!("**Used:** {}", run.budgets().describe()));
+    if !run.budgets.is_empty() {
+        lines.push(format!("**Used:** {}", run.budgets.describe()));
     }
     let profiles = text::list(phase.available_profiles.as_deref().unwrap_or_default());
     lines.push(format!(

@@ -36,9 +36,9 @@ pub(crate) struct CallGuard {
     /// The reaction of the settings to repeated denials, for the time without a run.
     on_repeat: Option<OnRepeat>,
     /// The last denied call.
-    repeated: Option<RepeatedDenial>,
+    pub(super) repeated: Option<RepeatedDenial>,
     /// Calls that rules denied or referred to a person.
-    denials: u64,
+    pub(super) denials: u64,
 }
 
 /// A call that was denied, and how often in a row.
@@ -89,21 +89,6 @@ impl CallGuard {
             None => (&self.rules, &self.results),
         };
         rules.depend_on_input() || !results.is_empty()
-    }
-
-    /// The last denied call, for a session that continues in another process.
-    pub(crate) fn repeated(&self) -> Option<RepeatedDenial> {
-        self.repeated.clone()
-    }
-
-    /// Adopts the last denied call of another process.
-    pub(crate) fn recall(&mut self, repeated: Option<RepeatedDenial>) {
-        self.repeated = repeated;
-    }
-
-    /// The number of calls that rules denied or referred to a person.
-    pub(crate) fn denials(&self) -> u64 {
-        self.denials
     }
 
     /// Decides about a call; `cannot_ask` is the reason why the user cannot be asked.
@@ -221,11 +206,6 @@ impl CallGuard {
     pub(crate) fn end_question(&mut self, pending: PendingCall, why: &str, out: &mut Effects) {
         self.count_answer(&pending);
         pending.end(why, out);
-    }
-
-    /// Forgets repeated denials.
-    pub(crate) fn forget_denials(&mut self) {
-        self.repeated = None;
     }
 
     /// The content that the model reads instead of a result, if rules change it.

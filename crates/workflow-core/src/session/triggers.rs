@@ -30,7 +30,7 @@ pub(crate) struct TriggerQueue {
     /// True while triggers are watched.
     watching: bool,
     /// True if the project's triggers were declined, or no question to the person was possible.
-    declined: bool,
+    pub(super) declined: bool,
 }
 
 impl TriggerQueue {
@@ -79,11 +79,6 @@ impl TriggerQueue {
         if std::mem::take(&mut self.watching) {
             out.perform(Effect::StopWatching);
         }
-    }
-
-    /// Returns true if the project's triggers were declined, or no question to the person was possible.
-    pub(crate) fn are_declined(&self) -> bool {
-        self.declined
     }
 
     /// Reports that the project's triggers are not watched.

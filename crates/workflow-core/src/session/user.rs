@@ -32,7 +32,7 @@ impl Session {
         let message = format!("Answered in a terminal: {}.{next}", visible(&choice));
         self.out.inform(message);
         if !is_asked && (is_earlier || is_leaving) {
-            run.set_answered(choice);
+            run.answered = Some(choice);
         } else {
             self.follow_answer_elsewhere(by_user(None, Control::Approve));
         }
@@ -105,12 +105,12 @@ impl Session {
         let is_paused = run.is_paused();
         // A message resumes the run as well, but does not allow the visit.
         let allowed = run.allow_visit();
-        if !allowed && !is_paused && !self.auto_continue.is_held() {
+        if !allowed && !is_paused && !self.auto_continue.is_held {
             return Err(Notice::info("The workflow is not paused."));
         }
         self.questions.close_all(Topic::is_cancel, &mut self.out);
         run.resume(&mut self.out);
-        if let Some(used_up) = run.budgets().used_up() {
+        if let Some(used_up) = run.budgets.used_up() {
             return Err(Notice::info(budget::paused(&used_up)));
         }
         if run.counters().paused.is_some() {
@@ -118,7 +118,7 @@ impl Session {
             return Err(Notice::info(message));
         }
         self.auto_continue.cancel_countdown(&mut self.out);
-        self.auto_continue.forget_reminder();
+        self.auto_continue.reminded = None;
         self.out.inform(if allowed {
             "▶ The workflow is resumed, and the phase may be entered once more."
         } else {
@@ -131,7 +131,7 @@ impl Session {
             let has_instructions = self.sent_context.has_instructions(&phase.context);
             let mut text = phase.reminder.text(has_instructions).to_owned();
             if !argument.is_empty() {
-                let used = run.budgets().describe();
+                let used = run.budgets.describe();
                 text = format!("{text}\n\nThe user allowed more. Used: {used}.");
             }
             self.send_to_agent(text, None);
@@ -296,16 +296,14 @@ impl Session {
                 controls::no_definition()
             }
         };
-        if let Some(run) = &mut self.run {
-            run.forget_answer(&mut self.out);
-        }
+        self.with_run(ActiveRun::forget_answer);
         self.out.warn(message);
     }
 
     /// Moves the run as a person asked, and sends the agent on.
     pub(super) fn move_by_user(&mut self, planned: &PlannedMove) {
         let was_idle = self.triggers.is_idle(self.out.now());
-        self.auto_continue.forget_reminder();
+        self.auto_continue.reminded = None;
         let to = planned.moved.to.clone();
         if to.state.active {
             self.enter(to, Some(planned.record()));

@@ -61,7 +61,7 @@ impl Session {
             status: condition.status_line(run),
             inputs: run.progress().data.inputs_as_texts(),
             visit: visits.map(|(visits, most)| format!("{visits} of {most}")),
-            budget: Some(run.budgets().describe()).filter(|budget| !budget.is_empty()),
+            budget: Some(run.budgets.describe()).filter(|budget| !budget.is_empty()),
             countdown: self.auto_continue.seconds_left(),
         }
     }

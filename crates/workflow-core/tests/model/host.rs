@@ -140,7 +140,7 @@ impl Host {
             Event::Start => {
                 let loaded = Arc::clone(&self.loaded);
                 self.step(|session| {
-                    session.handle_workflow_command(request, "w0 the task", loaded)
+                    session.handle_workflow_command(request, "w0 the task", loaded);
                 });
             }
             Event::ReplaceIt => self.answer_replacement(true),

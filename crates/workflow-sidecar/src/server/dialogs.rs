@@ -59,7 +59,7 @@ impl Server {
             }
         };
         let out = self.handle_event(&asked.session, |session| {
-            session.handle_answer(*question, answer)
+            session.handle_answer(*question, answer);
         });
         self.apply(&asked.session, out.actions);
     }

@@ -195,7 +195,7 @@ pub(crate) fn left_out(run: &ActiveRun, reports: &[Report]) -> Vec<String> {
     };
     let passed = reports.iter().take_while(|report| report.has_passed());
     let mut left: Vec<String> = conditions(phase).skip(passed.count()).collect();
-    if phase.approve.is_some() && run.user_answer().is_some() {
+    if phase.approve.is_some() && run.user_answer.is_some() {
         left.pop();
     }
     left

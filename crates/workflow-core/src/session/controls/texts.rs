@@ -82,8 +82,8 @@ pub(crate) fn status_text(run: &ActiveRun, condition: RunCondition, now: Millis)
     if !phase.phase.outcomes.is_empty() {
         lines.push(format!("Outcomes: {}", phase.outcomes));
     }
-    if !run.budgets().is_empty() {
-        lines.push(format!("Budget: {}", run.budgets().describe()));
+    if !run.budgets.is_empty() {
+        lines.push(format!("Budget: {}", run.budgets.describe()));
     }
     if !run.changes().is_empty() {
         let changed = text::join(run.changes().lines(), "; ");

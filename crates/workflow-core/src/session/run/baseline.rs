@@ -56,8 +56,4 @@ impl ActiveRun {
         };
         self.append(Some(self.step()), &stored, out);
     }
-
-    pub(crate) fn baseline(&self) -> Option<&RawValue> {
-        self.baseline.as_deref()
-    }
 }

@@ -49,19 +49,20 @@ pub(crate) struct ActiveRun {
     phase: Result<ResolvedPhase, DefinitionMismatch>,
     /// True if the session has what the user agreed to.
     definition_persisted: bool,
-    project_commands: ProjectCommands,
+    /// The commands that need trust.
+    pub(super) project_commands: ProjectCommands,
     commands_of_files: ProjectCommands,
     /// The state at the entry of the phase, for checks that compare with it.
-    baseline: Option<Box<RawValue>>,
+    pub(super) baseline: Option<Box<RawValue>>,
     /// What is approved by the open approval request, if it is known.
     asked_about: Vec<String>,
     /// The answer to the open approval request that was given outside of the host and is not used yet, for display.
-    answered: Option<String>,
+    pub(super) answered: Option<String>,
     /// The answer of the user to the approval of the phase, until the run follows it.
-    user_answer: Option<UserAnswer>,
-    budgets: Budgets,
+    pub(super) user_answer: Option<UserAnswer>,
+    pub(super) budgets: Budgets,
     /// What is remembered beside the entries; what is used of budgets is in `budgets`.
-    memory: RunMemory,
+    pub(super) memory: RunMemory,
 }
 
 /// What a session remembers of a run beside its entries.
@@ -70,9 +71,9 @@ pub(crate) struct ActiveRun {
 pub(crate) struct RunMemory {
     task_id: Option<String>,
     /// What happened, for the summary at the end.
-    tally: Tally,
+    pub(super) tally: Tally,
     /// True after a first `cancel`, which a second one confirms (state-management: "Two-Step Cancellation").
-    cancel_pending: bool,
+    pub(super) cancel_pending: bool,
     /// True after a move by the user, until the agent has had the chance to read the new phase.
     is_unread: bool,
     /// What the run has used of its budgets, if it has any: the entries have it from the end of a turn on.
@@ -477,11 +478,6 @@ impl ActiveRun {
         }
     }
 
-    /// The commands of the run that need trust.
-    pub(crate) fn project_commands(&self) -> &ProjectCommands {
-        &self.project_commands
-    }
-
     pub(crate) fn counters(&self) -> ContinueCounters {
         self.record.counters
     }
@@ -491,45 +487,8 @@ impl ActiveRun {
         self.record.counters = counters;
     }
 
-    /// What happened in the run.
-    pub(crate) fn tally(&self) -> &Tally {
-        &self.memory.tally
-    }
-
-    pub(crate) fn tally_mut(&mut self) -> &mut Tally {
-        &mut self.memory.tally
-    }
-
-    /// Returns true after a first `cancel`.
-    pub(crate) fn is_cancel_pending(&self) -> bool {
-        self.memory.cancel_pending
-    }
-
-    /// Notes that `cancel` was called once, or that the second call did not follow.
-    pub(crate) fn set_cancel_pending(&mut self, pending: bool) {
-        self.memory.cancel_pending = pending;
-    }
-
     /// Notes that the agent has had the chance to read the phase. Returns true if it had none before.
     pub(crate) fn mark_read(&mut self) -> bool {
         std::mem::take(&mut self.memory.is_unread)
-    }
-
-    /// The answer of the user to the approval of the phase.
-    pub(crate) fn user_answer(&self) -> Option<&UserAnswer> {
-        self.user_answer.as_ref()
-    }
-
-    pub(crate) fn set_user_answer(&mut self, answer: Option<UserAnswer>) {
-        self.user_answer = answer;
-    }
-
-    /// Returns true if the open approval request is answered, and the answer not used yet.
-    pub(crate) fn is_answered(&self) -> bool {
-        self.answered.is_some()
-    }
-
-    pub(crate) fn set_answered(&mut self, choice: String) {
-        self.answered = Some(choice);
     }
 }

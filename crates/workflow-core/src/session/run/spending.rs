@@ -9,20 +9,11 @@ use crate::session::budget::{self, Budgets, Limit};
 use crate::types::Severity;
 
 impl ActiveRun {
-    pub(crate) fn budgets(&self) -> &Budgets {
-        &self.budgets
-    }
-
     /// Allows more of the budgets, as the argument of a command says.
     pub(crate) fn allow(&mut self, argument: &str, out: &mut Effects) -> Result<(), String> {
         self.budgets.allow(argument)?;
         self.persist_spending(out);
         Ok(())
-    }
-
-    /// Forgets work whose end was not reported.
-    pub(crate) fn forget_work(&mut self) {
-        self.budgets.forget_work();
     }
 
     /// Stops the clock of the budgets.

@@ -21,11 +21,11 @@ pub(super) fn carry_out(
     let loaded = Arc::clone(&session.loaded);
     let (request, mut answer) = session.request(|session, request| match command.action {
         PromptAction::Start(arguments) => {
-            session.handle_workflow_command(request, arguments, loaded)
+            session.handle_workflow_command(request, arguments, loaded);
         }
         PromptAction::Cancel => session.handle_cancel_command(Some(request)),
         PromptAction::Control(control, arguments) => {
-            session.handle_control(request, control, arguments)
+            session.handle_control(request, control, arguments);
         }
     });
     if let Some(question) = session.take_questions().into_iter().next() {

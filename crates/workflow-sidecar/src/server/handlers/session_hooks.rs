@@ -53,7 +53,7 @@ impl Handler<HookBranch> for Server {
         let entries = params.context.branch.as_ref().map(entries);
         let turn = params.event.target_turn_index;
         self.handle_request(&params, RequestKind::Branch, |session, request| {
-            session.handle_branch(request, turn, entries.as_deref())
+            session.handle_branch(request, turn, entries.as_deref());
         })
     }
 }

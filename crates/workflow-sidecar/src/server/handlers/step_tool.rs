@@ -28,7 +28,7 @@ impl Handler<ToolExecute> for Server {
             call: params.tool_call_id.to_string(),
         };
         self.handle_request(&params, kind, |session, request| {
-            session.handle_workflow_step(request, &call)
+            session.handle_workflow_step(request, &call);
         })
     }
 }

@@ -18,7 +18,7 @@ impl Handler<HookToolCall> for Server {
         let paths = self.config.platform.paths(&directories.project());
         let call = Call::new(&params.event.tool_name, params.event.input, &*paths);
         self.handle_request(&params, RequestKind::ToolCall, |session, request| {
-            session.handle_tool_call(request, &call)
+            session.handle_tool_call(request, &call);
         })
     }
 }
