@@ -5,7 +5,6 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use serde_json::Value;
 
 use super::call::Call;
@@ -58,15 +57,6 @@ pub(crate) const FORBIDS: &str = "running `workflow-sidecar approve` or `trust`,
 /// The source of the rule, for display.
 pub(crate) const SOURCE: &str = "built in";
 
-/// What a call must contain to be looked at: an expansion, an escape, a continued line, or a part of the name, with quotes and
-/// backslashes inside.
-static CONCERNS: LazyLock<Regex> = LazyLock::new(|| {
-    let spelled = |part: &str| part.split("").collect::<Vec<_>>().join(r#"["'\\]*"#);
-    let parts: Vec<String> = NAME.split('-').map(spelled).collect();
-    let pattern = format!(r"(?i)[$`{{]|\\u|\\\\\\|{}", parts.join("|"));
-    Regex::new(&pattern).expect("the name has letters and hyphens only")
-});
-
 static ANSWERS: LazyLock<Rule> = LazyLock::new(|| {
     rule("only the user may approve or trust. Ask the user to run `workflow-sidecar` in a terminal")
 });
@@ -98,11 +88,21 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
     Some(Denial::built_in(rule))
 }
 
-/// Returns whether arguments, as JSON, may name the program or its files. Every call is asked about, so this only searches the
-/// text; what expansions, escapes and continued lines make of it is left to the rule.
+/// Returns whether arguments, as JSON, may name the program or its files: whether they have an expansion, an escape, a continued
+/// line, a letter that is another one in a different case, or a part of the name, without quotes and backslashes. Every call is
+/// asked about, so this only searches the text; what it comes to is left to the rule.
 fn may_concern(json: &str) -> bool {
     // The first brace begins the arguments.
-    json.get(1..).is_some_and(|text| CONCERNS.is_match(text))
+    let text = json.get(1..).unwrap_or_default();
+    if text.contains(['$', '`', '{', 'ſ', '\u{212a}'])
+        || text.contains(r"\u")
+        || text.contains(r"\\\")
+    {
+        return true;
+    }
+    let mut letters = text.replace(['"', '\'', '\\'], "");
+    letters.make_ascii_lowercase();
+    NAME.split('-').any(|part| letters.contains(part))
 }
 
 /// Returns whether a text of a call, or a path of its shell lines, is below the directory of the answers.

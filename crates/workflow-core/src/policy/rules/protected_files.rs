@@ -56,7 +56,8 @@ fn written(call: &Call<'_>) -> Option<String> {
         return None;
     }
     let protected = call.paths.protected();
-    let globs = below(protected.iter().map(String::as_str));
+    let patterns: Vec<String> = protected.iter().map(|path| globset::escape(path)).collect();
+    let globs = Globs::anywhere(&patterns);
     let is_one = |forms: &[PathForm]| globs.match_any(forms, call.paths);
     let accessed = call.accessed_paths().paths.iter();
     let mut written = accessed.filter(|path| path.kind.writes());
@@ -85,21 +86,33 @@ fn written(call: &Call<'_>) -> Option<String> {
     found.map(str::to_owned)
 }
 
-/// The globs of directories with all that is in them.
-fn below<'p>(directories: impl Iterator<Item = &'p str>) -> Globs {
-    Globs::anywhere(&directories.map(globset::escape).collect::<Vec<_>>())
-}
-
 /// Returns true if a path plainly leads to the directory of a protected file, or to one around it that is not the whole
-/// project: `*.o` in the project, or a variable, could be anything.
+/// project: `*.o` in the project, or a variable, could be anything. Each call that writes is asked, so no glob is compiled.
 fn is_plain(path: &AccessedPath, protected: &[String], paths: &dyn Paths) -> bool {
+    let folded = |form: &PathForm| {
+        if paths.ignores_case() {
+            form.absolute.to_lowercase()
+        } else {
+            form.absolute.clone()
+        }
+    };
+    let is_below = |form: &PathForm, directory: &PathForm| {
+        let (form, directory) = (folded(form), folded(directory));
+        let rest = form.strip_prefix(&*directory);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let any_below = |forms: &[PathForm], directories: &[PathForm]| {
+        let mut forms = forms.iter();
+        forms.any(|form| directories.iter().any(|around| is_below(form, around)))
+    };
     let around = protected.iter().filter_map(|path| path.rsplit_once('/'));
-    let is_near = below(around.map(|(directory, _)| directory)).match_any(&path.forms, paths);
+    let mut around: Vec<&str> = around.map(|(directory, _)| directory).collect();
+    around.dedup();
+    let mut around = around.into_iter().map(|directory| paths.forms(directory));
+    let is_near = around.any(|directories| any_below(&path.forms, &directories));
     let contains_all = || {
-        let forms = path.forms.iter().map(|form| &*form.absolute);
-        let itself = below(forms.filter(|path| *path != "/"));
         let mut roots = [".", "~"].into_iter().map(|root| paths.forms(root));
-        roots.any(|root| itself.match_any(&root, paths))
+        roots.any(|root| any_below(&root, &path.forms))
     };
     is_near || path.kind.includes_tree() && path.tail.is_empty() && !contains_all()
 }
