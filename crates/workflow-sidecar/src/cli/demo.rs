@@ -2,18 +2,13 @@
 
 use crate::present::CommandOutcome;
 
-/// Run a scripted agent against a real sidecar, and print the conversation
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {}
-
-const EXAMPLES: &str = "\
+pub(super) const EXAMPLES: &str = "\
 Examples:
   workflow-sidecar demo                   a blocked tool, a loop, an early stop, a reload, two runs
   NO_COLOR=1 workflow-sidecar demo | less
 
 The example workflows are written to a temporary directory, which is removed afterwards.";
 
-pub(super) fn run(_: &Arguments) -> anyhow::Result<CommandOutcome> {
+pub(super) fn run() -> anyhow::Result<CommandOutcome> {
     crate::demo::run()
 }

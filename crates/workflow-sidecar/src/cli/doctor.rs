@@ -34,7 +34,11 @@ struct InstallationReport {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let project = &arguments.project;
-    let checks = examine(&project.disk()?, &project.agent_dir(), project.directory());
+    let checks = examine(
+        &project.disk()?,
+        &project.user.directory(),
+        &project.directory,
+    );
     let statuses = checks.iter().map(|check| check.status);
     let status = statuses.max().unwrap_or(CheckStatus::Ok);
     let report = InstallationReport { status, checks };

@@ -37,5 +37,8 @@ pub(super) fn run(arguments: &Arguments) -> CommandOutcome {
         // The parser of the argument knows the hosts.
         None => 2,
     };
-    CommandOutcome::Answered(arguments.telemetry.around(TIME_TO_EXPORT, run))
+    match arguments.telemetry.around(TIME_TO_EXPORT, run) {
+        0 => CommandOutcome::Success,
+        _ => CommandOutcome::Failed,
+    }
 }

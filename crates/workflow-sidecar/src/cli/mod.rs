@@ -34,7 +34,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
 use workflow_core::definition::nearest;
-use workflow_core::diagnostic::visible;
+use workflow_core::diagnostic::visible_lines;
 
 use crate::log;
 use crate::platform::close_to_other_processes;
@@ -66,7 +66,9 @@ enum Command {
     Approve(approve::Arguments),
     Check(check::Arguments),
     Completions(completions::Arguments),
-    Demo(demo::Arguments),
+    /// Run a scripted agent against a real sidecar, and print the conversation
+    #[command(after_help = demo::EXAMPLES)]
+    Demo,
     Doctor(doctor::Arguments),
     Explain(explain::Arguments),
     Graph(graph::Arguments),
@@ -144,7 +146,7 @@ fn execute(command: Option<Command>) -> anyhow::Result<CommandOutcome> {
         Some(Command::Approve(arguments)) => approve::run(&arguments),
         Some(Command::Check(arguments)) => check::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments, command_line()),
-        Some(Command::Demo(arguments)) => demo::run(&arguments),
+        Some(Command::Demo) => demo::run(),
         Some(Command::Doctor(arguments)) => doctor::run(&arguments),
         Some(Command::Explain(arguments)) => explain::run(&arguments),
         Some(Command::Graph(arguments)) => graph::run(&arguments),
@@ -213,14 +215,10 @@ fn print_clap_error(error: &clap::Error) -> ExitCode {
 fn print_error(error: &anyhow::Error) {
     let styles = clap::builder::Styles::styled();
     let style = styles.get_error();
-    let text = escaped_lines(&format!("{error:#}"));
+    // An error often quotes a file or its name.
+    let text = format!("{error:#}");
+    let text = visible_lines(&text);
     anstream::eprintln!("{style}error:{style:#} {text}");
-}
-
-/// Escapes the control characters of each line: an error often quotes a file or its name.
-fn escaped_lines(text: &str) -> String {
-    let lines: Vec<String> = text.split('\n').map(visible).collect();
-    lines.join("\n")
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
@@ -230,13 +228,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{command_line, escaped_lines};
-
-    #[test]
-    fn control_characters_in_an_error_are_escaped() {
-        let text = escaped_lines("a\u{1b}[2J\u{9b}1mb\nc");
-        assert_eq!(text, "a\\u{1b}[2J\\u{9b}1mb\nc");
-    }
+    use super::command_line;
 
     #[test]
     fn every_command_shows_examples() {

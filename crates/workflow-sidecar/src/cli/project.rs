@@ -11,10 +11,10 @@ use crate::platform::disk::{Disk, user_agent_dir};
 #[derive(Debug, clap::Args)]
 pub(super) struct Project {
     /// Directory of the project; its workflows are in `.pi/workflows`
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    project: PathBuf,
+    #[arg(long = "project", value_name = "DIR", default_value = ".")]
+    pub(super) directory: PathBuf,
     #[command(flatten)]
-    user: UserDirectory,
+    pub(super) user: UserDirectory,
 }
 
 /// The directory of the user's own definitions.
@@ -31,19 +31,9 @@ impl Project {
         Ok(load(&self.disk()?))
     }
 
-    /// Returns the project's directory.
-    pub(super) fn directory(&self) -> &Path {
-        &self.project
-    }
-
-    /// Returns the directory of the user's definitions.
-    pub(super) fn agent_dir(&self) -> PathBuf {
-        self.user.directory()
-    }
-
     /// Returns the files of both directories.
     pub(super) fn disk(&self) -> anyhow::Result<Disk> {
-        self.user.disk(&self.project)
+        self.user.disk(&self.directory)
     }
 }
 

@@ -6,7 +6,7 @@ use anyhow::bail;
 use workflow_core::diagnostic::{render, visible};
 
 use crate::present::{CommandOutcome, NOTABLE, count, json};
-use crate::record::{ReplayOptions, ReplayTotals, Tiers, junit, replay_all, replay_text};
+use crate::record::{ReplayTotals, Tiers, junit, replay_all, replay_text};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,7 +15,6 @@ Examples:
   workflow-sidecar replay tests/transcripts --format junit > replay.xml
   workflow-sidecar replay session.jsonl --definitions .   with the workflows as they are now
   workflow-sidecar replay session.jsonl --definitions . --bless    accept the differences
-  workflow-sidecar replay recordings --only decisions     ignore wording
 
 A recording contains the definitions that it was made with. It needs no directory and no host, and is replayed on
 a virtual clock. In a directory all *.jsonl files are replayed.
@@ -32,22 +31,12 @@ pub(super) struct Arguments {
     /// Accept the differences: write the new messages, and the definitions of --definitions, into the recordings
     #[arg(long)]
     bless: bool,
-    /// Compare only a part of the messages
-    #[arg(long, value_enum, conflicts_with = "bless")]
-    only: Option<Only>,
     /// Definitions to use instead of the recorded ones: a project, or a directory with `agent` and `project`
     #[arg(long, value_name = "DIR")]
     definitions: Option<PathBuf>,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: ReplayFormat,
-}
-
-/// The parts of messages that may be compared alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Only {
-    /// Decisions on calls, questions and phase changes, without their wording
-    Decisions,
 }
 
 /// The formats of the output.
@@ -63,14 +52,9 @@ enum ReplayFormat {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
-    let options = ReplayOptions {
-        instead: match &arguments.definitions {
-            Some(directory) => definitions(directory)?,
-            None => Tiers::default(),
-        },
-        only_decisions: arguments.only == Some(Only::Decisions),
-    };
-    let rows = replay_all(&arguments.files, &options, arguments.bless)?;
+    let instead = arguments.definitions.as_deref().map(definitions);
+    let instead = instead.transpose()?.unwrap_or_default();
+    let rows = replay_all(&arguments.files, &instead, arguments.bless)?;
     match arguments.format {
         ReplayFormat::Human => replay_text(&rows).print()?,
         ReplayFormat::Json => json(&rows)?,

@@ -36,7 +36,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Maximum length of a line in bytes; longer lines are refused
-    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_MAX_LINE, value_parser = max_line())]
+    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_MAX_LINE, value_parser = RangedU64ValueParser::<usize>::new().range(1..=MAX_LINE_LIMIT as u64))]
     max_line: usize,
     /// Record the messages of both sides: append to a file, or create a file in a directory
     #[arg(long, value_name = "FILE", env = RECORD_VARIABLE)]
@@ -45,22 +45,14 @@ pub(super) struct Arguments {
     #[arg(long, env = REDACT_VARIABLE, value_parser = FalseyValueParser::new())]
     record_redact: bool,
     /// Maximum size of the recording in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_LIMIT, value_parser = record_limit())]
+    // The minimum is the size of the first line.
+    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_LIMIT, value_parser = clap::value_parser!(u64).range(4096..))]
     record_limit: u64,
     /// Format of the log on stderr: text, or one JSON object a line
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t, env = FORMAT_VARIABLE)]
     pub(super) log_format: LogFormat,
     #[command(flatten)]
     telemetry: telemetry::Arguments,
-}
-
-fn max_line() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..=MAX_LINE_LIMIT as u64)
-}
-
-/// Parses the limit of a recording. Its minimum is the size of the first line.
-fn record_limit() -> RangedU64ValueParser<u64> {
-    RangedU64ValueParser::new().range(4096..)
 }
 
 impl Arguments {

@@ -49,8 +49,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<CommandOutcome> {
     let loaded = load_located(&disk);
     let command = lookup::find_startable(&loaded, &arguments.workflow)?;
     let script = arguments.script()?;
-    let project = arguments.project.directory().canonicalize()?;
-    let agent_dir = arguments.project.agent_dir();
+    let project = arguments.project.directory.canonicalize()?;
+    let agent_dir = arguments.project.user.directory();
     let recorder = arguments.record.as_deref().map(begin_recording);
     let recorder = recorder.transpose()?;
     let mut walk = Walk::start(&project, &agent_dir, &loaded, recorder)?;

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
 use workflow_core::approval::ShownFile;
 use workflow_core::effect::Effect;
 use workflow_core::event::PlatformEvent;
@@ -75,11 +76,15 @@ pub(crate) struct SessionContext<'a> {
     pub(crate) is_virtual: bool,
 }
 
-/// An event that was not the immediate result of an effect.
-#[derive(Debug, Clone)]
+/// An event that was not the immediate result of an effect; in a transcript the value of an `event` line.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PlatformReport {
+    /// The id of the session, which may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) session: String,
+    #[serde(flatten)]
     pub(crate) event: PlatformEvent,
     /// The number of the watched trigger that it comes from.
+    #[serde(skip)]
     pub(crate) trigger: Option<u64>,
 }

@@ -18,19 +18,18 @@ Exit codes:
 
 /// The result of a command that ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 pub(crate) enum CommandOutcome {
     /// Success.
-    Success,
+    Success = 0,
     /// Problems or differences were found.
-    Findings,
+    Findings = 1,
+    /// Nothing could be done, and standard error says why; or a hook blocks, and says why.
+    Failed = FAILED,
     /// A run waits for the user.
-    Waits,
+    Waits = 3,
     /// A run is paused at a limit.
-    Limit,
-    /// Nothing could be done, and standard error says why.
-    Failed,
-    /// A hook was answered: the code is part of the answer.
-    Answered(u8),
+    Limit = 4,
 }
 
 /// A usage or I/O error.
@@ -51,13 +50,6 @@ impl From<Needed> for CommandOutcome {
 
 impl From<CommandOutcome> for ExitCode {
     fn from(outcome: CommandOutcome) -> Self {
-        Self::from(match outcome {
-            CommandOutcome::Success => 0,
-            CommandOutcome::Findings => 1,
-            CommandOutcome::Waits => 3,
-            CommandOutcome::Limit => 4,
-            CommandOutcome::Failed => FAILED,
-            CommandOutcome::Answered(code) => code,
-        })
+        Self::from(outcome as u8)
     }
 }

@@ -20,7 +20,8 @@ use serde_json::value::RawValue;
 use workflow_core::types::Millis;
 
 use super::definitions::DefinitionsLine;
-use super::results::{PlatformResult, ReportedEvent};
+use super::results::PlatformResult;
+use crate::platform::PlatformReport;
 use crate::sessions::is_session;
 
 /// The version of the format.
@@ -64,7 +65,7 @@ pub(crate) enum TranscriptEntry {
     /// The platform's answer to something that the next line causes.
     Result(PlatformResult),
     /// A report of the platform.
-    Event(ReportedEvent),
+    Event(PlatformReport),
     /// A line of the host.
     In(ProtocolLine),
     /// A line of the host that is not UTF-8.
@@ -200,6 +201,11 @@ impl From<serde_json::Error> for Wrong {
 }
 
 impl TranscriptLine {
+    /// True if it sets the content of directories.
+    pub(super) fn is_definitions(&self) -> bool {
+        matches!(self.entry, TranscriptEntry::Definitions(_))
+    }
+
     pub(super) fn parse(number: usize, line: &[u8]) -> Result<Self, Wrong> {
         let text = std::str::from_utf8(line).map_err(|error| match error.error_len() {
             // Where the writing stopped amid a character, it also stopped amid the JSON.

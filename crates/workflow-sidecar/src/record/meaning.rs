@@ -22,7 +22,6 @@ const STATUS: &str = "the status";
 const WIDGET: &str = "the widget";
 const SESSION_NAME: &str = "the session's name";
 const STORED: &str = "what is stored";
-const POSITION: &str = "the position of the run";
 const OTHER: &str = "something else in the answer";
 
 /// The subjects of facts, in order of importance.
@@ -72,21 +71,16 @@ impl Requests {
     }
 }
 
-/// The differences in meaning between the expected lines and the actual ones, after an event: in decisions and phase moves
-/// alone, without the wording of texts, or in everything.
+/// The differences in meaning between the expected lines and the actual ones, after an event.
 pub(super) fn changes(
     requests: &Requests,
     expected: &[String],
     received: &[String],
-    only_decisions: bool,
 ) -> Vec<MeaningChange> {
     let [expected, received] = [expected, received].map(|lines| {
         let mut facts = Facts::default();
         for line in lines {
             add(&mut facts, requests, line);
-        }
-        if only_decisions {
-            keep_decisions(&mut facts);
         }
         facts
     });
@@ -95,47 +89,17 @@ pub(super) fn changes(
             let [one, other] = [&expected, &received].map(|facts| facts.get(about));
             change(
                 about,
-                one.map_or(&[], Vec::as_slice),
-                other.map_or(&[], Vec::as_slice),
+                one.map_or(&[], |facts| facts),
+                other.map_or(&[], |facts| facts),
             )
         });
         changes.collect()
     };
-    if only_decisions {
-        return differing(&DECISIONS);
-    }
     let found = differing(&SUBJECTS);
     if found.is_empty() {
         return differing(&MINOR_SUBJECTS);
     }
     found
-}
-
-/// The subjects of decisions.
-const DECISIONS: [&str; 6] = [CALL, ANSWER, ERROR, QUESTION, TO_AGENT, POSITION];
-
-/// The members of a stored state that say where the run is.
-const POSITION_MEMBERS: [&str; 4] = ["active", "cancelled", "currentPath", "globalStepCount"];
-
-/// Leaves out the wording of facts, and of a stored state all but the position of the run.
-fn keep_decisions(facts: &mut Facts) {
-    let stored = facts.remove(STORED).into_iter().flatten();
-    let positions = stored.filter_map(|fact| {
-        let state: Value = serde_json::from_str(&fact.text).ok()?;
-        state.get("currentPath")?;
-        let members = POSITION_MEMBERS.into_iter();
-        let position: Value = members
-            .filter_map(|name| Some((name, state.get(name)?.clone())))
-            .collect();
-        Some(position.to_string())
-    });
-    let positions: Vec<String> = positions.collect();
-    for fact in facts.values_mut().flatten() {
-        fact.text.clear();
-    }
-    for position in positions {
-        push(facts, POSITION, position);
-    }
 }
 
 /// The first fact of a kind that differs.
@@ -270,7 +234,7 @@ mod tests {
     fn summary(asked: &str, expected: &[&str], received: &[&str]) -> Vec<String> {
         let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
         let [expected, received]: [Vec<String>; 2] = [owned(expected), owned(received)];
-        let found = changes(&asked_first(asked), &expected, &received, false);
+        let found = changes(&asked_first(asked), &expected, &received);
         found.into_iter().map(|change| change.what).collect()
     }
 
@@ -294,32 +258,6 @@ mod tests {
             run(stored("1", "a"), stored("2", "b")),
             ["the status differs"]
         );
-    }
-
-    #[test]
-    fn a_decision_is_compared_without_its_wording() {
-        let call = |reason: &str| {
-            let block = format!(r#"{{"block":{{"reason":"{reason}"}}}}"#);
-            vec![format!(r#"{{"id":1,"result":{block}}}"#)]
-        };
-        let allowed = vec![r#"{"id":1,"result":{}}"#.to_owned()];
-        let differ = |one: &[String], other: &[String]| {
-            let changes = changes(&asked_first("hook/tool_call"), one, other, true);
-            changes
-                .into_iter()
-                .map(|change| change.what)
-                .collect::<Vec<_>>()
-        };
-        assert!(differ(&call("no"), &call("never")).is_empty());
-        assert_eq!(differ(&call("no"), &allowed), ["was blocked, is allowed"]);
-        let moved = |phase: u32, name: &str| {
-            vec![format!(
-                r#"{{"method":"host/apply","params":{{"actions":[{{"type":"appendEntry","customType":"workflow:state","data":{{"active":true,"taskId":"{name}","currentPath":[{phase}]}}}}]}}}}"#
-            )]
-        };
-        assert!(differ(&moved(1, "a"), &moved(1, "b")).is_empty());
-        let another = ["the position of the run differs"];
-        assert_eq!(differ(&moved(1, "a"), &moved(2, "a")), another);
     }
 
     #[test]
@@ -367,7 +305,7 @@ mod tests {
         // A person's answer has an id of the sidecar, and is no request.
         requests.note(&serde_json::json!({"id": "s1", "result": true}));
         let found = |one: &str, other: &str| {
-            let changes = changes(&requests, &[one.to_owned()], &[other.to_owned()], false);
+            let changes = changes(&requests, &[one.to_owned()], &[other.to_owned()]);
             changes
                 .into_iter()
                 .map(|change| change.what)

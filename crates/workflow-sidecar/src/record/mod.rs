@@ -26,7 +26,6 @@ mod suite;
 mod transcript_loader;
 
 pub(crate) use format::{Transcript, TranscriptEntry};
-pub(crate) use player::ReplayOptions;
 pub(crate) use recorder::{DEFAULT_LIMIT, RECORD_VARIABLE, Recorder, RecordingOptions};
 pub(crate) use redaction::lenient_json;
 pub(crate) use report::{ReplayTotals, junit, replay_text};

@@ -15,10 +15,8 @@ use workflow_core::types::Millis;
 use super::definitions::RecordedDirectory;
 use super::format::{Header, ProtocolLine, TranscriptEntry, TranscriptLine};
 use super::replay_platform::ReplayPlatform;
-use super::results::ReportedEvent;
 use super::steps::{LinePair, TranscriptStep};
 use super::transcript_loader::{AGENT_DIR, Tiers, TranscriptLoader};
-use crate::platform::PlatformReport;
 use crate::platform::disk::agent_dir;
 use crate::server::{HostLine, InMemoryServer, ServerConfig};
 
@@ -27,15 +25,6 @@ const HOME: &str = "$HOME";
 /// A session that does not exist: the effects of time are not part of the answer to its request.
 const NO_SESSION: &str = "replay:nobody";
 const ADVANCE: &str = "replay:advance";
-
-/// The definitions of a replay, and what is compared.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ReplayOptions {
-    /// Definitions that replace the transcript's.
-    pub(crate) instead: Tiers,
-    /// Set if only decisions and phase moves are compared.
-    pub(crate) only_decisions: bool,
-}
 
 /// Plays one transcript.
 pub(super) struct Player {
@@ -53,11 +42,12 @@ pub(super) struct Player {
 }
 
 impl Player {
-    pub(super) fn new(path: &Path, seed: Option<u64>, options: &ReplayOptions) -> Self {
+    /// A player with definitions that replace the transcript's, where there are any.
+    pub(super) fn new(path: &Path, seed: Option<u64>, instead: &Tiers) -> Self {
         Self {
             path: path.to_path_buf(),
             seed,
-            loader: Arc::new(TranscriptLoader::instead(options.instead.clone())),
+            loader: Arc::new(TranscriptLoader::instead(instead.clone())),
             platform: Arc::default(),
             sidecar: None,
             header: None,
@@ -93,13 +83,8 @@ impl Player {
                 (before, self.hear(HostLine::TooLong(*limit)))
             }
             TranscriptEntry::End => (self.advance_clock(*at), self.hear(HostLine::End)),
-            TranscriptEntry::Event(ReportedEvent { session, event }) => {
-                let report = PlatformReport {
-                    session: session.clone(),
-                    event: event.clone(),
-                    trigger: None,
-                };
-                (self.advance_clock(*at), self.sidecar().report(&report))
+            TranscriptEntry::Event(report) => {
+                (self.advance_clock(*at), self.sidecar().report(report))
             }
         };
         self.platform.clear();

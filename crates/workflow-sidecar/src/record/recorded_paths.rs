@@ -35,24 +35,17 @@ impl<'p> RecordedPaths<'p> {
     }
 
     /// An answer of the disk, which is noted once if it is not the usual one; in a replay the noted answer.
-    fn answer<T: PartialEq + Clone>(
-        &self,
-        usual: T,
-        ask: impl FnOnce(&dyn Paths) -> T,
-        note: impl FnOnce(T) -> QueryResult,
-        noted: impl Fn(&QueryResult) -> Option<T>,
-    ) -> T {
+    fn answer(&self, ask: impl Fn(&dyn Paths) -> QueryResult) -> QueryResult {
+        let usual = ask(&self.written);
         let mut results = self.results.lock();
-        let known = results
-            .iter()
-            .filter_map(PlatformResult::query)
-            .find_map(noted);
+        let mut noted = results.iter().filter_map(PlatformResult::query);
+        let known = noted.find(|query| query.is_about_the_same(&usual)).cloned();
         let Some(disk) = &self.disk else {
             return known.unwrap_or(usual);
         };
         let answer = ask(&**disk);
         if answer != usual && known.is_none() {
-            results.push(PlatformResult::Query(note(answer.clone())));
+            results.push(PlatformResult::Query(answer.clone()));
         }
         answer
     }
@@ -60,28 +53,20 @@ impl<'p> RecordedPaths<'p> {
 
 impl Paths for RecordedPaths<'_> {
     fn forms(&self, path: &str) -> Vec<PathForm> {
-        self.answer(
-            self.written.forms(path),
-            |disk| disk.forms(path),
-            |forms| {
-                let written = path.to_owned();
-                QueryResult::Path { written, forms }
-            },
-            |query| match query {
-                QueryResult::Path { written, forms } if written == path => Some(forms.clone()),
-                _ => None,
-            },
-        )
+        let ask = |paths: &dyn Paths| QueryResult::Path {
+            written: path.to_owned(),
+            forms: paths.forms(path),
+        };
+        match self.answer(ask) {
+            QueryResult::Path { forms, .. } => forms,
+            // The answer is to the question.
+            _ => Vec::new(),
+        }
     }
 
     fn ignores_case(&self) -> bool {
-        let noted = |query: &_| matches!(query, QueryResult::IgnoresCase(true)).then_some(true);
-        self.answer(
-            false,
-            |disk| disk.ignores_case(),
-            QueryResult::IgnoresCase,
-            noted,
-        )
+        let answer = self.answer(|paths| QueryResult::IgnoresCase(paths.ignores_case()));
+        answer == QueryResult::IgnoresCase(true)
     }
 
     fn protected(&self) -> Vec<String> {
@@ -90,21 +75,10 @@ impl Paths for RecordedPaths<'_> {
     }
 
     fn holds_answers(&self, form: &PathForm) -> bool {
-        let absolute = &form.absolute;
-        self.answer(
-            self.written.holds_answers(form),
-            |disk| disk.holds_answers(form),
-            |contains| {
-                let absolute = absolute.clone();
-                QueryResult::ApprovalStore { absolute, contains }
-            },
-            |query| match query {
-                QueryResult::ApprovalStore {
-                    absolute: known,
-                    contains,
-                } if known == absolute => Some(*contains),
-                _ => None,
-            },
-        )
+        let of = |contains| QueryResult::ApprovalStore {
+            absolute: form.absolute.clone(),
+            contains,
+        };
+        self.answer(|paths| of(paths.holds_answers(form))) == of(true)
     }
 }

@@ -22,10 +22,10 @@ use super::format::{Header, RecordedBy, RecordingClock, VERSION, line_value, wri
 use super::recording_loader::{ReadDirectory, RecordingLoader};
 use super::recording_platform::RecordingPlatform;
 use super::redaction::{Redaction, hide_tokens};
-use super::results::{PlatformResult, ReportedEvent};
+use super::results::PlatformResult;
 use crate::files::home_dir;
-use crate::platform::Platform;
 use crate::platform::disk::user_agent_dir;
+use crate::platform::{Platform, PlatformReport};
 use crate::server::{Cause, ConnectionRecorder, HostLine, Loader};
 use crate::time::wall_time;
 
@@ -77,7 +77,10 @@ impl ConnectionRecorder for Recorder {
 
     /// A platform with the results of this one, which are recorded.
     fn platform(&self, platform: Arc<dyn Platform>) -> Arc<dyn Platform> {
-        Arc::new(RecordingPlatform::new(platform, Arc::clone(&self.results)))
+        Arc::new(RecordingPlatform {
+            inner: platform,
+            results: Arc::clone(&self.results),
+        })
     }
 
     /// Writes what happened, and the lines that followed.
@@ -107,9 +110,9 @@ impl ConnectionRecorder for Recorder {
             } => answers = self.push_host_line(line, &followed, depends_on_payload, &mut lines),
             Cause::Platform(report) => lines.push(
                 "event",
-                &ReportedEvent {
-                    session: report.session.clone(),
+                &PlatformReport {
                     event: self.redaction.event(&report.event),
+                    ..report.clone()
                 },
             ),
             Cause::Time => {}

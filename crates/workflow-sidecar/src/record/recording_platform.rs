@@ -19,15 +19,11 @@ use crate::store::Run;
 /// takes its own baseline: from the line, a replay knows that it must skip such a session.
 #[derive(Debug)]
 pub(super) struct RecordingPlatform {
-    inner: Arc<dyn Platform>,
-    results: Results,
+    pub(super) inner: Arc<dyn Platform>,
+    pub(super) results: Results,
 }
 
 impl RecordingPlatform {
-    pub(super) fn new(inner: Arc<dyn Platform>, results: Results) -> Self {
-        Self { inner, results }
-    }
-
     fn note(&self, result: PlatformResult) {
         self.results.lock().push(result);
     }

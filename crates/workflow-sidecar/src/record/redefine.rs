@@ -7,26 +7,16 @@ use std::collections::BTreeMap;
 use super::definitions::{DefinitionsLine, RecordedDirectory};
 use super::format::{Transcript, TranscriptEntry, TranscriptLine};
 
-/// A definitions line that replaces a line, or precedes it.
-#[derive(Debug)]
-pub(super) struct Redefined<'a> {
-    pub(super) line: &'a TranscriptLine,
-    pub(super) is_before: bool,
-    pub(super) definitions: DefinitionsLine,
-}
-
-/// The definitions lines of a transcript with other definitions, by the names of their directories. The first of a recording has
-/// all of them, and precedes the host's first line if there was none.
+/// The definitions of a transcript with other definitions, by the names of their directories, each with the definitions line that it
+/// replaces. The first of a recording has all of them, and precedes the host's first line if there was none.
 pub(super) fn redefined<'a>(
     transcript: &'a Transcript,
     given: &BTreeMap<String, RecordedDirectory>,
-) -> Vec<Redefined<'a>> {
+) -> Vec<(&'a TranscriptLine, DefinitionsLine)> {
     let mut found = Vec::new();
-    let is_definitions =
-        |line: &TranscriptLine| matches!(line.entry, TranscriptEntry::Definitions(_));
     let lines = &transcript.lines;
     for lines in lines.chunk_by(|_, next| !matches!(next.entry, TranscriptEntry::Header(_))) {
-        let is_defined = lines.iter().any(is_definitions);
+        let is_defined = lines.iter().any(TranscriptLine::is_definitions);
         let mut is_first = true;
         for line in lines {
             let before = match &line.entry {
@@ -44,11 +34,7 @@ pub(super) fn redefined<'a>(
             after.extend(known.map(|(name, directory)| (name.clone(), directory.clone())));
             is_first = false;
             if after != before {
-                found.push(Redefined {
-                    line,
-                    is_before: !is_definitions(line),
-                    definitions: DefinitionsLine::Embedded(after),
-                });
+                found.push((line, DefinitionsLine::Embedded(after)));
             }
         }
     }
@@ -69,7 +55,7 @@ mod tests {
         let found = redefined(&transcript, &given).into_iter();
         let json = |definitions: &DefinitionsLine| serde_json::to_string(definitions).unwrap();
         found
-            .map(|found| (found.line.number, found.is_before, json(&found.definitions)))
+            .map(|(line, new)| (line.number, !line.is_definitions(), json(&new)))
             .collect()
     }
 

@@ -12,12 +12,13 @@ use workflow_core::diagnostic::shown;
 use workflow_core::run::entry_type;
 
 use super::definitions::RecordedDirectory;
-use super::difference::{Difference, DifferenceKind, MeaningChange, changed};
+use super::difference::{Difference, DifferenceKind, changed};
 use super::format::{Transcript, TranscriptEntry, TranscriptLine, line_value, written_line};
 use super::meaning::{Requests, changes};
-use super::player::{Player, ReplayOptions};
+use super::player::Player;
 use super::redefine::redefined;
 use super::steps::{LinePair, TranscriptStep, steps};
+use super::transcript_loader::Tiers;
 
 /// The number of times that a transcript is rewritten until it stays the same.
 const MAX_ROUNDS: usize = 4;
@@ -29,14 +30,14 @@ const BLOCKED: &str = " · blocked calls: ";
 /// the differences, and the line where the recording was cut off, if it was.
 pub(crate) fn replay(
     transcript: &Transcript,
-    options: &ReplayOptions,
+    instead: &Tiers,
 ) -> Result<(Vec<Difference>, Option<String>)> {
     quietly(|| {
-        let mut player = Player::new(&transcript.path, None, options);
+        let mut player = Player::new(&transcript.path, None, instead);
         let (mut differences, mut torn) = (Vec::new(), None);
         let mut noted = None;
         let mut requests = Requests::default();
-        let by_meaning = options.only_decisions || options.instead.are_given();
+        let by_meaning = instead.are_given();
         for step in steps(&transcript.lines) {
             let pairs = player.play(&step)?;
             match &step.line.entry {
@@ -44,23 +45,17 @@ pub(crate) fn replay(
                 TranscriptEntry::In(sent) => requests.note(&sent.message().unwrap_or_default()),
                 _ => {}
             }
-            let (found, after) = if by_meaning {
-                let changes = changed_meaning(pairs, &requests, options.only_decisions);
+            let found = if by_meaning {
                 let line = step.followed.first().map_or(step.line, |(line, _)| line);
-                let is_changed = !changes.is_empty();
-                let means = DifferenceKind::Means { changes };
-                (
-                    is_changed.then_some((line.number, means)),
-                    name(&step, true),
-                )
+                changed_meaning(pairs, &requests).map(|what| (line.number, what))
             } else {
-                (first_difference(pairs), name(&step, false))
+                first_difference(pairs)
             };
             if let Some((line, what)) = found {
                 let note = note_of(&step);
                 differences.push(Difference {
                     line,
-                    after,
+                    after: name(&step, by_meaning),
                     // Once is enough.
                     note: note.clone().filter(|_| noted != note),
                     what,
@@ -88,10 +83,10 @@ fn note_of(step: &TranscriptStep<'_>) -> Option<String> {
 ///
 /// A line that is removed takes its time along: where it was the latest one, what follows comes at another time, and
 /// may differ. So a transcript is rewritten until it stays the same.
-pub(crate) fn blessed(path: &Path, text: &str, options: &ReplayOptions) -> Result<Option<String>> {
+pub(crate) fn blessed(path: &Path, text: &str, instead: &Tiers) -> Result<Option<String>> {
     let mut blessed = text.to_owned();
     for _ in 0..MAX_ROUNDS {
-        let again = quietly(|| blessed_once(path, &blessed, options))?;
+        let again = quietly(|| blessed_once(path, &blessed, instead))?;
         if again == blessed {
             break;
         }
@@ -100,9 +95,9 @@ pub(crate) fn blessed(path: &Path, text: &str, options: &ReplayOptions) -> Resul
     Ok((blessed != text).then_some(blessed))
 }
 
-fn blessed_once(path: &Path, text: &str, options: &ReplayOptions) -> Result<String> {
+fn blessed_once(path: &Path, text: &str, instead: &Tiers) -> Result<String> {
     let transcript = Transcript::parse(path, text.as_bytes())?;
-    let mut player = Player::new(path, None, options);
+    let mut player = Player::new(path, None, instead);
     let mut rewritten = Rewritten::of(text);
     for step in steps(&transcript.lines) {
         rewritten.note(player.play(&step)?);
@@ -132,11 +127,7 @@ fn first_difference(pairs: Vec<LinePair<'_>>) -> Option<(usize, DifferenceKind)>
 }
 
 /// The differences in meaning between the lines that are compared.
-fn changed_meaning(
-    pairs: Vec<LinePair<'_>>,
-    requests: &Requests,
-    only_decisions: bool,
-) -> Vec<MeaningChange> {
+fn changed_meaning(pairs: Vec<LinePair<'_>>, requests: &Requests) -> Option<DifferenceKind> {
     let (mut expected, mut received) = (Vec::new(), Vec::new());
     for pair in pairs {
         if pair.expected.is_none_or(|sent| !sent.is_any()) {
@@ -144,7 +135,8 @@ fn changed_meaning(
             received.extend(pair.received);
         }
     }
-    changes(requests, &expected, &received, only_decisions)
+    let changes = changes(requests, &expected, &received);
+    (!changes.is_empty()).then_some(DifferenceKind::Means { changes })
 }
 
 /// The name of an event, for people; in short as agents and people call it.
@@ -214,12 +206,11 @@ impl Rewritten {
 
     /// Adds the definitions that replaced the transcript's.
     fn define(&mut self, transcript: &Transcript, given: &BTreeMap<String, RecordedDirectory>) {
-        for redefined in redefined(transcript, given) {
-            let line = redefined.line;
-            let json = serde_json::to_string(&redefined.definitions).expect("names are strings");
+        for (line, definitions) in redefined(transcript, given) {
+            let json = serde_json::to_string(&definitions).expect("names are strings");
             let text = self.written(line, "definitions", &json);
-            let replaced = usize::from(!redefined.is_before);
-            self.at(line).splice(0..replaced, [text]);
+            self.at(line)
+                .splice(0..usize::from(line.is_definitions()), [text]);
         }
     }
 

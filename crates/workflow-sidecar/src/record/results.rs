@@ -36,14 +36,21 @@ pub(crate) enum QueryResult {
     IgnoresCase(bool),
 }
 
-/// The value of an `event` line: what the platform reports by itself.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct ReportedEvent {
-    /// The id of the session, which may be empty.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub(crate) session: String,
-    #[serde(flatten)]
-    pub(crate) event: PlatformEvent,
+impl QueryResult {
+    /// True for two answers to the same question about paths.
+    pub(super) fn is_about_the_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Path { written: one, .. }, Self::Path { written: other, .. })
+            | (
+                Self::ApprovalStore { absolute: one, .. },
+                Self::ApprovalStore {
+                    absolute: other, ..
+                },
+            ) => one == other,
+            (Self::IgnoresCase(_), Self::IgnoresCase(_)) => true,
+            _ => false,
+        }
+    }
 }
 
 /// Results in the order in which they came.
@@ -69,6 +76,7 @@ impl PlatformResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::PlatformReport;
 
     #[test]
     fn a_result_is_written_as_it_is_read() {
@@ -93,11 +101,11 @@ mod tests {
     #[test]
     fn a_reported_event_names_its_session() {
         let json = r#"{"session":"s","gateFinished":{"gate":1,"reports":[]}}"#;
-        let reported: ReportedEvent = serde_json::from_str(json).unwrap();
+        let reported: PlatformReport = serde_json::from_str(json).unwrap();
         assert_eq!(serde_json::to_string(&reported).unwrap(), json);
         for json in ["{}", r#"{"gate":1}"#] {
             assert!(
-                serde_json::from_str::<ReportedEvent>(json).is_err(),
+                serde_json::from_str::<PlatformReport>(json).is_err(),
                 "{json}"
             );
         }

@@ -7,9 +7,10 @@ use std::path::Path;
 
 use super::definitions::DefinitionsLine;
 use super::format::{Transcript, TranscriptEntry, TranscriptLine};
-use super::player::{Player, ReplayOptions};
+use super::player::Player;
 use super::replay::{blessed, replay};
 use super::steps::TranscriptStep;
+use super::transcript_loader::Tiers;
 use crate::server::HostLine;
 
 /// The seed of task ids in a script.
@@ -40,7 +41,7 @@ pub struct Exchange {
 /// ```
 #[must_use]
 pub fn run_script(text: &[u8]) -> Vec<Exchange> {
-    let mut player = Player::new(Path::new(""), Some(SEED), &ReplayOptions::default());
+    let mut player = Player::new(Path::new(""), Some(SEED), &Tiers::default());
     let mut exchanges: Vec<Exchange> = Vec::new();
     for line in text.split(|byte| *byte == b'\n') {
         exchanges.extend(exchange(&mut player, line));
@@ -89,7 +90,7 @@ fn exchange(player: &mut Player, text: &[u8]) -> Option<Exchange> {
 /// A transcript with the engine's lines as they are now; `None` if it cannot be read or played.
 #[must_use]
 pub fn bless_text(text: &str) -> Option<String> {
-    let blessed = blessed(Path::new(NAME), text, &ReplayOptions::default()).ok()?;
+    let blessed = blessed(Path::new(NAME), text, &Tiers::default()).ok()?;
     Some(blessed.unwrap_or_else(|| text.to_owned()))
 }
 
@@ -97,6 +98,6 @@ pub fn bless_text(text: &str) -> Option<String> {
 #[must_use]
 pub fn differences_of_text(text: &str) -> Option<usize> {
     let transcript = Transcript::parse(Path::new(NAME), text.as_bytes()).ok()?;
-    let (differences, _) = replay(&transcript, &ReplayOptions::default()).ok()?;
+    let (differences, _) = replay(&transcript, &Tiers::default()).ok()?;
     Some(differences.len())
 }

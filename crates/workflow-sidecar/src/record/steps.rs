@@ -79,7 +79,8 @@ impl<'a> TranscriptStep<'a> {
 /// A transcript's steps, in order.
 pub(super) fn steps(lines: &[TranscriptLine]) -> Vec<TranscriptStep<'_>> {
     let mut steps: Vec<TranscriptStep<'_>> = Vec::new();
-    let mut clock = RecordedClock::default();
+    // The time by the system's clock, while a recording uses it.
+    let mut now: Option<Millis> = None;
     let mut note = None;
     for line in lines {
         match &line.entry {
@@ -90,7 +91,7 @@ pub(super) fn steps(lines: &[TranscriptLine]) -> Vec<TranscriptStep<'_>> {
                 }
             }
             TranscriptEntry::Out(sent) => {
-                if clock.moves_on(line) || steps.is_empty() {
+                if moves_on(&mut now, line) || steps.is_empty() {
                     steps.push(TranscriptStep::of(line, note));
                 }
                 let step = steps.last_mut().expect("a step has been added");
@@ -99,16 +100,13 @@ pub(super) fn steps(lines: &[TranscriptLine]) -> Vec<TranscriptStep<'_>> {
             entry => {
                 match entry {
                     TranscriptEntry::Header(header) => {
-                        clock = RecordedClock {
-                            is_systems: true,
-                            now: header.clock.now,
-                        };
+                        now = Some(header.clock.now);
                     }
                     // They are noted for what happens next.
                     TranscriptEntry::Definitions(_) | TranscriptEntry::Result(_) => {}
                     entry => {
-                        clock.moves_on(line);
-                        clock.is_systems &= !asks_for_virtual_clock(entry);
+                        moves_on(&mut now, line);
+                        now.take_if(|_| asks_for_virtual_clock(entry));
                     }
                 }
                 steps.push(TranscriptStep::of(line, note));
@@ -118,21 +116,11 @@ pub(super) fn steps(lines: &[TranscriptLine]) -> Vec<TranscriptStep<'_>> {
     steps
 }
 
-/// The clock of a recording.
-#[derive(Debug, Default)]
-struct RecordedClock {
-    /// True if it is the system's.
-    is_systems: bool,
-    now: Millis,
-}
-
-impl RecordedClock {
-    /// The time of a line, if it is later than everything before it.
-    fn moves_on(&mut self, line: &TranscriptLine) -> bool {
-        let later = line.at.filter(|at| self.is_systems && *at > self.now);
-        self.now = later.unwrap_or(self.now);
-        later.is_some()
-    }
+/// Adopts the time of a line, if it is later than everything before it.
+fn moves_on(now: &mut Option<Millis>, line: &TranscriptLine) -> bool {
+    let later = line.at.filter(|at| now.is_some_and(|now| *at > now));
+    *now = later.or(*now);
+    later.is_some()
 }
 
 /// True for an `initialize` that asks for a virtual clock.

@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use super::difference::Difference;
 use super::format::Transcript;
-use super::player::ReplayOptions;
 use super::replay::{blessed, replay};
+use super::transcript_loader::Tiers;
 use crate::files::write_atomically;
 use crate::sessions::read_file;
 
@@ -70,10 +70,10 @@ fn inside(directory: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Replays files, and those of directories, a few at a time.
+/// Replays files, and those of directories, a few at a time, with definitions that replace theirs if there are any.
 pub(crate) fn replay_all(
     named: &[PathBuf],
-    options: &ReplayOptions,
+    instead: &Tiers,
     bless: bool,
 ) -> Result<Vec<ReplayRow>> {
     let paths = transcripts(named)?;
@@ -82,7 +82,7 @@ pub(crate) fn replay_all(
     let played = Mutex::<BTreeMap<usize, ReplayRow>>::default();
     let play_next = || {
         let (at, path) = next.lock().next()?;
-        let result = play(path, options, bless);
+        let result = play(path, instead, bless);
         let file = path.display().to_string();
         played.lock().insert(at, ReplayRow { file, result });
         Some(())
@@ -96,20 +96,20 @@ pub(crate) fn replay_all(
 }
 
 /// Replays one. An error in it does not affect the others.
-fn play(path: &Path, options: &ReplayOptions, bless: bool) -> TranscriptResult {
+fn play(path: &Path, instead: &Tiers, bless: bool) -> TranscriptResult {
     let play = || {
         let bytes = read_file(path)?;
         let transcript = Transcript::parse(path, &bytes)?;
         if bless {
             let text = String::from_utf8_lossy(&bytes);
-            let Some(blessed) = blessed(path, &text, options)? else {
+            let Some(blessed) = blessed(path, &text, instead)? else {
                 return Ok(TranscriptResult::Same { torn: None });
             };
             let unwritten = || format!("{}: it cannot be written", path.display());
             write_atomically(path, &blessed).with_context(unwritten)?;
             return Ok(TranscriptResult::Blessed);
         }
-        let (differences, torn) = replay(&transcript, options)?;
+        let (differences, torn) = replay(&transcript, instead)?;
         Ok(if differences.is_empty() {
             TranscriptResult::Same { torn }
         } else {

@@ -96,32 +96,25 @@ impl PossibleAnswers {
     }
 }
 
-/// The labels of a reaction, which an expectation may name.
+/// The labels of a reaction, which an expectation may name: its results, for example `blocked`, and the phase's name and id, or how the
+/// run ended.
 #[derive(Debug, Default)]
-pub(super) struct ReactionLabels {
-    /// The results, for example `blocked`.
-    pub(super) verdicts: Vec<String>,
-    /// The phase's name and id, or how the run ended.
-    pub(super) phase: Vec<String>,
-}
+pub(super) struct ReactionLabels(pub(super) Vec<Vec<String>>);
 
 impl ReactionLabels {
     /// True if one of them is this one, in upper or lower case.
     pub(super) fn meet(&self, expected: &str) -> bool {
         let expected = expected.to_lowercase();
-        let mut labels = self.verdicts.iter().chain(&self.phase);
+        let mut labels = self.0.iter().flatten();
         labels.any(|label| label.to_lowercase() == expected)
     }
 
     /// All of them, for people.
     pub(super) fn joined(&self) -> String {
-        let phase = match self.phase.as_slice() {
-            [name, id] if name.to_lowercase() != id.to_lowercase() => {
-                Some(format!("{name} ({id})"))
-            }
-            phase => phase.first().cloned(),
-        };
-        let labels: Vec<String> = self.verdicts.iter().cloned().chain(phase).collect();
-        labels.join(", ")
+        let labels = self.0.iter().map(|label| match label.as_slice() {
+            [name, id] if name.to_lowercase() != id.to_lowercase() => format!("{name} ({id})"),
+            label => label.first().cloned().unwrap_or_default(),
+        });
+        labels.collect::<Vec<_>>().join(", ")
     }
 }

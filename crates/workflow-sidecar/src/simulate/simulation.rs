@@ -30,7 +30,7 @@ pub(crate) struct Simulation<'a> {
     /// The texts that were added to the context.
     contexts: Vec<String>,
     /// The results of the current command, which an expectation may name.
-    verdicts: Vec<String>,
+    verdicts: Vec<Vec<String>>,
 }
 
 /// A call of the agent that is not answered yet.
@@ -66,14 +66,13 @@ impl<'a> Simulation<'a> {
         for reaction in self.host.take_reactions() {
             page.append(&reaction.0);
         }
-        Ok(ReactionLabels {
-            verdicts: std::mem::take(&mut self.verdicts),
-            phase: self.phase(),
-        })
+        let mut labels = std::mem::take(&mut self.verdicts);
+        labels.push(self.phase());
+        Ok(ReactionLabels(labels))
     }
 
     fn verdict(&mut self, label: &str) {
-        self.verdicts.push(label.to_owned());
+        self.verdicts.push(vec![label.to_owned()]);
     }
 
     fn happen(&mut self, command: &ScriptCommand) -> Result<()> {

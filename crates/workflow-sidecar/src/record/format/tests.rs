@@ -44,7 +44,7 @@ fn a_line_is_read_by_its_member() {
         "Out(",
         "End",
         "Result(Query(Excerpt(",
-        "Event(ReportedEvent",
+        "Event(PlatformReport",
     ];
     for (kind, begin) in kinds.iter().zip(begins) {
         assert!(kind.starts_with(begin), "{kind}");
