@@ -55,16 +55,26 @@ struct Sayings {
     words: &'static str,
     /// What resumes the run, where the words do not say it.
     remedy: Option<&'static str>,
-    needed: Needed,
+}
+
+impl Needed {
+    /// Who or what ends a condition with this state.
+    #[must_use]
+    pub fn by(state: &str) -> Self {
+        match state {
+            "waits" | "paused" => Self::User,
+            "stopped" => Self::Limit,
+            _ => Self::Nothing,
+        }
+    }
 }
 
 impl Sayings {
-    fn of(state: &'static str, words: &'static str, needed: Needed) -> Self {
+    fn of(state: &'static str, words: &'static str) -> Self {
         Self {
             state,
             words,
             remedy: None,
-            needed,
         }
     }
 
@@ -78,20 +88,19 @@ impl Sayings {
 
 impl RunCondition {
     fn sayings(self) -> Sayings {
-        use Needed::{Limit, Nothing, User};
         const ANY_MESSAGE: &str = "any message resumes it";
-        let waits = |words| Sayings::of("waits", words, User);
-        let paused = |words| Sayings::of("paused", words, User);
-        let stopped = |words| Sayings::of("stopped", words, Limit);
+        let waits = |words| Sayings::of("waits", words);
+        let paused = |words| Sayings::of("paused", words);
+        let stopped = |words| Sayings::of("stopped", words);
         match self {
-            Self::Active => Sayings::of("active", "active", Nothing),
-            Self::Closed => Sayings::of("closed", "session closed", Nothing),
-            Self::RunningGate => Sayings::of("active", "gate running", Nothing),
+            Self::Active => Sayings::of("active", "active"),
+            Self::Closed => Sayings::of("closed", "session closed"),
+            Self::RunningGate => Sayings::of("active", "gate running"),
             Self::AwaitsTrust => waits("waiting for your trust in the gate's commands"),
             Self::AwaitsApproval | Self::Paused(PauseReason::Approval) => {
                 waits("waiting for your approval")
             }
-            Self::Answered => Sayings::of("active", "answered: ask the agent to continue", Nothing),
+            Self::Answered => Sayings::of("active", "answered: ask the agent to continue"),
             Self::AwaitsConsent => waits("waiting for your consent"),
             Self::Paused(PauseReason::Question) => waits("waiting for your reply"),
             Self::AwaitsUser => waits("waiting for you"),
@@ -110,10 +119,10 @@ impl RunCondition {
             }
             Self::Paused(PauseReason::LaterVersion) => paused("paused: stored by a later version")
                 .until("/workflow-resume continues without what it stored"),
-            Self::Stale => Sayings::of("stale", "stale: its definition is not known", Nothing),
-            Self::Complete => Sayings::of("complete", "complete", Nothing),
-            Self::Cancelled => Sayings::of("cancelled", "cancelled", Nothing),
-            Self::Replaced => Sayings::of("ended", "ended: another workflow was started", Nothing),
+            Self::Stale => Sayings::of("stale", "stale: its definition is not known"),
+            Self::Complete => Sayings::of("complete", "complete"),
+            Self::Cancelled => Sayings::of("cancelled", "cancelled"),
+            Self::Replaced => Sayings::of("ended", "ended: another workflow was started"),
         }
     }
 
@@ -139,6 +148,6 @@ impl RunCondition {
     /// Who or what ends the condition.
     #[must_use]
     pub fn needed(self) -> Needed {
-        self.sayings().needed
+        Needed::by(self.state())
     }
 }

@@ -21,15 +21,18 @@ pub(super) struct Arguments {
     shell: Shell,
 }
 
-const NAME: &str = "workflow-sidecar";
-
 /// Prints the script of a command line.
 pub(super) fn run(
     arguments: &Arguments,
     mut command_line: clap::Command,
 ) -> anyhow::Result<CommandOutcome> {
     let mut text = Vec::new();
-    generate(arguments.shell, &mut command_line, NAME, &mut text);
+    generate(
+        arguments.shell,
+        &mut command_line,
+        "workflow-sidecar",
+        &mut text,
+    );
     let mut text = String::from_utf8(text)?;
     if arguments.shell == Shell::Bash {
         // Workaround for clap #6421: the generator writes a hyphenated name in two ways and then completes no subcommand.

@@ -70,11 +70,6 @@ impl GraphFormat {
     }
 }
 
-/// Returns true for a Markdown page, where a diagram needs a code block.
-fn is_markdown(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "md")
-}
-
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let loaded = arguments.project.load()?;
     let workflow = super::lookup::find_workflow(&loaded, &arguments.workflow)?;
@@ -91,8 +86,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         );
     }
     let direction = arguments.direction;
+    // Where a diagram needs a code block.
+    let is_markdown = output.and_then(Path::extension) == Some(OsStr::new("md"));
     let diagram = match format {
-        GraphFormat::Mermaid if output.is_some_and(is_markdown) => {
+        GraphFormat::Mermaid if is_markdown => {
             format!(
                 "```mermaid\n{}\n```\n",
                 mermaid(&graph, direction).trim_end()

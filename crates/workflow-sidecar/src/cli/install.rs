@@ -16,7 +16,7 @@ Claude Code is untested: its hooks are written from its types.
 
 Everything else in the files of the host stays as it is, byte for byte.";
 
-const EXAMPLES_OF_REMOVAL: &str = "\
+pub(super) const EXAMPLES_OF_REMOVAL: &str = "\
 Examples:
   workflow-sidecar uninstall codex
   workflow-sidecar uninstall codex --project --dry-run";
@@ -35,19 +35,7 @@ pub(super) struct Arguments {
     trust: bool,
 }
 
-/// Remove from a host's configuration what `install` wrote
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES_OF_REMOVAL)]
-pub(super) struct RemovalArguments {
-    #[command(flatten)]
-    request: InstallRequest,
-}
-
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let state = arguments.state.as_deref();
     arguments.request.install(state, arguments.trust)
-}
-
-pub(super) fn remove(arguments: &RemovalArguments) -> anyhow::Result<()> {
-    arguments.request.uninstall()
 }

@@ -1,7 +1,7 @@
 //! `list`: all workflows with their command, source and replacement.
 
 use serde::Serialize;
-use workflow_core::definition::{Loaded, PhaseEntry, Workflow};
+use workflow_core::explain::{NodeKind, phase_tree};
 
 use super::project::Project;
 use crate::init::{Language, TEMPLATES, Template};
@@ -54,25 +54,18 @@ impl TemplateRow {
     fn of(template: &Template) -> Self {
         let loaded = template.load(Language::Yaml);
         let workflow = loaded.catalog.get(template.name);
-        let phases = workflow.map(|workflow| phases(&loaded, workflow));
+        let trees = workflow.map(|workflow| phase_tree(workflow, &loaded.catalog));
+        let nodes = trees.iter().flat_map(|tree| &tree.nodes);
+        let phases = nodes.filter_map(|node| match node.kind {
+            NodeKind::Phase(phase) => Some(phase.name.clone()),
+            NodeKind::Subworkflow(_) => None,
+        });
         Self {
             name: template.name,
             about: template.about(),
-            phases: phases.unwrap_or_default(),
+            phases: phases.collect(),
         }
     }
-}
-
-/// Returns the names of the phases, including those of subworkflows.
-fn phases(loaded: &Loaded, workflow: &Workflow) -> Vec<String> {
-    let names = workflow.phases.iter().flat_map(|entry| match entry {
-        PhaseEntry::Phase(phase) => vec![phase.name.clone()],
-        PhaseEntry::Subworkflow(key) => {
-            let inner = loaded.catalog.get(key);
-            inner.map_or_else(Vec::new, |inner| phases(loaded, inner))
-        }
-    });
-    names.collect()
 }
 
 fn list_templates(format: OutputFormat) -> anyhow::Result<()> {

@@ -36,6 +36,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use workflow_core::definition::nearest;
 use workflow_core::diagnostic::visible_lines;
 
+use crate::install::InstallRequest;
 use crate::log;
 use crate::platform::close_to_other_processes;
 use crate::present::{CommandOutcome, FAILED, TABLE, UNREAD};
@@ -88,7 +89,9 @@ enum Command {
     Simulate(simulate::Arguments),
     Status(status::Arguments),
     Trust(trust::Arguments),
-    Uninstall(install::RemovalArguments),
+    /// Remove from a host's configuration what `install` wrote
+    #[command(after_help = install::EXAMPLES_OF_REMOVAL)]
+    Uninstall(InstallRequest),
 }
 
 /// Parses the command line and runs the command.
@@ -164,7 +167,7 @@ fn execute(command: Option<Command>) -> anyhow::Result<CommandOutcome> {
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Status(arguments)) => status::run(&arguments),
         Some(Command::Trust(arguments)) => trust::run(&arguments),
-        Some(Command::Uninstall(arguments)) => install::remove(&arguments).map(success),
+        Some(Command::Uninstall(arguments)) => arguments.uninstall().map(success),
         None => Ok(Arguments::command().print_help().map(success)?),
     }
 }

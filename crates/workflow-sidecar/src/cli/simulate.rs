@@ -1,7 +1,7 @@
 //! `simulate`: a dry run of a workflow, interactive or scripted.
 
 use std::fs::File;
-use std::io::{self, BufReader, IsTerminal};
+use std::io::{self, BufRead, BufReader, IsTerminal};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
@@ -64,25 +64,22 @@ pub(super) fn run(arguments: &Arguments) -> Result<CommandOutcome> {
 impl Arguments {
     /// Opens the source of the commands.
     fn script(&self) -> Result<Script<'static>> {
-        if let Some(path) = &self.script {
-            let file =
-                File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
-            return Ok(Script {
-                lines: Box::new(BufReader::new(file)),
-                name: visible(&path.display().to_string()),
-                kind: ScriptKind::Read,
-            });
-        }
+        let (lines, name): (Box<dyn BufRead>, String) = match &self.script {
+            Some(path) => {
+                let name = path.display();
+                let file = File::open(path).with_context(|| format!("{name} cannot be read"))?;
+                (Box::new(BufReader::new(file)), visible(&name.to_string()))
+            }
+            None => (Box::new(io::stdin().lock()), "stdin".to_owned()),
+        };
         // Interactive only if both sides are a terminal.
-        let is_typed = io::stdin().is_terminal() && io::stdout().is_terminal();
-        Ok(Script {
-            lines: Box::new(io::stdin().lock()),
-            name: "stdin".to_owned(),
-            kind: if is_typed {
-                ScriptKind::Typed
-            } else {
-                ScriptKind::Read
-            },
-        })
+        let is_typed =
+            self.script.is_none() && io::stdin().is_terminal() && io::stdout().is_terminal();
+        let kind = if is_typed {
+            ScriptKind::Typed
+        } else {
+            ScriptKind::Read
+        };
+        Ok(Script { lines, name, kind })
     }
 }

@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         problems,
     };
     arguments.format.print(&status, Status::print)?;
-    Ok(status.condition.needed.into())
+    Ok(status.condition.needed().into())
 }
 
 /// The request for approval of a run, as `approve --list` shows it.

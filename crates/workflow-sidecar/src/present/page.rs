@@ -139,7 +139,8 @@ impl Moment {
         self.formatted("%Y-%m-%d %H:%M:%S UTC")
     }
 
-    fn formatted(self, format: &str) -> String {
+    /// The time in a format of `strftime`.
+    pub(crate) fn formatted(self, format: &str) -> String {
         let moment = jiff::Timestamp::from_millisecond(self.0);
         moment.map_or_else(
             |_| self.0.to_string(),

@@ -36,8 +36,6 @@ pub(crate) struct ShownCondition {
     state: String,
     #[serde(skip)]
     words: String,
-    #[serde(skip)]
-    pub(crate) needed: Needed,
 }
 
 impl ShownCondition {
@@ -78,11 +76,6 @@ impl ShownCondition {
         Self {
             state: run.state.clone(),
             words: run.words().to_owned(),
-            needed: match run.state.as_str() {
-                "waits" | "paused" => Needed::User,
-                "stopped" => Needed::Limit,
-                _ => Needed::Nothing,
-            },
         }
     }
 
@@ -91,8 +84,11 @@ impl ShownCondition {
         Self {
             state: "none".to_owned(),
             words: String::new(),
-            needed: Needed::Nothing,
         }
+    }
+
+    pub(crate) fn needed(&self) -> Needed {
+        Needed::by(&self.state)
     }
 
     fn style(&self) -> Style {
@@ -110,7 +106,6 @@ impl From<RunCondition> for ShownCondition {
         Self {
             state: condition.state().to_owned(),
             words: condition.described(),
-            needed: condition.needed(),
         }
     }
 }

@@ -148,11 +148,8 @@ fn compare(values: [Option<&Value>; 2], path: String, members: &mut Vec<(String,
         }
         [Some(Value::Array(one)), Some(Value::Array(other))] => {
             for at in 0..one.len().max(other.len()) {
-                compare(
-                    [one.get(at), other.get(at)],
-                    format!("{path}[{at}]"),
-                    members,
-                );
+                let member = format!("{path}[{at}]");
+                compare([one.get(at), other.get(at)], member, members);
             }
         }
         values => {

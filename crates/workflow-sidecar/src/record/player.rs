@@ -4,7 +4,6 @@
 //! the recording did, and it is advanced to the time of each line. So a session of an hour replays at once, with the same
 //! result. Must not know what is expected.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,7 +11,6 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use workflow_core::types::Millis;
 
-use super::definitions::RecordedDirectory;
 use super::format::{Header, ProtocolLine, TranscriptEntry, TranscriptLine};
 use super::replay_platform::ReplayPlatform;
 use super::steps::{LinePair, TranscriptStep};
@@ -31,7 +29,7 @@ pub(super) struct Player {
     path: PathBuf,
     /// The seed of task ids, for a transcript that asks for no clock.
     seed: Option<u64>,
-    loader: Arc<TranscriptLoader>,
+    pub(super) loader: Arc<TranscriptLoader>,
     platform: Arc<ReplayPlatform>,
     sidecar: Option<InMemoryServer>,
     header: Option<Header>,
@@ -94,11 +92,6 @@ impl Player {
             self.use_names_of(step, &mut then);
         }
         Ok(step.pairs(before, then))
-    }
-
-    /// The definitions that replaced the transcript's, by the names of their directories.
-    pub(super) fn replaced_definitions(&self) -> BTreeMap<String, RecordedDirectory> {
-        self.loader.replaced()
     }
 
     /// Begins anew: one process follows another.

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
-use jiff::Timestamp;
 use parking_lot::Mutex;
 use serde::Serialize;
 use workflow_core::types::Millis;
@@ -26,6 +25,7 @@ use super::results::PlatformResult;
 use crate::files::home_dir;
 use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, PlatformReport};
+use crate::present::Moment;
 use crate::server::{Cause, ConnectionRecorder, HostLine, Loader};
 use crate::time::wall_time;
 
@@ -265,10 +265,7 @@ impl Lines {
 
 /// A file name with the time and the process: `workflow-20261120T153000Z-4711.jsonl`.
 fn file_name(now: Millis) -> String {
-    let time = i64::try_from(now)
-        .ok()
-        .and_then(|now| Timestamp::from_millisecond(now).ok());
-    let time = time.unwrap_or_default().strftime("%Y%m%dT%H%M%SZ");
+    let time = Moment::from(now).formatted("%Y%m%dT%H%M%SZ");
     format!("workflow-{time}-{}.jsonl", std::process::id())
 }
 

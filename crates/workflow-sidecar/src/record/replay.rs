@@ -102,7 +102,7 @@ fn blessed_once(path: &Path, text: &str, instead: &Tiers) -> Result<String> {
     for step in steps(&transcript.lines) {
         rewritten.note(player.play(&step)?);
     }
-    rewritten.define(&transcript, &player.replaced_definitions());
+    rewritten.define(&transcript, &player.loader.replaced());
     Ok(rewritten.text())
 }
 

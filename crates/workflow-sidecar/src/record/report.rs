@@ -36,18 +36,13 @@ impl ReplayTotals {
         if self.differ + self.blessed + self.failed == 0 && replayed > 0 {
             summary.push("no differences".to_owned());
         }
-        for (number, what) in [
-            (
-                self.differ,
-                if self.differ == 1 {
-                    "differs"
-                } else {
-                    "differ"
-                },
-            ),
-            (self.blessed, "rewritten"),
-            (self.failed, "failed"),
-        ] {
+        let differ = if self.differ == 1 {
+            "differs"
+        } else {
+            "differ"
+        };
+        let numbers = [self.differ, self.blessed, self.failed];
+        for (number, what) in numbers.into_iter().zip([differ, "rewritten", "failed"]) {
             if number > 0 {
                 summary.push(format!("{number} {what}"));
             }

@@ -113,7 +113,7 @@ impl RecordingReader {
                 let event = &params["event"];
                 if event["source"].is_string() && event["source"] != "extension" {
                     let text = event["text"].as_str().unwrap_or("(not recorded)");
-                    self.timeline(session_of(&message)).user_message(text);
+                    self.timeline(session_of(&message)).message(text, false);
                 }
             }
             "tool/execute" if params["name"] == STEP_TOOL => {

@@ -8,7 +8,7 @@ use workflow_core::definition::{Catalog, Loaded};
 use workflow_core::event::Entry;
 use workflow_core::explain::Explained;
 use workflow_core::reminders::ContinueCounters;
-use workflow_core::run::{Position, RunState, StoredDefinition, StoredRun, last_of_run, restore};
+use workflow_core::run::{Position, RunState, StoredDefinition, StoredRun, last_of_run};
 
 use crate::present::stored_path;
 
@@ -157,9 +157,4 @@ impl TimelineRun {
             })
             .as_ref()
     }
-}
-
-/// Returns the state of an entry, if it can be restored.
-pub(super) fn state_of(entry: Entry<'_>) -> Option<RunState> {
-    restore(&[entry]).state
 }

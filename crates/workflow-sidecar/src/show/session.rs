@@ -45,7 +45,7 @@ fn value(part: Option<&RawValue>) -> Value {
 fn add_message(timeline: &mut Timeline, message: &Value) {
     let content = &message["content"];
     match message["role"].as_str().unwrap_or_default() {
-        "user" => timeline.user_message(&text_of(content)),
+        "user" => timeline.message(&text_of(content), false),
         "assistant" => {
             for block in blocks(content).filter(|block| block["type"] == "toolCall") {
                 timeline.tool_called();

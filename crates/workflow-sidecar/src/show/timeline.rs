@@ -8,10 +8,10 @@ use workflow_core::definition::Catalog;
 use workflow_core::event::Entry;
 use workflow_core::explain::Explained;
 use workflow_core::policy::gate_report::Report;
-use workflow_core::run::{RunState, StoredGate, entry_type};
+use workflow_core::run::{RunState, StoredGate, entry_type, restore};
 use workflow_core::session::RunCondition;
 
-use super::run::{FlowNotes, TimelineRun, state_of};
+use super::run::{FlowNotes, TimelineRun};
 
 /// The events of a session in order, and totals.
 #[derive(Debug, Default)]
@@ -141,7 +141,7 @@ impl Timeline {
 
     /// Adds a call of a tool by the agent.
     pub(super) fn tool_called(&mut self) {
-        if self.is_active() {
+        if self.active_run().is_some() {
             self.totals.tool_calls += 1;
         }
     }
@@ -205,19 +205,18 @@ impl Timeline {
 
     /// Notes that older messages were replaced by a summary.
     pub(super) fn compacted(&mut self) {
-        if self.is_active() {
+        if self.active_run().is_some() {
             self.push(TimelineEvent::Compacted);
         }
     }
 
-    /// The explanation of the current phase of an active run.
-    fn explained(&self) -> Option<&Explained> {
-        let run = self.run.as_ref().filter(|run| run.state.active);
-        run.and_then(TimelineRun::explained)
+    fn active_run(&self) -> Option<&TimelineRun> {
+        self.run.as_ref().filter(|run| run.state.active)
     }
 
-    fn is_active(&self) -> bool {
-        self.run.as_ref().is_some_and(|run| run.state.active)
+    /// The explanation of the current phase of an active run.
+    fn explained(&self) -> Option<&Explained> {
+        self.active_run()?.explained()
     }
 
     /// Adds an event. The current phase ends where another begins, or a run.
@@ -262,13 +261,8 @@ impl Timeline {
         }
     }
 
-    /// Adds a message that the user wrote, or the sidecar sent.
-    pub(super) fn user_message(&mut self, text: &str) {
-        self.message(text, false);
-    }
-
-    /// Adds a message: one of ours if it equals the initial message or the reminder, else the user's.
-    fn message(&mut self, text: &str, is_ours: bool) {
+    /// Adds a message that the user wrote, or the sidecar sent: one of ours if it equals the initial message or the reminder, else the user's.
+    pub(super) fn message(&mut self, text: &str, is_ours: bool) {
         let explained = self.explained();
         let is_reminder = explained.is_some_and(|explained| explained.is_reminder(text));
         let is_initial = explained.is_some_and(|explained| explained.initial_message == text);
@@ -291,7 +285,7 @@ impl Timeline {
     pub(super) fn stored(&mut self, entry: Entry<'_>) {
         match entry.custom_type {
             entry_type::STATE => {
-                if let Some(state) = state_of(entry) {
+                if let Some(state) = restore(&[entry]).state {
                     self.entered(state);
                 }
             }
@@ -306,7 +300,8 @@ impl Timeline {
     /// Adopts the position of a loaded session, which may differ from the current one.
     pub(super) fn loaded(&mut self, entries: &[Entry<'_>]) {
         let newest = |of: &str| entries.iter().rev().find(|entry| entry.custom_type == of);
-        let Some(state) = newest(entry_type::STATE).and_then(|entry| state_of(*entry)) else {
+        let Some(state) = newest(entry_type::STATE).and_then(|entry| restore(&[*entry]).state)
+        else {
             self.leave_phase();
             self.run = None;
             return;
