@@ -1,5 +1,7 @@
 //! The reader of a workflow directory: its definition and its phase files.
 
+use std::cell::Cell;
+
 use super::file_map::read_map;
 use super::files::{FilePath, FileProblem, Files, TierEntry};
 use super::listing::{Listing, LoadOutcome};
@@ -11,13 +13,8 @@ use crate::definition::syntax::{Findings, Source, Span, TreeLimits, json5, raise
 use crate::definition::tier::Tier;
 use crate::diagnostic::{Code, Diagnostic, Finding, Location, shown};
 
-/// A workflow that was found, sound or not.
-pub(super) struct FoundWorkflow {
-    /// What could be read of it.
-    pub(super) listing: Listing,
-    /// The workflow, if nothing is wrong with it.
-    pub(super) draft: Option<Draft>,
-}
+/// What could be read of a workflow that was found, and the workflow, if nothing is wrong with it.
+pub(super) type FoundWorkflow = (Listing, Option<Draft>);
 
 /// A workflow with references that are not checked yet.
 pub(super) struct Draft {
@@ -55,6 +52,8 @@ pub(super) struct Directory<'a> {
     pub(super) tier: Tier,
     pub(super) key: &'a str,
     pub(super) limits: &'a Limits,
+    /// The bytes that may still be read of all files together; `None` after one exceeded them.
+    pub(super) left: &'a Cell<Option<u32>>,
     /// The rule sets of the settings.
     pub(super) sets: &'a RuleSets,
     /// True if the locations of all keys are kept.
@@ -82,14 +81,14 @@ impl Directory<'_> {
             let message = format!("both `{YAML_NAME}` and `{JSON5_NAME}` define this workflow");
             let finding = Finding::error(Code::TwoDefinitions, None, message);
             diagnostics.extend(self.about_file(JSON5_NAME, finding));
-            return Some(self.left_out(YAML_NAME));
+            return Some((self.left_out(YAML_NAME), None));
         }
         let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(problem) => {
                 let finding = unread(&format!("`{name}`"), None, &problem);
                 diagnostics.extend(self.about_file(name, finding));
-                return Some(self.left_out(name));
+                return Some((self.left_out(name), None));
             }
         };
         let source = Source::new(&self.shown(name), bytes);
@@ -97,24 +96,36 @@ impl Directory<'_> {
         let draft = self.read_definition(name, &source, &mut findings);
         let is_sound = !findings.broken();
         diagnostics.extend(findings.finish());
-        let mut found = self.left_out(name);
-        source.file().clone_into(&mut found.listing.source);
-        if let Some((draft, entries)) = draft {
-            let (listing, workflow) = (&mut found.listing, &draft.workflow);
-            listing.name.clone_from(&workflow.name);
-            listing.command_name.clone_from(&workflow.command_name);
-            (listing.show, listing.phases) = (workflow.show, entries);
-            if is_sound {
-                listing.outcome = LoadOutcome::Shadowed;
-                found.draft = Some(draft);
-            }
+        let mut listing = self.left_out(name);
+        source.file().clone_into(&mut listing.source);
+        let Some((draft, entries)) = draft else {
+            return Some((listing, None));
+        };
+        let workflow = &draft.workflow;
+        listing.name.clone_from(&workflow.name);
+        listing.command_name.clone_from(&workflow.command_name);
+        (listing.show, listing.phases) = (workflow.show, entries);
+        if is_sound {
+            listing.outcome = LoadOutcome::Shadowed;
         }
-        Some(found)
+        Some((listing, is_sound.then_some(draft)))
     }
 
     fn bytes(&self, name: &str) -> Result<Vec<u8>, FileProblem> {
-        let path = FilePath::definition(self.tier, self.key, name);
-        self.files.read(&path, self.limits.max_file_bytes)
+        self.read_file(&FilePath::definition(self.tier, self.key, name))
+    }
+
+    /// The bytes of a file, within the limits of one and of all together.
+    fn read_file(&self, path: &FilePath) -> Result<Vec<u8>, FileProblem> {
+        let limit = self.limits.max_total_bytes;
+        let too_much = FileProblem::TooMuch { limit };
+        let Some(left) = self.left.get() else {
+            return Err(too_much);
+        };
+        let bytes = self.files.read(path, self.limits.max_file_bytes)?;
+        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        self.left.set(left.checked_sub(length));
+        self.left.get().map(|_| bytes).ok_or(too_much)
     }
 
     fn shown(&self, name: &str) -> String {
@@ -122,8 +133,8 @@ impl Directory<'_> {
         self.files.shown(&path)
     }
 
-    fn left_out(&self, name: &str) -> FoundWorkflow {
-        let listing = Listing {
+    fn left_out(&self, name: &str) -> Listing {
+        Listing {
             key: self.key.to_owned(),
             tier: self.tier,
             source: self.shown(name),
@@ -133,10 +144,6 @@ impl Directory<'_> {
             phases: 0,
             shadows: false,
             outcome: LoadOutcome::LeftOut,
-        };
-        FoundWorkflow {
-            listing,
-            draft: None,
         }
     }
 
@@ -206,7 +213,7 @@ impl Directory<'_> {
             let message = format!("the path `{}` {problem}", name());
             Finding::error(Code::PathRefused, span, message)
         })?;
-        match self.files.read(&path, self.limits.max_file_bytes) {
+        match self.read_file(&path) {
             Ok(bytes) => Ok(Source::new(&self.files.shown(&path), bytes)),
             Err(problem) => {
                 let finding = unread(&format!("the phase file `{}`", name()), span, &problem);
@@ -231,7 +238,7 @@ impl Directory<'_> {
         ];
         let exists = |candidate: &&String| {
             FilePath::in_workflow(self.tier, self.key, candidate)
-                .is_ok_and(|path| self.files.read(&path, self.limits.max_file_bytes).is_ok())
+                .is_ok_and(|path| self.read_file(&path).is_ok())
         };
         if let Some(meant) = candidates.iter().find(exists) {
             let help = format!("did you mean `{}`?", shown(meant));

@@ -1,9 +1,9 @@
 //! Files of the language as plain JSON, as a schema sees them.
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use crate::definition::model::Limits;
-use crate::definition::syntax::{Kind, Node, Source, TreeLimits, frontmatter, json5, yaml};
+use crate::definition::syntax::{Kind, Source, TreeLimits, frontmatter, json5, yaml};
 
 /// The content of a file as JSON: of a Markdown file its frontmatter, of a duplicate key
 /// the first. `None` is a text with a syntax error.
@@ -24,26 +24,5 @@ pub fn document(file_name: &str, bytes: &[u8]) -> Option<Value> {
             node
         }
     };
-    Some(value(node))
-}
-
-fn value(node: Node<'_>) -> Value {
-    match node.kind {
-        Kind::Null => Value::Null,
-        Kind::Bool(flag) => Value::Bool(flag),
-        // JSON has no infinity and no NaN: they are not numbers.
-        Kind::Number(number) => Number::from_f64(number).map_or(Value::Null, Value::Number),
-        Kind::Text(text) => Value::String(text.into_owned()),
-        // JSON has none of them either: no schema of a key takes this.
-        Kind::Tagged(name) => Value::Array(vec![Value::Null, name.into()]),
-        Kind::List(items) => items.into_iter().map(value).collect(),
-        Kind::Map(map) => {
-            let mut object = Map::new();
-            for entry in map.entries {
-                let key = entry.key.into_owned();
-                object.entry(key).or_insert_with(|| value(entry.value));
-            }
-            Value::Object(object)
-        }
-    }
+    Some(node.value())
 }

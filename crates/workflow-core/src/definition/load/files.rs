@@ -5,7 +5,6 @@
 //! leaving its root. Step two is the implementation's: it opens the real path of a `FilePath`, and
 //! only if that lies in the real root or in the real directory of the workflow itself.
 
-use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
@@ -188,45 +187,6 @@ fn entry_parts(entry: &str) -> Result<std::str::Split<'_, char>, &'static str> {
         return Err("names no file");
     }
     Ok(entry.split('/'))
-}
-
-/// Files with a limit on the bytes that are read from all of them together.
-pub(super) struct LimitedFiles<'f> {
-    files: &'f dyn Files,
-    limit: u32,
-    /// The bytes that may still be read; `None` after a file exceeded them.
-    left: Cell<Option<u32>>,
-}
-
-impl<'f> LimitedFiles<'f> {
-    pub(super) fn new(files: &'f dyn Files, limit: u32) -> Self {
-        Self {
-            files,
-            limit,
-            left: Cell::new(Some(limit)),
-        }
-    }
-}
-
-impl Files for LimitedFiles<'_> {
-    fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
-        self.files.entries(tier)
-    }
-
-    fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
-        let too_much = FileProblem::TooMuch { limit: self.limit };
-        let Some(left) = self.left.get() else {
-            return Err(too_much);
-        };
-        let bytes = self.files.read(path, max_bytes)?;
-        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        self.left.set(left.checked_sub(length));
-        self.left.get().map(|_| bytes).ok_or(too_much)
-    }
-
-    fn shown(&self, path: &FilePath) -> String {
-        self.files.shown(path)
-    }
 }
 
 /// Definitions in memory, for tests and for replaying a session.

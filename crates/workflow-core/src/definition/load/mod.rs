@@ -15,6 +15,7 @@ mod references;
 mod settings;
 mod workflow;
 
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -30,7 +31,6 @@ use super::tier::Tier;
 use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown};
 use directory::{Directory, Draft, FoundWorkflow};
 use file_map::read_map;
-use files::LimitedFiles;
 use references::check_references;
 use settings::{merged, read_settings};
 
@@ -96,30 +96,21 @@ pub fn load_located(files: &dyn Files) -> Loaded {
 
 fn load_all(files: &dyn Files, keeps_locations: bool) -> Loaded {
     let mut diagnostics = Vec::new();
-    let mut origins = Origins::default();
-    let mut settings_of = |tier: Tier, outer: &TierSettings| {
-        let keys = &mut origins.settings[tier as usize];
-        load_settings_of(
-            files,
-            tier,
-            outer,
-            keeps_locations.then_some(keys),
-            &mut diagnostics,
-        )
+    let mut settings_of = |tier, outer: &TierSettings| {
+        load_settings_of(files, tier, outer, keeps_locations, &mut diagnostics)
     };
-    let none = TierSettings::default();
-    let global = settings_of(Tier::Global, &none).unwrap_or_default();
-    let project =
-        settings_of(Tier::Project, &global).unwrap_or_else(|| TierSettings::inside(&global));
+    let (global, global_keys) = settings_of(Tier::Global, &TierSettings::default());
+    let (project, project_keys) = settings_of(Tier::Project, &global);
     let tiers = [global, project];
     let settings = merged(&tiers);
-    let files = LimitedFiles::new(files, settings.limits.max_total_bytes);
+    let left = Cell::new(Some(settings.limits.max_total_bytes));
     let [global, project] = [Tier::Global, Tier::Project].map(|tier| {
         let directory = Directory {
-            files: &files,
+            files,
             tier,
             key: "",
             limits: &settings.limits,
+            left: &left,
             sets: &tiers[tier as usize].rule_sets,
             keeps_locations,
         };
@@ -129,10 +120,13 @@ fn load_all(files: &dyn Files, keeps_locations: bool) -> Loaded {
     let max_nesting = settings.limits.max_nesting;
     resolve(&mut drafts, &mut index, max_nesting, &mut diagnostics);
     duplicate_commands(&drafts, &mut diagnostics);
-    origins.workflows = drafts
-        .iter_mut()
-        .filter_map(|(_, draft)| Some((draft.workflow.key.clone(), draft.origin.take()?)))
-        .collect();
+    let origins = drafts.iter_mut();
+    let origins =
+        origins.filter_map(|(_, draft)| Some((draft.workflow.key.clone(), draft.origin.take()?)));
+    let origins = Origins {
+        settings: [global_keys, project_keys],
+        workflows: origins.collect(),
+    };
     let workflows = drafts.into_iter().map(|(_, draft)| draft.workflow);
     Loaded {
         catalog: Arc::new(Catalog::new(workflows.collect())),
@@ -144,19 +138,19 @@ fn load_all(files: &dyn Files, keeps_locations: bool) -> Loaded {
     }
 }
 
-/// Loads the settings file of a source; `None` if there is none.
+/// Loads the settings file of a source, with the locations of its keys where they are kept.
 fn load_settings_of(
     files: &dyn Files,
     tier: Tier,
     outer: &TierSettings,
-    keys: Option<&mut KeyLocations>,
+    keeps_locations: bool,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<TierSettings> {
+) -> (TierSettings, KeyLocations) {
     let limits = Limits::default();
     let path = FilePath::settings(tier);
     let (bytes, problem) = match files.read(&path, limits.max_file_bytes) {
         Ok(bytes) => (bytes, None),
-        Err(FileProblem::Missing) => return None,
+        Err(FileProblem::Missing) => return (TierSettings::inside(outer), KeyLocations::default()),
         Err(problem) => (Vec::new(), Some(problem)),
     };
     let source = Source::new(&files.shown(&path), bytes);
@@ -179,7 +173,7 @@ fn load_settings_of(
         tier,
         sections: Section::ALL,
         sites: Sites::default(),
-        keeps_locations: keys.is_some(),
+        keeps_locations,
     };
     let settings =
         read_map(reader, "the settings file", "`{}`, or remove it", node).map(|(map, _)| {
@@ -187,9 +181,7 @@ fn load_settings_of(
             reader.keep_locations(&map, None);
             settings
         });
-    if let Some(keys) = keys {
-        *keys = std::mem::take(&mut reader.sites.keys);
-    }
+    let keys = std::mem::take(&mut reader.sites.keys);
     let found = findings.finish();
     // After some mistakes nothing in the file is reliable.
     let leaves_nothing = |found: &&Diagnostic| {
@@ -200,7 +192,11 @@ fn load_settings_of(
         .find(leaves_nothing)
         .map(|found| TierSettings::fail_closed(source.file(), found, outer));
     diagnostics.extend(found);
-    closed.or(settings)
+    let settings = closed.or(settings);
+    (
+        settings.unwrap_or_else(|| TierSettings::inside(outer)),
+        keys,
+    )
 }
 
 /// The listings before references are checked, and the sound workflows: global keys first, an override at the position of the
@@ -212,7 +208,7 @@ fn merge(
     let (mut index, mut merged) = (Vec::new(), Vec::new());
     // The index of the draft of each key, if it is sound.
     let mut global: HashMap<String, Option<usize>> = HashMap::new();
-    for FoundWorkflow { mut listing, draft } in found {
+    for (mut listing, draft) in found {
         let key = &listing.key;
         let overridden = global.get(key).copied();
         listing.shadows = draft.is_some() && overridden.is_some();

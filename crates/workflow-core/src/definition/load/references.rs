@@ -219,30 +219,16 @@ impl<'d> ReferenceCheck<'d> {
     fn leave_out_broken(&mut self) {
         let mut round: BTreeSet<usize> = (0..self.drafts.len()).collect();
         while !round.is_empty() {
-            let leads_nowhere = |reference: &&WorkflowReference<'d>| {
-                reference.target.is_none_or(|target| !self.kept[target])
-            };
-            let broken: Vec<(usize, Vec<WorkflowReference<'d>>)> = round
+            let broken: Vec<(usize, WorkflowReference<'d>)> = round
                 .into_iter()
                 .filter(|&at| self.kept[at])
-                .map(|at| {
-                    (
-                        at,
-                        self.references[at]
-                            .iter()
-                            .filter(leads_nowhere)
-                            .copied()
-                            .collect(),
-                    )
-                })
-                .filter(|(_, broken): &(_, Vec<_>)| !broken.is_empty())
+                .flat_map(|at| self.references[at].iter().map(move |to| (at, *to)))
+                .filter(|(_, to)| to.target.is_none_or(|target| !self.kept[target]))
                 .collect();
-            for (at, references) in &broken {
+            for (at, reference) in &broken {
                 self.kept[*at] = false;
-                for reference in references {
-                    let found = self.broken(*at, reference);
-                    self.diagnostics.push(found);
-                }
+                let found = self.broken(*at, reference);
+                self.diagnostics.push(found);
             }
             let referrers = broken.iter().flat_map(|(at, _)| &self.referrers[*at]);
             round = referrers.copied().collect();

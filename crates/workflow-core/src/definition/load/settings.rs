@@ -7,7 +7,7 @@ use crate::definition::model::{
     Guards, Limits, OnRepeat, RuleSets, Settings, SettingsStatus, TierSettings, UnknownAction,
     fail_closed, read_results,
 };
-use crate::definition::schema::{Declared, MapReader, Reader, lost_guards};
+use crate::definition::schema::{Declared, MapReader, Reader};
 use crate::definition::syntax::{Kind, Map};
 use crate::definition::tier::Tier;
 use crate::diagnostic::{Code, Diagnostic, Finding, Location};
@@ -56,24 +56,18 @@ pub(super) fn read_settings(
     map: &Map<'_>,
     outer: &TierSettings,
 ) -> TierSettings {
-    let section = TierSettings::SECTION;
-    let lost: Vec<_> = lost_guards(reader.sections, section, map).collect();
-    let mut keys = MapReader::new(reader, section, map, None);
+    let mut keys = MapReader::new(reader, TierSettings::SECTION, map, None);
     let mut settings = TierSettings::inside(outer);
     settings.read_keys(&mut keys);
     keys.get(&TierSettings::schema);
     check_own(&mut keys);
     read_limits(&mut keys, &mut settings.limits);
-    settings.guards = read_guards(&mut keys, &mut settings.rule_sets, lost);
+    settings.guards = read_guards(&mut keys, &mut settings.rule_sets);
     settings
 }
 
-/// Reads the guards. `lost` are unknown keys that may be misspelled ones.
-fn read_guards(
-    keys: &mut MapReader<'_, '_, '_>,
-    sets: &mut RuleSets,
-    lost: Vec<(&'static str, Option<crate::diagnostic::Span>)>,
-) -> Guards {
+/// Reads the guards. What may be one that is misspelled is lost.
+fn read_guards(keys: &mut MapReader<'_, '_, '_>, sets: &mut RuleSets) -> Guards {
     let lost_sets = match keys.get(&TierSettings::rulesets) {
         Some(mut own) => sets.add(&mut own, keys.reader),
         None if keys.has("rulesets") => vec![keys.span_of(&TierSettings::rulesets)],
@@ -83,7 +77,7 @@ fn read_guards(
     let mut guards = tools.with(sets, keys.reader);
     guards.results = read_results(keys, &TierSettings::level_results);
     let lost_sets = lost_sets.into_iter().map(|span| ("rulesets", span));
-    for (guard, span) in lost_sets.chain(lost) {
+    for (guard, span) in lost_sets.chain(keys.lost_guards()) {
         if guard == "results" {
             let results = fail_closed::results(keys.reader.file_and_line(span));
             guards.results.push(results);

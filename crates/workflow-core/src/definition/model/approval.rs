@@ -1,7 +1,5 @@
 //! Approvals: the question that the user must answer before a phase is left. They are a guard: any mistake is an error.
 
-use serde::{Deserialize, Serialize};
-
 use super::target::{Answers, Target};
 use crate::definition::guard_text::GuardText;
 use crate::definition::schema::{Declared, FromMap, MapReader, Section, Written, section};
@@ -12,8 +10,7 @@ use crate::template::TemplateKind;
 section! {
     Section { expected: "a map with `ask`", ..Section::guard("`approve`") };
     /// The approval of a person that `next` needs after the gate has passed.
-    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
+    #[derive(Default)]
     pub struct Approval {
         /// The question.
         #[key("ask": Template, template: Some(TemplateKind::Ask), default: Required, example: r#""Is the plan right?""#)]
@@ -24,8 +21,7 @@ section! {
         /// The possible answers; the first one approves unless `targets` says where each leads.
         pub choices: Vec<String>,
         /// The place that each answer leads to, if given.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub targets: Vec<Target>,
+        pub targets?: Vec<Target>,
         /// Whether the user is asked for a comment, which the agent reads: `{approval.comment}`.
         #[key("comment"?: Flag, default: Described("`false`"), example: "true")]
         pub comment: bool,
@@ -33,8 +29,7 @@ section! {
         #[key("show"?: FilledText, check: Some(GuardText::File), example: r#""docs/plan.md""#)]
         pub show: Option<String>,
         /// Its location, as `file:line`.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        pub source: String,
+        pub source?: String,
     }
 }
 

@@ -13,8 +13,8 @@ use crate::diagnostic::{Code, Finding, shown};
 section! {
     Section::guard("`continue`");
     /// Auto-continue of one level (settings, workflow, phase); an inner level wins key by key.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase", default)]
+    #[derive(Copy, Default)]
+    #[serde(default)]
     pub struct ContinueRule {
         /// `continue: wait`: the phase waits for the user, and the agent is not reminded. A map sets `false`.
         pub wait: Option<bool>,

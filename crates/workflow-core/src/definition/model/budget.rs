@@ -1,7 +1,5 @@
 //! Budgets: the limits of what a run or a phase may use.
 
-use serde::{Deserialize, Serialize};
-
 use crate::definition::schema::{Declared, FromMap, Key, MapReader, Section, section};
 use crate::definition::syntax::Span;
 use crate::definition::value::{Cents, Whole};
@@ -10,8 +8,8 @@ use crate::diagnostic::{Code, Finding, Severity};
 section! {
     Section::guard("`budget`");
     /// The limits of what a run or a phase may use. At a limit the run pauses.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase", default)]
+    #[derive(Copy, Default)]
+    #[serde(default)]
     pub struct Budget {
         /// Responses of the model.
         #[key("turns"?: Whole<1, { u32::MAX }, u64>, default: Described("no limit"), example: "120")]

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::definition::guard_text::{GuardText, command_finding};
 use crate::definition::schema::{
-    Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, is_absent, section,
+    Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
 };
 use crate::definition::syntax::Kind;
 use crate::definition::value::{Duration, FilledText, Flag, Map, NamedTexts, Texts, whole_number};
@@ -30,8 +30,7 @@ pub enum Check {
 section! {
     Section::guard("a command");
     /// A command and its expected result.
-    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
+    #[derive(Default)]
     pub struct RunCheck {
         /// A program and its arguments, or with `shell: true` a shell line. It passes as `expect` says.
         #[key("run": CommandLine, default: Described(ONE_OF), example: r#"["cargo", "test", "--quiet"]"#)]
@@ -51,11 +50,9 @@ section! {
         /// The expected exit code.
         pub exit: ExpectedExit,
         /// A regular expression that its output must match.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub stdout: Option<String>,
+        pub stdout?: Option<String>,
         /// The output that must match.
-        #[serde(default, skip_serializing_if = "is_absent")]
-        pub stream: OutputStream,
+        pub stream?: OutputStream,
         /// The directory in which `run` runs, relative to the project and inside it.
         #[key("cwd"?: FilledText, check: Some(GuardText::Directory), default: Described("the project"), example: r#""packages/api""#)]
         pub cwd: Option<String>,
@@ -238,8 +235,7 @@ impl ExpectedExit {
 section! {
     Section::guard("a file");
     /// A file that must be there, or one of several.
-    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
+    #[derive(Default)]
     pub struct FileCheck {
         /// A file of the project that must exist, or a glob (with `*`, `?` or `{`) that a file must match. A directory does not count.
         #[key("file": FilledText, check: Some(GuardText::Files), default: Described(ONE_OF), example: r#""docs/plan.md""#)]
@@ -308,7 +304,7 @@ impl KeyType for CommandLine {
 section! {
     Section::guard("`expect`");
     /// The expected result of a `run`.
-    #[derive(Debug, Default)]
+    #[derive(Default)]
     pub(crate) struct Expect {
         /// The exit code, or `nonzero` for any code but 0.
         #[key("exit": ExitCode, default: Number(0), example: r#""nonzero""#, hint: Some(Code::InvalidValue.help()))]

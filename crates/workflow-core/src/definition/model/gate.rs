@@ -1,6 +1,5 @@
 //! Gates: the checks that must pass before a phase is left. They are a guard: any mistake is an error.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::check::{Check, FileCheck, GitCheck, ONE_OF, RunCheck};
@@ -12,8 +11,6 @@ use crate::diagnostic::{Code, Finding};
 section! {
     CHECK;
     /// One check of a phase's gate. `next` leaves the phase only when all have passed.
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
     pub struct Gate {
         /// Its subject.
         pub check: Check,
@@ -29,8 +26,7 @@ section! {
         #[key("onFail"?: OnFail, default: Described("it stays in the phase"), example: r#""reproduce""#)]
         pub on_fail: Option<String>,
         /// Its location, as `file:line`.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        pub source: String,
+        pub source?: String,
     }
 }
 

@@ -20,8 +20,6 @@ const MAX_NAME_LENGTH: usize = 64;
 section! {
     Section::guard("an input");
     /// A value that a run is given at its start (an input), or that the agent hands over when it leaves a phase (an output).
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
     pub struct Parameter {
         /// Its name.
         pub name: String,
@@ -49,8 +47,7 @@ section! {
 section! {
     Section::guard("a text");
     /// What a text must be like.
-    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
+    #[derive(Default)]
     pub struct TextLimits {
         /// A regular expression that a text must match.
         #[key("pattern"?: FilledText, check: Some(GuardText::Regex), default: Described("any"), example: r#""^.+$""#)]
@@ -303,24 +300,9 @@ impl KeyType for Any {
 /// A text, a number, true or false.
 pub(super) fn scalar(node: &Node<'_>) -> Option<Value> {
     match &node.kind {
-        Kind::Text(text) => Some(Value::from(&**text)),
-        Kind::Bool(flag) => Some(Value::from(*flag)),
-        Kind::Number(number) => Some(number_value(*number)),
+        Kind::Text(_) | Kind::Bool(_) | Kind::Number(_) => Some(node.value()),
         Kind::Null | Kind::Tagged(_) | Kind::List(_) | Kind::Map(_) => None,
     }
-}
-
-/// A number as a value: a whole one without decimals, so that it equals one that was given without.
-fn number_value(number: f64) -> Value {
-    const WHOLE: f64 = 9_007_199_254_740_992.0;
-    if number.fract() == 0.0 && number.abs() <= WHOLE {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "it is whole and in the range"
-        )]
-        return Value::from(number as i64);
-    }
-    Value::from(number)
 }
 
 /// The values that a parameter takes.

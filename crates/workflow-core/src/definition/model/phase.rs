@@ -3,7 +3,6 @@
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::approval::Approval;
 use super::auto_continue::{ContinueRule, WaitOrMap};
@@ -26,8 +25,7 @@ use crate::template::TemplateKind;
 section! {
     Section::new("a phase");
     /// A phase: its instructions and its tools.
-    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
+    #[derive(Default)]
     pub struct Phase {
         /// The id of the phase, unique in its workflow.
         #[key("id": Text, default: Required, example: r#""reproduce""#)]
@@ -77,11 +75,9 @@ section! {
         #[serde(default, rename = "continue")]
         pub auto_continue: ContinueRule,
         /// Rules on single calls.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub rules: Vec<Rule>,
+        pub rules?: Vec<Rule>,
         /// Rules on results.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub results: Vec<ResultRule>,
+        pub results?: Vec<ResultRule>,
         /// Values that the agent hands over with `next`, by name: `{outputs.<phase>.<name>}`.
         #[key("outputs"?: Outputs, no_value: Refuse, guard: true, change: Some(Change::Way), example: r#"{"plan": {"type": "text", "minLength": 40, "about": "What will be changed, and why"}}"#)]
         pub outputs: Vec<Parameter>,
@@ -110,8 +106,8 @@ section! {
 section! {
     Section::new("a phase");
     /// Settings that the host should make for the time of a phase, where it can.
-    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase", default)]
+    #[derive(Default)]
+    #[serde(default)]
     pub struct Hints {
         /// The model, as the host names it, where the host can set it.
         #[key("model"?: FilledText, no_value: Refuse, default: Described("the user's"), example: r#""provider/model""#)]

@@ -1,7 +1,5 @@
 //! Changes to the results of tools before the model reads them.
 
-use serde::{Deserialize, Serialize};
-
 use crate::definition::guard_text::GuardText;
 use crate::definition::schema::{Declared, FromMap, MapReader, Section, section};
 use crate::definition::value::{List, OneOf, Text, TextOrTexts, ToolPatterns, Whole, words};
@@ -12,8 +10,7 @@ const EFFECTS: &[&str] = &["redact", "maxChars", "append"];
 section! {
     Section { effects: EFFECTS, ..Section::guard("an entry of `results`") };
     /// A change of tool results before the model reads them.
-    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
+    #[derive(Default)]
     pub struct ResultRule {
         /// The tools whose results are changed.
         #[key("tool": ToolPatterns, check: Some(GuardText::ToolPattern), default: Text("*"), example: r#""bash""#)]
@@ -36,11 +33,9 @@ section! {
         #[key("append"?: Text, default: Described("nothing"), example: r#""Read the error before you try again.""#)]
         pub append: Option<String>,
         /// True if `redact` cannot be read: then all text is withheld.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        pub unread: bool,
+        pub unread?: bool,
         /// Its location, as `file:line`.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        pub source: String,
+        pub source?: String,
     }
 }
 
@@ -55,7 +50,7 @@ impl FromMap for ResultRule {
         rule.tools = tools.unwrap_or_else(|| vec!["*".to_owned()]);
         // A wrong pattern, or an unknown key that may be a misspelled one.
         let has_redact = keys.has("redact");
-        rule.unread = rule.redact.is_empty() && (has_redact || !keys.all_known);
+        rule.unread = rule.redact.is_empty() && (has_redact || !keys.all_known());
         if let Some(span) = keys
             .span_of(&Self::with)
             .filter(|_| rule.with.is_some() && !has_redact)

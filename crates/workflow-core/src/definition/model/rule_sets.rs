@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::rules::Rule;
@@ -13,7 +14,7 @@ use crate::definition::value::read_maps;
 use crate::diagnostic::{Code, Finding, shown};
 
 /// The rule sets that a level may use: its own and those of the levels around it.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct RuleSets(BTreeMap<String, Vec<Rule>>);
 
 /// A rule set of a level itself: its name, its location, and its rules; `None` if they cannot be read.

@@ -3,8 +3,6 @@
 //! They are guards: whatever is wrong is an error. A settings file applies despite its mistakes, so a mistake in it
 //! forbids more: a rule that forbids is kept without its wrong condition, a rule that allows is dropped.
 
-use serde::{Deserialize, Serialize};
-
 use super::dead_conditions;
 use crate::definition::guard_text::GuardText;
 use crate::definition::schema::{Change, Declared, FromMap, MapReader, Section, section};
@@ -20,8 +18,7 @@ const ONE_OF: &str = "required: one of `allow`, `ask`, `block`";
 section! {
     Section { alternatives: &["allow", "ask", "block"], ..Section::guard("a rule") };
     /// A rule on single tool calls: it matches a call that all of its conditions match.
-    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
+    #[derive(Default)]
     pub struct Rule {
         /// Its effect on a matching call.
         pub action: RuleAction,
@@ -61,8 +58,7 @@ section! {
         #[key("notify"?: Flag, default: Described("`false`"), example: "true")]
         pub notify: bool,
         /// Its location, as `file:line`.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        pub source: String,
+        pub source?: String,
     }
 }
 
@@ -101,7 +97,7 @@ impl FromMap for Rule {
         rule.read_keys(keys);
         // A condition that is misspelled is one that is missing.
         let mut conditions = ["path", "command", "writes", "input"].iter();
-        let is_sound = keys.all_known && !conditions.any(|name| keys.is_lost(name));
+        let is_sound = keys.all_known() && !conditions.any(|name| keys.is_lost(name));
         (rule.action, rule.tools) = head?;
         if !is_sound && rule.action == RuleAction::Allow {
             return None;

@@ -21,7 +21,7 @@ pub const SETTINGS_FILE: &str = "workflow-sidecar.json5";
 section! {
     Section::new("the settings");
     /// The content of one settings file (`workflow-sidecar.json5`).
-    #[derive(Debug, Clone, PartialEq, Default)]
+    #[derive(Default)]
     pub struct TierSettings {
         /// As in a workflow.
         #[key(Workflow: WaitOrMap)]
@@ -75,8 +75,8 @@ section! {
     /// Limits on what is loaded. To exceed one is an error with its location, never a hang.
     ///
     /// With more than the highest, one file could cost minutes or gigabytes.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase", default)]
+    #[derive(Copy)]
+    #[serde(default)]
     pub struct Limits {
         /// Bytes of one file.
         #[key("maxFileBytes": Limit<{ 16 << 20 }>, no_value: WrongType, default: Number(1 << 20), example: "64")]

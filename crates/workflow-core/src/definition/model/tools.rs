@@ -26,7 +26,6 @@ const MAX_COMMAND_PATTERNS: usize = 5000;
 section! {
     Section { expected: "a map with `blacklist`, `whitelist` or `rules`", ..Section::guard("`tools`") };
     /// `tools` as a map.
-    #[derive(Debug)]
     pub(crate) struct Tools {
         /// The tools that are blocked.
         #[key("blacklist": Texts, check: Some(GuardText::Tool), no_value: WrongType, guard: true, example: r#"["edit", "write"]"#)]

@@ -18,8 +18,6 @@ const MAX_TRIGGERS: usize = 32;
 section! {
     Section { alternatives: &["file", "http"], ..Section::guard("a trigger") };
     /// An external event that wakes the agent.
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
     pub struct Trigger {
         /// The event.
         pub on: TriggerOn,
@@ -35,15 +33,13 @@ section! {
         /// The source of its settings.
         pub tier: Tier,
         /// Its location, as `file:line`.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        pub source: String,
+        pub source?: String,
     }
 }
 
 section! {
     Section { expected: "a map with `port` and `token`", alternatives: &["token", "tokenEnv"], ..Section::guard("`http`") };
     /// A port and the token of its requests.
-    #[derive(Debug)]
     pub(crate) struct Http {
         /// The port number.
         #[key("port": Whole<1, 65535, u16>, default: Required, no_value: Refuse, example: "3333", hint: Some("write `port: 3333`, for example"))]

@@ -30,8 +30,7 @@ use crate::text::{SESSION_NAME_MAX_LENGTH, SESSION_NAME_PREFIX};
 section! {
     Section::new("a workflow");
     /// A workflow: its name, its templates and its phase entries in order.
-    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
+    #[derive(Default)]
     pub struct Workflow {
         /// The directory name, which subworkflow references and path segments use.
         pub key: String,
@@ -72,8 +71,7 @@ section! {
         #[key(Phase: ReadOnlyOrTools)]
         const level_tools;
         /// The tools that may run in all of its phases; `None` is all.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub tools: Option<ToolAccess>,
+        pub tools?: Option<ToolAccess>,
         /// As in a phase.
         #[key(Phase?: TextOrTexts)]
         pub writable: Vec<String>,
@@ -86,11 +84,9 @@ section! {
         #[key(Phase: ListOf<ResultRule>)]
         const level_results;
         /// Rules on single calls in all of its phases.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub rules: Vec<Rule>,
+        pub rules?: Vec<Rule>,
         /// Rules on results in all of its phases.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub results: Vec<ResultRule>,
+        pub results?: Vec<ResultRule>,
         #[key(Phase: ListOf<Gate>, summary: "Checks of every phase of this workflow, before those of the phase. They do not apply to phases of its subworkflows.")]
         const gate;
         #[key(Phase: Map<Approval>, summary: "The approval of every phase of this workflow that has none. It does not apply to phases of its subworkflows.")]
@@ -124,8 +120,8 @@ section! {
 section! {
     Section::new("a workflow");
     /// The texts with which a workflow may replace the defaults.
-    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase", default)]
+    #[derive(Default)]
+    #[serde(default)]
     pub struct Templates {
         /// The agent's role: the beginning of the context message.
         #[key("roleInstruction": Template, template: Some(TemplateKind::Context), default: Described("built in"), example: r#""Work in phases, and stay inside the current one.""#)]
@@ -325,7 +321,7 @@ impl PhaseEntry {
 section! {
     Section::new("a subworkflow reference");
     /// A reference to the workflow that runs in this place. It dereferences to the workflow's key.
-    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[derive(Default)]
     pub struct Subworkflow {
         /// The key of the workflow that runs here: the name of its directory.
         #[key("subworkflow": Text, default: Required, example: r#""review""#)]

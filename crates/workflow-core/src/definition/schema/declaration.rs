@@ -1,8 +1,8 @@
 //! The maps of the language, declared as the structs that the engine uses.
 //!
 //! A field with `#[key(…)]` is a key: its name and type, its default and example; its comment is its purpose. With the
-//! struct of another map in place of the name, it is the key of that field there. With a `?` it is stored only where it has a
-//! value. A `const` is a key that is read by hand.
+//! struct of another map in place of the name, it is the key of that field there. With a `?` it, or
+//! another field, is stored only where it has a value. A `const` is a key that is read by hand.
 //! `#[keys]` has the keys of another struct, and `#[keys(…)]` those of one that is read by hand. What has neither is no key.
 
 use serde_json::Value;
@@ -119,6 +119,13 @@ macro_rules! section {
         [$($fields)* $(#[doc = $doc])* $(#[serde($($serde)*)])? pub $field: $type,]
         $consts [$($keys)* <$type as $crate::definition::schema::Declared>::SECTION.keys,] $read [$($groups)* $field] $($rest)*
     } };
+    // A field that is stored only where it is not as in a file without it.
+    (@ $section:tt $head:tt $fields:tt $consts:tt $keys:tt $read:tt $groups:tt
+        $(#[doc = $doc:literal])* $vis:vis $field:ident?: $type:ty, $($rest:tt)*
+    ) => { section! { @ $section $head $fields $consts $keys $read $groups
+        $(#[doc = $doc])* #[serde(default, skip_serializing_if = "crate::definition::schema::is_absent")]
+        $vis $field: $type, $($rest)*
+    } };
     // A field that is no key.
     (@ $section:tt $head:tt [$($fields:tt)*] $consts:tt $keys:tt $read:tt $groups:tt
         $(#[doc = $doc:literal])* $(#[serde($($serde:tt)*)])? $vis:vis $field:ident: $type:ty, $($rest:tt)*
@@ -129,6 +136,8 @@ macro_rules! section {
     (@ ($section:expr) {$(#[$meta:meta])* $vis:vis struct $name:ident} [$($fields:tt)*] [$({$field:ident ($kind:ty) ($key:expr)})*]
         [$($keys:tt)*] [$($read:ident)*] [$($group:ident)*]
     ) => {
+        #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
         $(#[$meta])*
         $vis struct $name { $($fields)* }
 

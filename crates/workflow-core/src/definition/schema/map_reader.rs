@@ -20,8 +20,8 @@ pub(crate) struct MapReader<'r, 'a, 'm> {
     written: Option<Written<'m>>,
     /// The location of what is missing in the map.
     pub(crate) start: Option<Span>,
-    /// True if every key has a meaning.
-    pub(crate) all_known: bool,
+    /// The keys that have no meaning here.
+    unknown: Vec<&'m Entry<'m>>,
     /// True if the keys are required that a workflow needs to be started.
     pub(crate) is_started: bool,
     /// True if no required key was missing or unreadable.
@@ -38,14 +38,14 @@ impl<'r, 'a, 'm> MapReader<'r, 'a, 'm> {
         map: &'m Map<'m>,
         span: Option<Span>,
     ) -> Self {
-        let all_known = unknown_keys::report(reader, section, map);
+        let unknown = unknown_keys::report(reader, section, map);
         Self {
             reader,
             written: None,
             start: map.first_key().or(span),
             map,
             section,
-            all_known,
+            unknown,
             is_started: false,
             is_complete: true,
             unreadable: Vec::new(),
@@ -149,11 +149,25 @@ impl<'r, 'a, 'm> MapReader<'r, 'a, 'm> {
         self.has(key) && self.unreadable.contains(&key)
     }
 
+    /// Returns true if every key has a meaning.
+    pub(crate) fn all_known(&self) -> bool {
+        self.unknown.is_empty()
+    }
+
+    /// The unknown keys that may be misspelled guards, each as the guard that it resembles.
+    pub(crate) fn lost_guards(&self) -> Vec<(&'static str, Option<Span>)> {
+        let guard = |key| unknown_keys::lost_guard(self.reader.sections, key);
+        let unknown = self.unknown.iter();
+        unknown
+            .filter_map(|entry| Some((guard(&entry.key)?, entry.key_span)))
+            .collect()
+    }
+
     /// The locations of the keys that could not be read, and of the map if it has an unknown one.
     pub(crate) fn lost(&self) -> impl Iterator<Item = Option<Span>> {
         let lost = self.unreadable.iter().filter_map(|key| self.map.get(key));
         let lost = lost.map(|entry| entry.value.span.or(entry.key_span));
-        lost.chain((!self.all_known).then_some(self.start))
+        lost.chain((!self.all_known()).then_some(self.start))
     }
 
     /// The entry of a key that has a value, which may be wrong.

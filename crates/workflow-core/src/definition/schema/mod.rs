@@ -28,4 +28,3 @@ pub(super) use reader::{JumpKind, Reader, Site, Sites, TemplateReference};
 pub use section::Section;
 pub(super) use section::Sections;
 pub(super) use typed::{KeyType, Typed};
-pub(super) use unknown_keys::lost_guards;

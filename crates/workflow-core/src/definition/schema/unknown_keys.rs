@@ -9,44 +9,34 @@ use super::section::{Section, Sections};
 use crate::definition::syntax::{Entry, Kind, Map, Span};
 use crate::diagnostic::{Code, Finding, shown};
 
-/// Reports every key of a map that has no meaning there, and returns true if it found no such key.
-pub(super) fn report(reader: &mut Reader<'_>, section: &'static Section, map: &Map<'_>) -> bool {
-    let mut all_known = true;
-    for entry in &map.entries {
-        if !names(section).any(|known| known == entry.key) {
-            let finding = unknown(reader, section, map, entry);
-            reader.report(finding);
-            all_known = false;
-        }
+/// Reports every key of a map that has no meaning there, and returns them.
+pub(super) fn report<'m>(
+    reader: &mut Reader<'_>,
+    section: &'static Section,
+    map: &'m Map<'m>,
+) -> Vec<&'m Entry<'m>> {
+    let mut found: Vec<_> = map.entries.iter().collect();
+    found.retain(|entry| names(section).all(|known| known != entry.key));
+    for entry in &found {
+        let finding = unknown(reader, section, map, entry);
+        reader.report(finding);
     }
-    all_known
+    found
 }
 
-/// The unknown keys of a map that may be misspelled guards on tools, each as the guard that it
-/// resembles: `tools` or `results`.
-pub(crate) fn lost_guards<'m>(
-    sections: Sections,
-    section: &'static Section,
-    map: &'m Map<'_>,
-) -> impl Iterator<Item = (&'static str, Option<Span>)> + 'm {
-    let unknown = map
-        .entries
-        .iter()
-        .filter(move |entry| names(section).all(|known| known != entry.key));
-    unknown.filter_map(move |entry| {
-        let foreign = foreign(&entry.key).and_then(|foreign| foreign.guard);
-        // A bound on time or turns, which the settings do not have, says nothing of tools.
-        if foreign == Some("budget") {
-            return None;
-        }
-        let meant = match foreign.or_else(|| resembled_guard(sections, &entry.key))? {
-            "results" => "results",
-            "tools" | "blacklist" | "whitelist" | "rules" | "rulesets" | "use" | "budget"
-            | "outputs" => "tools",
-            _ => return None,
-        };
-        Some((meant, entry.key_span))
-    })
+/// The guard on tools that an unknown key may be, misspelled: `tools` or `results`.
+pub(super) fn lost_guard(sections: Sections, key: &str) -> Option<&'static str> {
+    let foreign = foreign(key).and_then(|foreign| foreign.guard);
+    // A bound on time or turns, which the settings do not have, says nothing of tools.
+    if foreign == Some("budget") {
+        return None;
+    }
+    match foreign.or_else(|| resembled_guard(sections, key))? {
+        "results" => Some("results"),
+        "tools" | "blacklist" | "whitelist" | "rules" | "rulesets" | "use" | "budget"
+        | "outputs" => Some("tools"),
+        _ => None,
+    }
 }
 
 /// A key of other programs that has no equal here.

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use serde_json::{Value, json};
+
 use crate::diagnostic::{Code, Finding, Span};
 
 /// A value and its location.
@@ -76,6 +78,27 @@ impl Node<'_> {
         }
     }
 
+    /// The value as JSON, with the first entry of a key that comes twice.
+    pub(crate) fn value(&self) -> Value {
+        match &self.kind {
+            Kind::Null => Value::Null,
+            Kind::Bool(flag) => Value::Bool(*flag),
+            Kind::Number(number) => number_value(*number),
+            Kind::Text(text) => Value::from(&**text),
+            // JSON has none of them: no schema of a key takes this.
+            Kind::Tagged(name) => json!([null, name]),
+            Kind::List(items) => items.iter().map(Node::value).collect(),
+            Kind::Map(map) => {
+                let entries = map.entries.iter().rev();
+                Value::Object(
+                    entries
+                        .map(|entry| (entry.key.to_string(), entry.value.value()))
+                        .collect(),
+                )
+            }
+        }
+    }
+
     /// Drops every entry with a key that came before it in the same map, and notes it.
     pub(crate) fn drop_duplicates(&mut self, dropped: &mut Vec<(String, Option<Span>)>) {
         match &mut self.kind {
@@ -100,6 +123,20 @@ impl Node<'_> {
             }
         }
     }
+}
+
+/// A number as a value: a whole one without decimals, so that it equals one that was given without. JSON has no infinity and
+/// no NaN.
+fn number_value(number: f64) -> Value {
+    const WHOLE: f64 = 9_007_199_254_740_992.0;
+    if number.fract() == 0.0 && number.abs() <= WHOLE {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "it is whole and in the range"
+        )]
+        return Value::from(number as i64);
+    }
+    Value::from(number)
 }
 
 /// The help for a definition that is over a limit.
