@@ -2,13 +2,13 @@
 
 use std::cell::Cell;
 
-use super::file_map::read_map;
+use super::file_map::{read_map, reader_of};
 use super::files::{FilePath, FileProblem, Files, TierEntry};
 use super::listing::{Listing, LoadOutcome};
 use super::origins::WorkflowOrigin;
 use super::phase_file::read_phase_source;
 use crate::definition::model::{Limits, Phase, RuleSets, Show, Workflow};
-use crate::definition::schema::{Reader, Section, Sites};
+use crate::definition::schema::{Reader, Sites};
 use crate::definition::syntax::{Findings, Source, Span, TreeLimits, json5, raise, yaml};
 use crate::definition::tier::Tier;
 use crate::diagnostic::{Code, Diagnostic, Finding, Location, shown};
@@ -162,24 +162,13 @@ impl Directory<'_> {
         source: &Source,
         findings: &mut Findings,
     ) -> Option<(Draft, usize)> {
-        let reader = &mut self.reader(source, findings);
+        let reader = &mut reader_of(source, findings, self.tier, self.keeps_locations);
         let node = match name {
             JSON5_NAME => json5::parse(source.text(), self.tree_limits()),
             _ => yaml::parse(source.text(), 0, self.tree_limits()),
         };
         let (map, span) = read_map(reader, "the definition", WORKFLOW_CONTENT, node)?;
         Some(self.read_workflow(reader, &map, span))
-    }
-
-    fn reader<'r>(&self, source: &'r Source, findings: &'r mut Findings) -> Reader<'r> {
-        Reader {
-            source,
-            findings,
-            tier: self.tier,
-            sections: Section::ALL,
-            sites: Sites::default(),
-            keeps_locations: self.keeps_locations,
-        }
     }
 
     fn tree_limits(&self) -> TreeLimits {
@@ -201,7 +190,7 @@ impl Directory<'_> {
             Ok(source) => source,
             Err(finding) => return reader.refuse(finding),
         };
-        let reader = &mut self.reader(&source, reader.findings);
+        let reader = &mut reader_of(&source, reader.findings, self.tier, self.keeps_locations);
         let (phase, sites) = read_phase_source(reader, self.tree_limits(), sets)?;
         let source = Some(source);
         Some((phase, Sites { source, ..sites }))

@@ -1,8 +1,26 @@
 //! The map that every file of the language contains.
 
-use crate::definition::schema::Reader;
-use crate::definition::syntax::{Kind, Map, Node, Span};
+use crate::definition::schema::{Reader, Section, Sites};
+use crate::definition::syntax::{Findings, Kind, Map, Node, Source, Span};
+use crate::definition::tier::Tier;
 use crate::diagnostic::{Code, Finding, shown};
+
+/// A reader at the start of a file.
+pub(super) fn reader_of<'r>(
+    source: &'r Source,
+    findings: &'r mut Findings,
+    tier: Tier,
+    keeps_locations: bool,
+) -> Reader<'r> {
+    Reader {
+        source,
+        findings,
+        tier,
+        sections: Section::ALL,
+        sites: Sites::default(),
+        keeps_locations,
+    }
+}
 
 /// The top-level map of a file, with its location; duplicate keys are reported. `what` names it, `content` its keys.
 pub(super) fn read_map<'s>(

@@ -25,12 +25,12 @@ pub use listing::{Listing, LoadOutcome};
 pub use origins::{EntryOrigin, Origins, WorkflowOrigin};
 
 use super::model::{Catalog, Limits, Settings, Show, TierSettings};
-use super::schema::{KeyLocations, Reader, Section, Sites};
+use super::schema::KeyLocations;
 use super::syntax::{Findings, Source, json5};
 use super::tier::Tier;
 use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown};
 use directory::{Directory, Draft, FoundWorkflow};
-use file_map::read_map;
+use file_map::{read_map, reader_of};
 use references::check_references;
 use settings::{merged, read_settings};
 
@@ -167,14 +167,7 @@ fn load_settings_of(
         Some(problem) => Err(unread(problem)),
         None => json5::parse(source.text(), (&limits).into()),
     };
-    let reader = &mut Reader {
-        source: &source,
-        findings: &mut findings,
-        tier,
-        sections: Section::ALL,
-        sites: Sites::default(),
-        keeps_locations,
-    };
+    let reader = &mut reader_of(&source, &mut findings, tier, keeps_locations);
     let settings =
         read_map(reader, "the settings file", "`{}`, or remove it", node).map(|(map, _)| {
             let settings = read_settings(reader, &map, outer);

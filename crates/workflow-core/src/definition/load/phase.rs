@@ -21,7 +21,7 @@ pub(super) fn read_phase(
     phase.read_keys(&mut keys);
     let instructions = read_instructions(&mut keys, body);
     let level = read_level(&mut keys, &Phase::level_tools, &Phase::level_results, sets);
-    (phase.tools, phase.rules, phase.results) = level;
+    (phase.tools, phase.rules, phase.results) = (level.tools, level.rules, level.results);
     note_openings(&mut keys, &phase.commands);
     if let Some(entry) = keys.place(&Phase::on_limit)
         && !keys.is_unreadable(&Phase::on_limit)
@@ -34,7 +34,7 @@ pub(super) fn read_phase(
     keys.reader.keep_locations(map, body.map(|(_, span)| span));
     let sites = Sites {
         id: keys.span_of(&Phase::id),
-        max_visits: keys.key_place(&Phase::max_visits),
+        max_visits: keys.key_of(&Phase::max_visits),
         budget: keys.span_of(&Phase::budget),
         ..std::mem::take(&mut keys.reader.sites)
     };

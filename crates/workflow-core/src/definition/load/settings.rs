@@ -5,7 +5,7 @@
 
 use crate::definition::model::{
     Guards, Limits, OnRepeat, RuleSets, Settings, SettingsStatus, TierSettings, UnknownAction,
-    fail_closed, read_results,
+    fail_closed, read_level,
 };
 use crate::definition::schema::{Declared, MapReader, Reader};
 use crate::definition::syntax::{Kind, Map};
@@ -73,9 +73,8 @@ fn read_guards(keys: &mut MapReader<'_, '_, '_>, sets: &mut RuleSets) -> Guards 
         None if keys.has("rulesets") => vec![keys.span_of(&TierSettings::rulesets)],
         None => Vec::new(),
     };
-    let tools = keys.get(&TierSettings::level_tools).unwrap_or_default();
-    let mut guards = tools.with(sets, keys.reader);
-    guards.results = read_results(keys, &TierSettings::level_results);
+    let (tools, results) = (&TierSettings::level_tools, &TierSettings::level_results);
+    let mut guards = read_level(keys, tools, results, sets);
     let lost_sets = lost_sets.into_iter().map(|span| ("rulesets", span));
     for (guard, span) in lost_sets.chain(keys.lost_guards()) {
         if guard == "results" {

@@ -45,7 +45,8 @@ impl Directory<'_> {
         sets.add(&mut own_sets, keys.reader);
         let (tools, results) = (&Workflow::level_tools, &Workflow::level_results);
         let level = read_level(&mut keys, tools, results, &sets);
-        (workflow.tools, workflow.rules, workflow.results) = level;
+        (workflow.tools, workflow.rules) = (level.tools, level.rules);
+        workflow.results = level.results;
         note_openings(&mut keys, &workflow.commands);
         let gate: Vec<Gate> = keys.get(&Workflow::gate).map(Vec::from).unwrap_or_default();
         let approve = keys.get(&Workflow::approve);

@@ -41,7 +41,7 @@ pub(super) use rule_sets::{OwnRuleSet, RuleSets};
 pub use rules::{OnRepeat, Rule, RuleAction, UnknownAction};
 pub use settings::{Limits, SETTINGS_FILE, Settings, TierSettings};
 pub use target::{PhaseOutcome, Target};
-pub(super) use tools::{read_level, read_results, too_many_patterns};
+pub(super) use tools::{read_level, too_many_patterns};
 pub use trigger::{Token, Trigger, TriggerOn};
 pub use workflow::{CancelBy, ContextMode, PhaseEntry, Show, Subworkflow, Templates, Workflow};
 

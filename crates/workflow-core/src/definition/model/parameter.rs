@@ -162,7 +162,7 @@ impl Parameter {
         if parameter.required && given.is_some() {
             let message =
                 format!("`{name}` is required and has a default: the default is never used");
-            let span = keys.key_place(&Self::required);
+            let span = keys.key_of(&Self::required);
             let finding = Finding::error(Code::ValueOutsideType, span, message);
             keys.report(finding.help("remove one of them"));
         }

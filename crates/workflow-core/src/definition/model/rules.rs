@@ -117,13 +117,13 @@ impl Rule {
         let forbids = self.action != RuleAction::Allow;
         if self.notify && !forbids {
             let message = "`notify` has no effect in a rule that allows";
-            let finding = Finding::warning(Code::IdleRule, keys.key_place(&Self::notify), message);
+            let finding = Finding::warning(Code::IdleRule, keys.key_of(&Self::notify), message);
             keys.report(finding.help("remove it: only a blocked call is reported"));
         }
         let about_writes = self.writes == Some(true) || keys.is_unreadable(&Self::writes);
         if self.unknown.is_some() && !(forbids && about_writes) {
             let message = "`unknown` has no effect without `block` or `ask` and `writes: true`";
-            let finding = Finding::warning(Code::IdleRule, keys.key_place(&Self::unknown), message);
+            let finding = Finding::warning(Code::IdleRule, keys.key_of(&Self::unknown), message);
             keys.report(finding.help("add `writes: true`, or remove it"));
         }
     }

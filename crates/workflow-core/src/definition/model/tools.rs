@@ -45,8 +45,7 @@ section! {
 /// What `tools` says, with the names of rule sets that are not looked up yet.
 #[derive(Debug, Default)]
 pub(crate) struct ReadTools {
-    access: Option<ToolAccess>,
-    rules: Vec<Rule>,
+    guards: Guards,
     uses: Option<(Vec<String>, Option<Span>)>,
     key_span: Option<Span>,
     /// The locations of what could not be read, but for the conditions of a rule.
@@ -68,12 +67,7 @@ impl ReadTools {
     /// The guards on calls, with the rules of the sets that are used. They are loaded, unless something other than a
     /// condition of a rule could not be read.
     pub(crate) fn with(self, sets: &RuleSets, reader: &mut Reader<'_>) -> Guards {
-        let mut lost = self.lost;
-        let mut guards = Guards {
-            tools: self.access,
-            rules: self.rules,
-            ..Guards::default()
-        };
+        let (mut guards, mut lost) = (self.guards, self.lost);
         if let Some((names, span)) = self.uses {
             match sets.used(reader, &names, span) {
                 Some(rules) => guards.rules.extend(rules),
@@ -111,14 +105,16 @@ impl ReadTools {
             let message = "`tools` has no list and no rules: it changes nothing";
             keys.report(Finding::warning(Code::NoValue, key_span, message));
         }
-        let access = read_access(&mut keys);
-        let rules = keys.get(&Tools::rules);
+        let tools = read_access(&mut keys);
+        let rules = keys.get(&Tools::rules).unwrap_or_default();
         let uses = keys.get(&Tools::uses);
-        let lost_rules = rules.iter().flat_map(|rules| &rules.lost);
         Self {
-            access,
-            lost: keys.lost().chain(lost_rules.copied()).collect(),
-            rules: rules.map(Vec::from).unwrap_or_default(),
+            lost: keys.lost().chain(rules.lost).collect(),
+            guards: Guards {
+                tools,
+                rules: rules.all,
+                ..Guards::default()
+            },
             uses: uses.map(|names| (names, keys.span_of(&Tools::uses))),
             key_span,
         }
@@ -161,12 +157,9 @@ impl KeyType for ReadOnlyOrTools {
             let expected = "`read-only`, or a map with `blacklist`, `whitelist` or `rules`";
             return Some(ReadTools::of_map(reader, written, expected));
         };
-        let read_only = ReadTools {
-            access: Some(ToolAccess::ReadOnly {
-                source: reader.file_and_line(written.key_span),
-            }),
-            ..ReadTools::default()
-        };
+        let source = reader.file_and_line(written.key_span);
+        let mut read_only = ReadTools::default();
+        read_only.guards.tools = Some(ToolAccess::ReadOnly { source });
         if text == "read-only" {
             return Some(read_only);
         }
@@ -220,7 +213,7 @@ fn read_access(keys: &mut MapReader<'_, '_, '_>) -> Option<ToolAccess> {
 }
 
 /// Reads `results`. If an entry cannot be read, every result is withheld.
-pub(crate) fn read_results(
+fn read_results(
     keys: &mut MapReader<'_, '_, '_>,
     key: &Typed<ListOf<ResultRule>>,
 ) -> Vec<ResultRule> {
@@ -234,13 +227,14 @@ pub(crate) fn read_results(
     read.all
 }
 
-/// Reads the tools and the results of a workflow or a phase.
+/// Reads the tools and the results of the settings, a workflow or a phase.
 pub(crate) fn read_level(
     keys: &mut MapReader<'_, '_, '_>,
-    tools: &Typed<ReadOnlyOrTools>,
+    tools: &Typed<impl KeyType<Value = ReadTools>>,
     results: &Typed<ListOf<ResultRule>>,
     sets: &RuleSets,
-) -> (Option<ToolAccess>, Vec<Rule>, Vec<ResultRule>) {
-    let tools = keys.get(tools).unwrap_or_default().with(sets, keys.reader);
-    (tools.tools, tools.rules, read_results(keys, results))
+) -> Guards {
+    let mut guards = keys.get(tools).unwrap_or_default().with(sets, keys.reader);
+    guards.results = read_results(keys, results);
+    guards
 }

@@ -177,11 +177,6 @@ impl<'r, 'a, 'm> MapReader<'r, 'a, 'm> {
         has_value.then_some(entry)
     }
 
-    /// The location of a key that has a value.
-    pub(crate) fn key_place<T>(&self, typed: &Typed<T>) -> Option<Span> {
-        self.place(typed)?.key_span
-    }
-
     /// The location of a key, which may have no value.
     pub(crate) fn key_of<T>(&self, typed: &Typed<T>) -> Option<Span> {
         self.map.get(typed.key.name)?.key_span

@@ -24,15 +24,9 @@ impl KeyType for Flag {
 }
 
 /// A type with named values.
-pub(crate) trait NamedValues: Copy + PartialEq + 'static {
+pub(crate) trait NamedValues: Copy + 'static {
     /// The names, each with its value and its meaning.
     const NAMES: &'static [(&'static str, Self, &'static str)];
-
-    /// Its name.
-    fn word(self) -> &'static str {
-        let named = Self::NAMES.iter().find(|(_, value, _)| *value == self);
-        named.map_or("", |(word, ..)| word)
-    }
 }
 
 /// One of several words, each with its meaning.
@@ -103,7 +97,7 @@ macro_rules! words {
             /// Its word in a file.
             #[must_use]
             pub fn word(self) -> &'static str {
-                $crate::definition::value::NamedValues::word(self)
+                match self { $(Self::$value => $word),+ }
             }
         }
     };
