@@ -16,7 +16,7 @@ pub use code::Code;
 pub(crate) use finding::{Finding, Span};
 pub use render::render;
 pub(crate) use visible::push;
-pub use visible::{is_hidden, shown, visible, visible_lines};
+pub use visible::{few, is_hidden, shown, visible, visible_lines};
 
 pub use crate::types::Severity;
 

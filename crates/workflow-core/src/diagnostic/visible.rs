@@ -1,6 +1,6 @@
 //! Text as it is shown: characters that would act on a terminal, or deceive its reader, as escapes.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 
 /// Returns true if a character moves the cursor, ends the line, reverses the text or is invisible.
 ///
@@ -54,6 +54,15 @@ pub fn visible_lines(text: &str) -> Cow<'_, str> {
             Cow::Owned(escaped(&text, |c| matches!(c, '\n' | '\t')).into_owned())
         }
         escaped => escaped,
+    }
+}
+
+/// Joins texts, the first of them if there are more than a number: `a, b and 3 more`.
+#[must_use]
+pub fn few<T: Borrow<str>>(texts: &[T], most: usize) -> String {
+    match texts.split_at_checked(most) {
+        None | Some((_, [])) => texts.join(", "),
+        Some((first, more)) => format!("{} and {} more", first.join(", "), more.len()),
     }
 }
 

@@ -148,7 +148,7 @@ fn explained(
         made: Vec::new(),
     });
     let root = position.root();
-    let inputs = placeholders::inputs(root);
+    let inputs = placeholders::values("inputs", &root.inputs);
     let description = &state.task_description;
     Ok(Explained {
         resolved,

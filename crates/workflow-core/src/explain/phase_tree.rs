@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::definition::{Catalog, Condition, Phase, PhaseEntry, Workflow, nearest};
-use crate::diagnostic::shown;
+use crate::diagnostic::{few, shown};
 use crate::run::{Path, RunState, Values, start};
 
 /// A placeholder for the description, which only a run knows.
@@ -215,12 +215,6 @@ pub struct NotFound(String);
 
 /// The names of phases, the first of them if there are many.
 fn listed<'n>(nodes: impl Iterator<Item = &'n PhaseNode<'n>>) -> String {
-    const LISTED: usize = 12;
-    let names: Vec<String> = nodes
-        .map(|node| format!("`{}`", shown(&node.name)))
-        .collect();
-    match names.get(LISTED..) {
-        Some([]) | None => names.join(", "),
-        Some(more) => format!("{} and {} more", names[..LISTED].join(", "), more.len()),
-    }
+    let names = nodes.map(|node| format!("`{}`", shown(&node.name)));
+    few(&names.collect::<Vec<_>>(), 12)
 }

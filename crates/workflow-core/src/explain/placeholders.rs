@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use crate::definition::{Catalog, Parameter, Workflow};
+use crate::definition::{Catalog, Parameter};
 use crate::run::{Position, RunData, RunState, RunValues, Values};
 
-/// The inputs of a workflow, each as the name of its variable.
-pub(super) fn inputs(workflow: &Workflow) -> Values {
-    let named = |input: &Parameter| {
-        let placeholder = format!("{{inputs.{}}}", input.name);
-        (input.name.clone(), placeholder.into())
+/// Inputs or outputs, each as the name of its variable.
+pub(super) fn values(variables: &str, parameters: &[Parameter]) -> Values {
+    let named = |parameter: &Parameter| {
+        let name = parameter.name.clone();
+        let placeholder = format!("{{{variables}.{name}}}");
+        (name, placeholder.into())
     };
-    workflow.inputs.iter().map(named).collect()
+    parameters.iter().map(named).collect()
 }
 
 /// The inputs and outputs of a run, each as the name of its variable.
@@ -20,16 +21,13 @@ pub(super) fn data(position: &Position<'_>, catalog: &Catalog) -> RunData {
     let mut outputs: BTreeMap<String, Values> = BTreeMap::new();
     for workflow in catalog.reachable_from(&root.key) {
         for phase in workflow.own_phases() {
-            let values = phase.outputs.iter().map(|output| {
-                let placeholder = format!("{{outputs.{}.{}}}", phase.id, output.name);
-                (output.name.clone(), placeholder.into())
-            });
             let key = RunData::output_key(&workflow.key, &phase.id);
-            outputs.insert(key, values.collect());
+            let variables = format!("outputs.{}", phase.id);
+            outputs.insert(key, values(&variables, &phase.outputs));
         }
     }
     let values = RunValues {
-        inputs: inputs(root),
+        inputs: values("inputs", &root.inputs),
         outputs,
     };
     RunData {

@@ -57,13 +57,13 @@ impl<'a> Rows<'a> {
         RuleSource::Workflow(&self.position.root().key)
     }
 
-    /// The scopes around the phase, from the innermost one, then the settings.
+    /// The phase and the scopes around it, from the innermost one, then the settings.
     pub(super) fn around(&self) -> Vec<RuleSource<'a>> {
         let scopes = self.position.levels.iter().chain(&self.position.drilled);
-        let scopes = scopes
-            .rev()
-            .map(|of| RuleSource::Workflow(&of.workflow.key));
-        scopes.chain(SETTINGS).collect()
+        let scopes = scopes.rev();
+        let scopes = scopes.map(|of| RuleSource::Workflow(&of.workflow.key));
+        let phase = [RuleSource::Phase].into_iter();
+        phase.chain(scopes).chain(SETTINGS).collect()
     }
 
     /// The root workflow, then the settings.

@@ -1,11 +1,11 @@
 //! The values on tools: lists, openings, rules, and changes to results.
 
-use crate::definition::{Tier, ToolAccess};
+use crate::definition::ToolAccess;
 use crate::policy::STEP_TOOL;
 use crate::policy::rules::{
     Description, LevelRules, RuleSource, allowed_by_list, builtin_rule, describe_rule,
 };
-use crate::session::phase::levels;
+use crate::session::phase::{levels, result_levels};
 
 use super::row::{Origin, OriginKind, Topic, Value};
 use super::rows::Rows;
@@ -52,11 +52,8 @@ pub(super) fn tools(rows: &mut Rows<'_>) {
             rows.add("allowedAround", text, rows.origin(level.source, key));
         }
     }
-    rows.add(
-        "block",
-        builtin_rule::FORBIDS,
-        Origin::from(OriginKind::BuiltIn),
-    );
+    let built_in = Origin::from(OriginKind::BuiltIn);
+    rows.add("block", builtin_rule::FORBIDS, built_in);
     // Outer levels first: the strictest decides.
     for level in &levels {
         for rule in level.rules {
@@ -64,15 +61,11 @@ pub(super) fn tools(rows: &mut Rows<'_>) {
             rows.add(rule.action.word(), describe_rule(rule), origin);
         }
     }
-    let [user, project] = settings.guards();
-    let outer = [(Tier::Global, user), (Tier::Project, project)];
-    let outer = outer.map(|(tier, guards)| (RuleSource::Settings(tier), &guards.results));
-    let workflows = position.levels.iter().map(|level| level.workflow);
-    let workflows = workflows.map(|own| (RuleSource::Workflow(&own.key), &own.results));
-    let inner = workflows.chain([(RuleSource::Phase, &phase.results)]);
-    for (whose, rules) in outer.into_iter().chain(inner) {
+    let results = result_levels(position, settings.guards());
+    for (level, rules) in levels.iter().zip(results) {
         for rule in rules {
-            rows.add("results", rule.describe(), Origin::at(whose, &rule.source));
+            let origin = Origin::at(level.source, &rule.source);
+            rows.add("results", rule.describe(), origin);
         }
     }
     for whose in rows.around() {
@@ -85,38 +78,33 @@ pub(super) fn tools(rows: &mut Rows<'_>) {
 /// The tools that the phase allows and blocks.
 fn restrictions(rows: &mut Rows<'_>) {
     let (own, phase) = (rows.position.own_workflow(), rows.position.phase);
-    let add = |rows: &mut Rows<'_>, allowed: Value, blocked: Value, origin: Origin| {
-        rows.add("allowed", allowed, origin.clone());
-        rows.add("blocked", blocked, origin);
-    };
-    let is_read_only = own.read_only_in(phase).is_some();
-    if is_read_only {
+    let names = |names: &Vec<String>| Value::Names(names.clone());
+    let others = || Value::from("all others");
+    let mut found: Vec<(Value, Value, Origin)> = Vec::new();
+    if own.read_only_in(phase).is_some() {
         let source = match &phase.tools {
             Some(ToolAccess::ReadOnly { .. }) => RuleSource::Phase,
             Some(_) | None => RuleSource::Workflow(&own.key),
         };
-        let allowed = "read-only: what changes nothing";
+        let allowed = "read-only: what changes nothing".into();
         let origin = rows.origin(source, &["tools"]);
-        add(rows, allowed.into(), "what changes files".into(), origin);
+        found.push((allowed, "what changes files".into(), origin));
     }
-    let (list, allowed, blocked): (_, Value, Value) = match &phase.tools {
-        Some(ToolAccess::Blacklist(names)) => (
-            "blacklist",
-            "all others".into(),
-            Value::Names(names.clone()),
-        ),
-        Some(ToolAccess::Whitelist(names)) => (
-            "whitelist",
-            Value::Names(names.clone()),
-            "all others".into(),
-        ),
-        None | Some(ToolAccess::ReadOnly { .. }) => {
-            if !is_read_only {
-                add(rows, "all".into(), Value::None, OriginKind::Default.into());
-            }
-            return;
+    let origin = |list| rows.origin(RuleSource::Phase, &["tools", list]);
+    match &phase.tools {
+        Some(ToolAccess::Blacklist(list)) => {
+            found.push((others(), names(list), origin("blacklist")));
         }
-    };
-    let origin = rows.origin(RuleSource::Phase, &["tools", list]);
-    add(rows, allowed, blocked, origin);
+        Some(ToolAccess::Whitelist(list)) => {
+            found.push((names(list), others(), origin("whitelist")));
+        }
+        None if found.is_empty() => {
+            found.push(("all".into(), Value::None, OriginKind::Default.into()));
+        }
+        None | Some(ToolAccess::ReadOnly { .. }) => {}
+    }
+    for (allowed, blocked, origin) in found {
+        rows.add("allowed", allowed, origin.clone());
+        rows.add("blocked", blocked, origin);
+    }
 }

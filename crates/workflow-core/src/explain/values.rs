@@ -30,8 +30,7 @@ pub(super) fn of_phase(mut rows: Rows<'_>) -> Vec<Row> {
     auto_continue(&mut rows);
     moves(&mut rows);
     flow(&mut rows);
-    let mut levels = rows.around();
-    levels.insert(0, PHASE);
+    let levels = rows.around();
     turns(&mut rows, &levels);
     end(&mut rows);
     rows.made
@@ -69,7 +68,7 @@ fn start(rows: &mut Rows<'_>) {
     }
     let origin = rows.of_root(&["sessionNamePrefix", "sessionNameMaxLength"]);
     rows.add("sessionName", session_name(root, description), origin);
-    let inputs = placeholders::inputs(root);
+    let inputs = placeholders::values("inputs", &root.inputs);
     let message = initial_message(root, &rows.loaded.catalog, &inputs, description);
     let origin = rows.of_root(&["initialMessage"]);
     rows.add("initialMessage", Value::Text(message), origin);
@@ -116,8 +115,7 @@ fn context(rows: &mut Rows<'_>) {
 fn auto_continue(rows: &mut Rows<'_>) {
     rows.topic = Topic::Continue;
     let rule = rows.resolved.auto_continue;
-    let mut levels = rows.around();
-    levels.insert(0, PHASE);
+    let levels = rows.around();
     for (key, value) in [
         ("wait", Value::Flag(rule.wait)),
         ("max", bound(rule.max)),

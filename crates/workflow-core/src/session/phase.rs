@@ -375,23 +375,29 @@ pub(crate) fn levels<'a>(
     settings_levels(guards).into_iter().chain(inner)
 }
 
+/// The rules of all levels on results, outer first.
+pub(crate) fn result_levels<'a>(
+    position: &Position<'a>,
+    guards: [&'a Guards; 2],
+) -> impl Iterator<Item = &'a Vec<ResultRule>> {
+    let workflows = position.levels.iter().map(|level| level.workflow);
+    let workflows: Vec<_> = workflows.map(|workflow| &workflow.results).collect();
+    let settings = guards.into_iter().map(|guards| &guards.results);
+    settings.chain(workflows).chain([&position.phase.results])
+}
+
 /// The rules on results, outer levels first: those that redact, which hold although they were changed, precede them.
 fn results(
     position: &Position<'_>,
     guards: [&Guards; 2],
     held: Option<(&Position<'_>, [&Guards; 2])>,
 ) -> Results {
-    fn of<'a>(position: &Position<'a>, guards: [&'a Guards; 2]) -> Vec<&'a ResultRule> {
-        let workflows = position.levels.iter().map(|level| &level.workflow.results);
-        let settings = guards.into_iter().map(|guards| &guards.results);
-        let levels = settings.chain(workflows).chain([&position.phase.results]);
-        levels.flatten().collect()
-    }
-    let own = of(position, guards);
-    let held = held.map_or_else(Vec::new, |(position, guards)| of(position, guards));
+    let own: Vec<&ResultRule> = result_levels(position, guards).flatten().collect();
     let is_own = |rule: &ResultRule| own.iter().any(|own| meaning(own) == meaning(rule));
     let is_held = |rule: &&ResultRule| rule.redacts() && !is_own(rule);
-    Results::new(held.into_iter().filter(is_held).chain(own.iter().copied()))
+    let held = held.into_iter();
+    let held = held.flat_map(|(position, guards)| result_levels(position, guards).flatten());
+    Results::new(held.filter(is_held).chain(own.iter().copied()))
 }
 
 /// hook-lifecycle: "Status Format". A reference at the end is followed to its phase (A10).

@@ -1,16 +1,12 @@
 //! Diagnostics as workflow commands of GitHub Actions, which shows them beside the line.
 
-use workflow_core::diagnostic::{Diagnostic, Severity, visible};
+use workflow_core::diagnostic::{Diagnostic, visible};
 
 use super::in_repository;
 
 /// Returns the line that makes the annotation.
 pub(crate) fn annotation(found: &Diagnostic) -> String {
-    let command = match found.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Info => "notice",
-    };
+    let command = found.severity.as_str().replace("info", "notice");
     let mut properties = Vec::new();
     if let Some(location) = &found.location {
         let file = in_repository(&location.file).unwrap_or_else(|| location.file.to_string());
@@ -45,7 +41,7 @@ fn property(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use workflow_core::diagnostic::{Code, Location};
+    use workflow_core::diagnostic::{Code, Location, Severity};
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! Diagnostics as a SARIF 2.1.0 log, which code scanning services read.
 
 use serde_json::{Value, json};
-use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity};
+use workflow_core::diagnostic::{Code, Diagnostic, Location};
 
 use super::{absolute, in_repository};
 
@@ -36,11 +36,6 @@ fn rule(code: Code) -> Value {
 }
 
 fn result(found: &Diagnostic) -> Value {
-    let level = match found.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Info => "note",
-    };
     let message = match &found.help {
         Some(help) => format!("{} ({help})", found.message),
         None => found.message.clone(),
@@ -49,7 +44,8 @@ fn result(found: &Diagnostic) -> Value {
     let mut result = json!({
         "ruleId": found.code.as_str(),
         "ruleIndex": index,
-        "level": level,
+        // The standard has another word for what is no more than a hint.
+        "level": found.severity.as_str().replace("info", "note"),
         "message": {"text": message},
     });
     if let Some(location) = &found.location {
@@ -91,6 +87,7 @@ fn encoded(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use workflow_core::diagnostic::Severity;
 
     /// The types are made from the standard's schema, and drop everything else.
     #[test]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 use workflow_core::definition::Phase;
-use workflow_core::diagnostic::shown;
+use workflow_core::diagnostic::{few, shown};
 use workflow_core::explain::{Explained, NodeKind, PhaseNode, Topic, Value};
 
 use crate::present::{Page, count};
@@ -119,7 +119,8 @@ fn of_phase<'a>(
     let rows = explained.iter().flat_map(|explained| &explained.rows);
     let gate = rows.filter(|row| row.key == "gate");
     let gate: Vec<String> = gate.map(|row| row.value.to_string()).collect();
-    let outcomes = few(phase.outcomes.iter().map(|outcome| shown(&outcome.name)));
+    let outcomes = phase.outcomes.iter().map(|outcome| shown(&outcome.name));
+    let outcomes = few(&outcomes.collect::<Vec<_>>(), 8);
     let visits = phase.max_visits.map(|most| count(most as usize, "visit"));
     let reminders = match &max {
         _ if waits => "waits for the user".to_owned(),
@@ -151,15 +152,4 @@ fn of_phase<'a>(
         max,
     };
     (summary.into_iter().flatten().collect(), kind)
-}
-
-/// Joins names for a line, with a limit on their number.
-fn few(names: impl ExactSizeIterator<Item = String>) -> String {
-    const MAX_NAMES: usize = 8;
-    let more = names.len().saturating_sub(MAX_NAMES);
-    let shown: Vec<String> = names.take(MAX_NAMES).collect();
-    match more {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
 }

@@ -3,7 +3,7 @@
 use workflow_core::definition::{
     CancelBy, Condition, Gate, Phase, Rule, RuleAction, Target, ToolAccess, UnknownAction, Workflow,
 };
-use workflow_core::diagnostic::visible;
+use workflow_core::diagnostic::{few, visible};
 
 use super::model::{LabelledExit, MarkKind, NodeMark, label};
 
@@ -83,15 +83,10 @@ pub(super) fn unknown(action: Option<UnknownAction>) -> Option<NodeMark> {
 
 /// Lists items: the first ones, and the number of the others.
 fn listed<'i>(items: impl ExactSizeIterator<Item = &'i str>) -> String {
-    let more = items.len().saturating_sub(MAX_ITEMS);
-    let shown = if more > 1 { MAX_ITEMS } else { items.len() };
-    let first: Vec<&str> = items.take(shown).collect();
-    let first = first.join(", ");
-    if more > 1 {
-        format!("{first} and {more} more")
-    } else {
-        first
-    }
+    let items: Vec<&str> = items.collect();
+    // The number would take the place of one more.
+    let is_one_more = items.len() == MAX_ITEMS + 1;
+    few(&items, MAX_ITEMS + usize::from(is_one_more))
 }
 
 /// Returns a mark for each rule; equal ones in a row appear once.

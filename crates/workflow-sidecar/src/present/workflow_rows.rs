@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use workflow_core::definition::{Listing, LoadOutcome, Loaded, Show, Tier, Workflow};
-use workflow_core::diagnostic::visible;
+use workflow_core::diagnostic::{few, visible};
 
 use super::page::Page;
 use super::table::beginning;
@@ -147,13 +147,8 @@ impl<'a> WorkflowRow<'a> {
 
 /// Joins names for one cell.
 fn several(names: &[&str]) -> String {
-    const MAX_LISTED: usize = 3;
-    let shown = names.iter().take(MAX_LISTED).map(|name| visible(name));
-    let shown = shown.collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(MAX_LISTED) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
+    let names = names.iter().map(|name| visible(name));
+    few(&names.collect::<Vec<_>>(), 3)
 }
 
 pub(crate) fn workflow_table(rows: &[WorkflowRow<'_>], page: &mut Page) {

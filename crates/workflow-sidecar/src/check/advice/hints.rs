@@ -5,8 +5,7 @@ use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
 use workflow_core::explain::phase_tree;
 use workflow_core::session::{RoleSource, role_source};
 
-use super::levels::{Level, Levels, SHELL};
-use super::phase_list::listed;
+use super::levels::{Level, Levels, SHELL, listed};
 
 /// Returns the hints about the runs of a workflow.
 pub(super) fn hints(workflow: &Workflow, levels: &Levels<'_>, loaded: &Loaded) -> Vec<Diagnostic> {

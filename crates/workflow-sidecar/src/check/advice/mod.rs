@@ -7,7 +7,6 @@ mod hints;
 mod hosts;
 mod levels;
 mod other_tools;
-mod phase_list;
 
 use workflow_core::definition::{
     KeyLocations, Loaded, Phase, Rule, RuleAction, ToolAccess, Workflow,
@@ -16,9 +15,8 @@ use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
 use workflow_core::policy::rules::Known;
 
 pub(crate) use hosts::{HOOKS_CANNOT, ends_before};
-use levels::{Level, Levels, SHELL};
+use levels::{Level, Levels, SHELL, listed};
 use other_tools::bypassed;
-use phase_list::listed;
 
 use crate::hook_hosts::HookHost;
 
