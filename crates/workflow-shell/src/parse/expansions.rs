@@ -2,14 +2,13 @@
 
 use super::cursor::{ParseError, Parser, Result, is_name};
 use super::tree::{Expansion, ExpansionKind, WordPart};
-use super::words::{Quoted, WordBuilder};
+use super::words::WordBuilder;
 
 impl Parser<'_> {
-    pub(super) fn dollar(&mut self, parts: &mut WordBuilder, quoted: Quoted) -> Result<()> {
-        let is_quoted = quoted == Quoted::Double;
+    pub(super) fn dollar(&mut self, parts: &mut WordBuilder, is_quoted: bool) -> Result<()> {
         let part = match self.byte(1) {
             Some(b'(') => self.parenthesized_expansion(is_quoted)?,
-            Some(b'{') => self.nested(|parser| parser.braced_expansion(quoted))?,
+            Some(b'{') => self.nested(|parser| parser.braced_expansion(is_quoted))?,
             Some(b'[') => {
                 self.position += 2;
                 WordPart::arithmetic(self.arithmetic("]")?, is_quoted)
@@ -90,12 +89,11 @@ impl Parser<'_> {
     }
 
     /// `${…}`
-    fn braced_expansion(&mut self, quoted: Quoted) -> Result<WordPart> {
+    fn braced_expansion(&mut self, quoted: bool) -> Result<WordPart> {
         self.position += 2;
         if matches!(self.byte(0), Some(b' ' | b'\t' | b'\n' | b'|')) {
             self.take("|");
             let list = self.delimited_list("}")?;
-            let quoted = quoted == Quoted::Double;
             return Ok(WordPart::Substitution { list, quoted });
         }
         let start = self.position;
@@ -114,15 +112,11 @@ impl Parser<'_> {
         }
         // Inside quotes, only patterns may contain quotes.
         let is_pattern = matches!(self.byte(0), Some(b'#' | b'%' | b'/' | b'^' | b','));
-        let inner = if quoted == Quoted::No || is_pattern {
-            Quoted::No
-        } else {
-            Quoted::Double
-        };
+        let inner = quoted && !is_pattern;
         loop {
             match self.byte(0) {
                 Some(b'}') => break,
-                Some(b'"') if inner == Quoted::Double => {
+                Some(b'"') if inner => {
                     self.position += 1;
                     self.double_quoted(&mut inside)?;
                 }
@@ -144,7 +138,7 @@ impl Parser<'_> {
             variable: is_variable.then_some(variable),
             kind,
             is_arithmetic,
-            quoted: quoted == Quoted::Double,
+            quoted,
             inside: inside.0,
         }))
     }
@@ -194,7 +188,7 @@ impl Parser<'_> {
                 Some(b']' | b'"' | b'<' | b'>' | b'\n' | b';' | b'&' | b'|' | b' ' | b'\t') => {
                     self.literal_byte(&mut inside, true)?;
                 }
-                Some(_) => self.part(&mut inside, Quoted::Double)?,
+                Some(_) => self.part(&mut inside, true)?,
             }
         }
         Ok(inside.0)

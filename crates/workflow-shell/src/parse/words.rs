@@ -3,13 +3,6 @@
 use super::cursor::{ParseError, Parser, Result, is_meta};
 use super::tree::{RawWord, WordPart};
 
-/// The quotes around a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Quoted {
-    No,
-    Double,
-}
-
 /// The parts of a word. Adjacent texts with the same quotes are merged.
 #[derive(Default)]
 pub(super) struct WordBuilder(pub(super) Vec<WordPart>);
@@ -57,7 +50,7 @@ impl Parser<'_> {
                     parts.0.push(WordPart::Process(list));
                 }
                 byte if is_meta(byte) => break,
-                _ => self.part(&mut parts, Quoted::No)?,
+                _ => self.part(&mut parts, false)?,
             }
         }
         if self.position == start {
@@ -69,29 +62,30 @@ impl Parser<'_> {
     }
 
     /// Parses one part of a word, of a quoted text or of a here-document.
-    pub(super) fn part(&mut self, parts: &mut WordBuilder, quoted: Quoted) -> Result<()> {
+    pub(super) fn part(&mut self, parts: &mut WordBuilder, is_quoted: bool) -> Result<()> {
         self.spend(1)?;
         match self.byte(0) {
-            Some(b'\\') => self.escape(parts, quoted),
-            Some(b'\'') if quoted == Quoted::No => self.single_quoted(parts)?,
-            Some(b'"') if quoted == Quoted::No => {
+            Some(b'\\') => self.escape(parts, is_quoted),
+            Some(b'\'') if !is_quoted => self.single_quoted(parts)?,
+            Some(b'"') if !is_quoted => {
                 self.position += 1;
                 self.double_quoted(parts)?;
             }
-            Some(b'$') => self.dollar(parts, quoted)?,
+            Some(b'$') => self.dollar(parts, is_quoted)?,
             Some(b'`') => {
-                let list = self.backquoted(quoted)?;
-                let quoted = quoted == Quoted::Double;
-                parts.0.push(WordPart::Substitution { list, quoted });
+                parts.0.push(WordPart::Substitution {
+                    list: self.backquoted(is_quoted)?,
+                    quoted: is_quoted,
+                });
             }
-            Some(_) => self.literal(parts, quoted)?,
+            Some(_) => self.literal(parts, is_quoted)?,
             None => return Err(ParseError::UnclosedQuote),
         }
         Ok(())
     }
 
     /// Consumes literal characters up to one that may be special.
-    fn literal(&mut self, parts: &mut WordBuilder, quoted: Quoted) -> Result<()> {
+    fn literal(&mut self, parts: &mut WordBuilder, is_quoted: bool) -> Result<()> {
         let start = self.position;
         // The caller has checked the first one.
         self.position += self.peek().map_or(1, char::len_utf8);
@@ -99,11 +93,11 @@ impl Parser<'_> {
             self.position += 1;
         }
         self.spend(self.position - start)?;
-        parts.text(&self.line[start..self.position], quoted == Quoted::Double);
+        parts.text(&self.line[start..self.position], is_quoted);
         Ok(())
     }
 
-    fn escape(&mut self, parts: &mut WordBuilder, quoted: Quoted) {
+    fn escape(&mut self, parts: &mut WordBuilder, is_quoted: bool) {
         self.position += 1;
         let Some(character) = self.peek() else {
             return parts.text("\\", true);
@@ -112,7 +106,7 @@ impl Parser<'_> {
         if character == '\n' {
             return;
         }
-        if quoted == Quoted::Double && !matches!(character, '$' | '`' | '"' | '\\') {
+        if is_quoted && !matches!(character, '$' | '`' | '"' | '\\') {
             parts.text("\\", true);
         }
         parts.text(character.encode_utf8(&mut [0; 4]), true);
@@ -133,7 +127,7 @@ impl Parser<'_> {
         // Empty quotes are a word, too.
         parts.text("", true);
         while self.byte(0) != Some(b'"') {
-            self.part(parts, Quoted::Double)?;
+            self.part(parts, true)?;
         }
         self.position += 1;
         Ok(())
@@ -152,7 +146,7 @@ impl Parser<'_> {
             if matches!(self.byte(0), Some(b'(' | b')' | b' ' | b'\t' | b'|')) {
                 self.literal_byte(parts, false)?;
             } else {
-                self.part(parts, Quoted::No)?;
+                self.part(parts, false)?;
             }
             if open == 0 {
                 return Ok(());
@@ -180,7 +174,7 @@ impl Parser<'_> {
     }
 
     /// Parses a substitution in backquotes: escapes first, then the result as a separate line.
-    fn backquoted(&mut self, quoted: Quoted) -> Result<super::tree::List> {
+    fn backquoted(&mut self, is_quoted: bool) -> Result<super::tree::List> {
         self.position += 1;
         let mut text = String::new();
         loop {
@@ -192,9 +186,7 @@ impl Parser<'_> {
                 '\\' => {
                     let escaped = self.peek().ok_or(ParseError::UnclosedQuote)?;
                     self.position += escaped.len_utf8();
-                    if !(matches!(escaped, '`' | '\\' | '$')
-                        || escaped == '"' && quoted == Quoted::Double)
-                    {
+                    if !(matches!(escaped, '`' | '\\' | '$') || escaped == '"' && is_quoted) {
                         text.push('\\');
                     }
                     text.push(escaped);
@@ -216,7 +208,7 @@ impl Parser<'_> {
             if self.byte(0) == Some(b'"') {
                 self.literal_byte(&mut parts, false)?;
             } else {
-                self.part(&mut parts, Quoted::Double)?;
+                self.part(&mut parts, true)?;
             }
         }
         Ok(parts.0)

@@ -115,7 +115,9 @@ impl Found {
 
     /// Returns the directory that one of these options names, or the working directory.
     pub(super) fn directory(&self, options: &[&str]) -> Word {
+        let mut writes = self.options.iter().map(|(_, writes, _)| *writes);
         match self.values(options).as_slice() {
+            _ if writes.any(|writes| writes == OptionWrites::Somewhere) => Word::unknown(),
             [] => Word::literal("."),
             [directory] => (*directory).clone(),
             // Each is relative to the previous one.
