@@ -11,8 +11,7 @@ use super::marks::{
     unknown,
 };
 use super::model::{
-    Graph, GraphEntry, GraphNode, GraphScope, Jump, JumpTarget, LoopEdge, MAX_NODES, MarkKind,
-    NodeMark, label,
+    Graph, GraphNode, Jump, JumpTarget, LoopEdge, MAX_NODES, MarkKind, NodeMark, label,
 };
 use crate::present::count;
 
@@ -55,7 +54,7 @@ impl Graph {
 }
 
 /// Returns the edges between the nodes of a scope and all inside: those in order, and the jumps.
-fn edges(root: &GraphScope) -> (Vec<Option<String>>, Vec<Jump>) {
+fn edges(root: &GraphNode) -> (Vec<Option<String>>, Vec<Jump>) {
     let nodes = root.nodes();
     let position = |id: usize| nodes.iter().position(|node| node.id == id);
     let behind = |id: usize| {
@@ -68,10 +67,7 @@ fn edges(root: &GraphScope) -> (Vec<Option<String>>, Vec<Jump>) {
     let mut jumps: Vec<Jump> = Vec::new();
     for scope in root.scopes() {
         let end = scope.nodes().last().map(|node| behind(node.id));
-        for entry in &scope.entries {
-            let GraphEntry::Node(node) = entry else {
-                continue;
-            };
+        for node in &scope.entries {
             for exit in &node.exits {
                 let to = match &exit.to {
                     Target::Next => Some(behind(node.id)),
@@ -124,7 +120,7 @@ impl GraphBuilder<'_> {
         workflow: &Workflow,
         outer: &ContinueRule,
         depth: usize,
-    ) -> Option<GraphScope> {
+    ) -> Option<GraphNode> {
         let id = self.id()?;
         let rule = workflow.auto_continue.within(outer);
         let mut entries = Vec::new();
@@ -134,7 +130,7 @@ impl GraphBuilder<'_> {
                 PhaseEntry::Phase(phase) => {
                     let id = self.id()?;
                     callers.push(id);
-                    entries.push(GraphEntry::Node(phase_node(id, workflow, phase, &rule)));
+                    entries.push(phase_node(id, workflow, phase, &rule));
                 }
                 PhaseEntry::Subworkflow(reference) => {
                     let Some(inner) = self.catalog.get(reference) else {
@@ -147,9 +143,9 @@ impl GraphBuilder<'_> {
                             if let Some(condition) = condition {
                                 scope.name = label(&format!("{} ({condition})", inner.name));
                             }
-                            GraphEntry::Scope(scope)
+                            scope
                         }
-                        None => GraphEntry::Node(collapsed(self.id()?, inner, condition)),
+                        None => collapsed(self.id()?, inner, condition),
                     });
                 }
             }
@@ -159,7 +155,7 @@ impl GraphBuilder<'_> {
         if callers.len() > 1 {
             callers.retain(|id| *id != to);
         }
-        Some(GraphScope {
+        Some(GraphNode {
             id,
             key: label(&workflow.key),
             name: label(&workflow.name),
@@ -167,6 +163,7 @@ impl GraphBuilder<'_> {
             loop_edge: (workflow.loopable && !callers.is_empty())
                 .then_some(LoopEdge { from: callers, to }),
             entries,
+            ..GraphNode::default()
         })
     }
 }
@@ -195,6 +192,7 @@ fn phase_node(id: usize, workflow: &Workflow, phase: &Phase, outer: &ContinueRul
         key: label(&phase.id),
         exits: exits(phase),
         has_only_exits: has_only_exits(phase),
+        ..GraphNode::default()
     }
 }
 
@@ -203,7 +201,6 @@ fn collapsed(id: usize, workflow: &Workflow, condition: Option<String>) -> Graph
     let size = NodeMark::new(MarkKind::Collapsed, count(workflow.phases.len(), "phase"));
     GraphNode {
         id,
-        emoji: String::new(),
         name: label(&workflow.name),
         marks: [size]
             .into_iter()
@@ -211,7 +208,6 @@ fn collapsed(id: usize, workflow: &Workflow, condition: Option<String>) -> Graph
             .chain(of_workflow(workflow))
             .collect(),
         key: label(&workflow.key),
-        exits: Vec::new(),
-        has_only_exits: false,
+        ..GraphNode::default()
     }
 }

@@ -1,7 +1,7 @@
 //! Graphviz source of a graph.
 
 use super::Direction;
-use super::model::{Graph, GraphEntry, GraphNode, GraphScope, LoopEdge, MarkKind, NodeMark, lines};
+use super::model::{Graph, GraphNode, LoopEdge, MarkKind, NodeMark, lines};
 use crate::present::Page;
 
 const STYLE: &str = "  compound=true;
@@ -66,16 +66,17 @@ fn draw_order(out: &mut Page, graph: &Graph) {
     out.append(&labelled);
 }
 
-fn draw_scope(out: &mut Page, scope: &GraphScope, level: usize) {
+fn draw_scope(out: &mut Page, scope: &GraphNode, level: usize) {
     let indent = "  ".repeat(level);
     out.line(format_args!("{indent}subgraph cluster_{} {{", scope.id));
     let label = in_lines(scope.name.clone(), &scope.marks);
     out.line(format_args!("{indent}  label=\"{label}\";"));
     out.line(format_args!("{indent}  style=rounded;"));
     for entry in &scope.entries {
-        match entry {
-            GraphEntry::Node(step) => out.line(format_args!("{indent}  {}", node(step))),
-            GraphEntry::Scope(inner) => draw_scope(out, inner, level + 1),
+        if entry.is_scope() {
+            draw_scope(out, entry, level + 1);
+        } else {
+            out.line(format_args!("{indent}  {}", node(entry)));
         }
     }
     out.line(format_args!("{indent}}}"));

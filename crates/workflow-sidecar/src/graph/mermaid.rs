@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use super::Direction;
-use super::model::{Graph, GraphEntry, GraphNode, GraphScope, LoopEdge, MarkKind, NodeMark, lines};
+use super::model::{Graph, GraphNode, LoopEdge, MarkKind, NodeMark, lines};
 use crate::present::Page;
 
 /// Returns the diagram's source.
@@ -52,7 +52,7 @@ fn in_order(edge: Option<&str>, node: &str) -> String {
     }
 }
 
-fn draw_scope(out: &mut Page, scope: &GraphScope, direction: Direction, level: usize) {
+fn draw_scope(out: &mut Page, scope: &GraphNode, direction: Direction, level: usize) {
     let indent = "  ".repeat(level);
     let (id, name) = (scope.id, broken(&scope.name));
     out.line(format_args!("{indent}subgraph n{id}[\"{name}\"]"));
@@ -69,9 +69,10 @@ fn draw_scope(out: &mut Page, scope: &GraphScope, direction: Direction, level: u
         ));
     }
     for entry in &scope.entries {
-        match entry {
-            GraphEntry::Node(step) => out.line(format_args!("{indent}  {}", node(step))),
-            GraphEntry::Scope(inner) => draw_scope(out, inner, direction, level + 1),
+        if entry.is_scope() {
+            draw_scope(out, entry, direction, level + 1);
+        } else {
+            out.line(format_args!("{indent}  {}", node(entry)));
         }
     }
     out.line(format_args!("{indent}end"));

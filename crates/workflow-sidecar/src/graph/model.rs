@@ -17,7 +17,7 @@ pub(crate) struct Graph {
     /// The command that starts it; `None` for a subworkflow.
     pub(crate) command: Option<String>,
     /// The scope of the workflow itself.
-    pub(crate) root: GraphScope,
+    pub(crate) root: GraphNode,
     /// The arrow from each node to the one behind it, or to the end: its label, which is empty for `next`; `None` if all outcomes
     /// lead elsewhere.
     pub(crate) order: Vec<Option<String>>,
@@ -60,21 +60,6 @@ impl Graph {
     }
 }
 
-/// One use of a workflow: a box that contains others.
-#[derive(Debug)]
-pub(crate) struct GraphScope {
-    /// Numbered from 0 in drawing order, scopes and nodes together.
-    pub(crate) id: usize,
-    pub(crate) key: String,
-    pub(crate) name: String,
-    /// What applies to all of its phases, and to the run.
-    pub(crate) marks: Vec<NodeMark>,
-    /// The edge of `loop`; `None` if the workflow is not loopable, or no phase here could call it.
-    pub(crate) loop_edge: Option<LoopEdge>,
-    /// At least one.
-    pub(crate) entries: Vec<GraphEntry>,
-}
-
 /// The edge of `loop` in a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LoopEdge {
@@ -84,27 +69,26 @@ pub(crate) struct LoopEdge {
     pub(crate) to: usize,
 }
 
-/// An element of a scope.
-#[derive(Debug)]
-pub(crate) enum GraphEntry {
-    Node(GraphNode),
-    Scope(GraphScope),
-}
-
-/// A phase, or a subworkflow that is not expanded.
-#[derive(Debug)]
+/// A phase, a subworkflow that is not expanded, or a scope: one use of a workflow, drawn as a box around its entries.
+#[derive(Debug, Default)]
 pub(crate) struct GraphNode {
+    /// Numbered from 0 in drawing order, scopes and other nodes together.
     pub(crate) id: usize,
     /// The id by which jumps name it.
-    pub(super) key: String,
+    pub(crate) key: String,
     /// Empty for a subworkflow.
     pub(crate) emoji: String,
     pub(crate) name: String,
+    /// Of a scope, what applies to all of its phases, and to the run.
     pub(crate) marks: Vec<NodeMark>,
     /// The labelled exits of the phase.
     pub(super) exits: Vec<LabelledExit>,
     /// True if it is left only by its exits.
     pub(super) has_only_exits: bool,
+    /// The edge of `loop` in a scope; `None` if the workflow is not loopable, or no phase here could call it.
+    pub(crate) loop_edge: Option<LoopEdge>,
+    /// The entries of a scope, at least one.
+    pub(crate) entries: Vec<GraphNode>,
 }
 
 /// A labelled exit of a phase.
@@ -194,36 +178,24 @@ impl GraphNode {
     pub(crate) fn has(&self, kind: MarkKind) -> bool {
         self.marks.iter().any(|mark| mark.kind == kind)
     }
-}
 
-impl GraphEntry {
+    /// Returns true if it is a box around others.
+    pub(crate) fn is_scope(&self) -> bool {
+        !self.entries.is_empty()
+    }
+
     /// Returns the node that a run enters first.
-    pub(crate) fn first(&self) -> &GraphNode {
-        match self {
-            Self::Node(step) => step,
-            Self::Scope(scope) => scope.entries[0].first(),
+    pub(crate) fn first(&self) -> &Self {
+        self.entries.first().map_or(self, Self::first)
+    }
+
+    /// Returns the nodes that are no scopes, in the order of a run.
+    pub(crate) fn nodes(&self) -> Vec<&Self> {
+        if self.is_scope() {
+            self.entries.iter().flat_map(Self::nodes).collect()
+        } else {
+            vec![self]
         }
-    }
-}
-
-impl GraphScope {
-    /// Returns the marks of this scope and all inside, and of their nodes.
-    pub(crate) fn all_marks(&self) -> Vec<&NodeMark> {
-        let scopes = self.scopes();
-        let of_scopes = scopes.into_iter().flat_map(|scope| &scope.marks);
-        let of_nodes = self.nodes().into_iter().flat_map(|step| &step.marks);
-        of_scopes.chain(of_nodes).collect()
-    }
-
-    /// Returns all nodes in the order of a run.
-    pub(crate) fn nodes(&self) -> Vec<&GraphNode> {
-        self.entries
-            .iter()
-            .flat_map(|entry| match entry {
-                GraphEntry::Node(step) => vec![step],
-                GraphEntry::Scope(scope) => scope.nodes(),
-            })
-            .collect()
     }
 
     /// Returns the loops of this scope and all inside.
@@ -236,19 +208,14 @@ impl GraphScope {
     pub(super) fn entry(&self, id: &str) -> Option<usize> {
         let id = label(id);
         let mut entries = self.entries.iter();
-        let entry = entries.find(|entry| match entry {
-            GraphEntry::Node(node) => node.key == id,
-            GraphEntry::Scope(scope) => scope.key == id,
-        });
-        entry.map(|entry| entry.first().id)
+        let entry = entries.find(|entry| entry.key == id)?;
+        Some(entry.first().id)
     }
 
     /// Returns this scope and all inside, outer ones first.
     pub(crate) fn scopes(&self) -> Vec<&Self> {
-        let inner = self.entries.iter().filter_map(|entry| match entry {
-            GraphEntry::Node(_) => None,
-            GraphEntry::Scope(scope) => Some(scope.scopes()),
-        });
-        std::iter::once(self).chain(inner.flatten()).collect()
+        let inner = self.entries.iter().filter(|entry| entry.is_scope());
+        let inner = inner.flat_map(Self::scopes);
+        std::iter::once(self).chain(inner).collect()
     }
 }

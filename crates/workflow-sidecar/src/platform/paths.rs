@@ -2,7 +2,7 @@
 //!
 //! Owns the interpretation of a path by the host's tools, and the resolution of links. Must not know rules.
 
-use std::cell::OnceCell;
+use std::cell::LazyCell;
 use std::ffi::OsString;
 use std::fs;
 #[cfg(unix)]
@@ -19,15 +19,18 @@ const MAX_LINKS: usize = 40;
 /// The paths of a session on this machine.
 #[derive(Debug)]
 pub(crate) struct LocalPaths<'a> {
-    cwd: &'a Path,
     agent_dir: &'a Path,
     /// Files beside the definitions that are protected like them.
     files: Vec<String>,
-    project: OnceCell<Root>,
-    home: OnceCell<Root>,
-    answers: OnceCell<Root>,
-    ignores_case: OnceCell<bool>,
+    project: OnDemand<'a, Root>,
+    home: OnDemand<'a, Root>,
+    /// The directory of the user's answers.
+    answers: OnDemand<'a, Root>,
+    ignores_case: OnDemand<'a, bool>,
 }
+
+/// What the disk is read for when it is first needed.
+type OnDemand<'a, T> = LazyCell<T, Box<dyn FnOnce() -> T + 'a>>;
 
 /// The usual case sensitivity of file systems on this system.
 const USUALLY_IGNORES_CASE: bool = cfg!(any(windows, target_os = "macos"));
@@ -41,13 +44,15 @@ impl<'a> LocalPaths<'a> {
     /// Paths relative to a working directory, of a session that is stored in a file. The disk is read with the first path.
     pub(crate) fn new(cwd: &'a Path, agent_dir: &'a Path, session_file: Option<&'a Path>) -> Self {
         Self {
-            cwd,
             agent_dir,
             files: session_file.map(with_slashes).into_iter().collect(),
-            project: OnceCell::default(),
-            home: OnceCell::default(),
-            answers: OnceCell::default(),
-            ignores_case: OnceCell::default(),
+            project: LazyCell::new(Box::new(|| root(cwd))),
+            // An empty path contains nothing.
+            home: LazyCell::new(Box::new(|| root(&home_dir().unwrap_or_default()))),
+            answers: LazyCell::new(Box::new(|| root(&agent_dir.join("workflow-sidecar")))),
+            ignores_case: LazyCell::new(Box::new(|| {
+                ignores_case(cwd).unwrap_or(USUALLY_IGNORES_CASE)
+            })),
         }
     }
 
@@ -58,35 +63,19 @@ impl<'a> LocalPaths<'a> {
         self
     }
 
-    fn project(&self) -> &Root {
-        self.project.get_or_init(|| root(self.cwd))
-    }
-
-    fn home(&self) -> &Root {
-        // An empty path contains nothing.
-        let home = || root(&home_dir().unwrap_or_default());
-        self.home.get_or_init(home)
-    }
-
-    /// Returns the directory of the user's answers.
-    fn answers(&self) -> &Root {
-        let answers = || root(&self.agent_dir.join("workflow-sidecar"));
-        self.answers.get_or_init(answers)
-    }
-
     /// Returns the directory from which a tool of the host would open a path, and the path from there, which may be
     /// absolute (pi: `~` is the home directory).
     fn opened<'p>(&self, path: &'p str) -> (&Root, &'p Path) {
         match path.strip_prefix('~') {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-                (self.home(), Path::new(rest.trim_start_matches('/')))
+                (&self.home, Path::new(rest.trim_start_matches('/')))
             }
-            Some(_) | None => (self.project(), Path::new(path)),
+            Some(_) | None => (&self.project, Path::new(path)),
         }
     }
 
     fn form(&self, path: &Path) -> PathForm {
-        let roots = self.project().iter();
+        let roots = self.project.iter();
         let mut roots = roots.filter(|root| !root.as_os_str().is_empty());
         let inside = roots.find_map(|root| path.strip_prefix(root).ok());
         PathForm {
@@ -109,8 +98,7 @@ impl Paths for LocalPaths<'_> {
     }
 
     fn ignores_case(&self) -> bool {
-        let ignores_case = || ignores_case(self.cwd).unwrap_or(USUALLY_IGNORES_CASE);
-        *self.ignores_case.get_or_init(ignores_case)
+        *self.ignores_case
     }
 
     fn holds_answers(&self, form: &PathForm) -> bool {
@@ -122,14 +110,14 @@ impl Paths for LocalPaths<'_> {
             }
         };
         let path = folded(&form.absolute);
-        let [_, home] = self.home();
+        let [_, home] = &*self.home;
         let store = home.join(STATE_DIRECTORY);
-        let mut answers = self.answers().iter().chain([&store]);
+        let mut answers = self.answers.iter().chain([&store]);
         answers.any(|answers| path.starts_with(folded(&with_slashes(answers))))
     }
 
     fn protected(&self) -> Vec<String> {
-        let [_, project] = self.project();
+        let [_, project] = &*self.project;
         let mut paths = definition_paths(&with_slashes(project), &with_slashes(self.agent_dir));
         paths.extend(self.files.iter().cloned());
         paths

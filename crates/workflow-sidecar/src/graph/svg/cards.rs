@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::super::model::{Graph, GraphEntry, GraphNode, GraphScope, MarkKind, NodeMark};
+use super::super::model::{Graph, GraphNode, MarkKind, NodeMark};
 use super::measure::{width, wrapped};
 use super::sizes::{
     BOLD, EMOJI, ICON, INSET, LINE, LINES, MARK_LINES, NARROWEST, PAD, SMALL, SMALL_LINE, WIDEST,
@@ -32,16 +32,17 @@ pub(super) fn card_width(graph: &Graph) -> u32 {
 }
 
 /// The extent of a scope's content on one side of the axis. A `loop` inside takes a lane on that side.
-pub(super) fn inside(scope: &GraphScope, card: u32, lane: u32) -> u32 {
-    let extents = scope.entries.iter().map(|entry| match entry {
-        GraphEntry::Node(_) => card / 2,
-        GraphEntry::Scope(inner) => extent(inner, card, lane),
-    });
+pub(super) fn inside(scope: &GraphNode, card: u32, lane: u32) -> u32 {
+    let entries = scope.entries.iter();
+    let extents = entries.map(|entry| extent(entry, card, lane));
     extents.max().unwrap_or(0)
 }
 
-/// The extent of a scope on one side of the axis.
-pub(super) fn extent(scope: &GraphScope, card: u32, lane: u32) -> u32 {
+/// The extent of a card or a scope on one side of the axis.
+pub(super) fn extent(scope: &GraphNode, card: u32, lane: u32) -> u32 {
+    if !scope.is_scope() {
+        return card / 2;
+    }
     let own_lane = scope.loop_edge.as_ref().map_or(0, |_| lane);
     inside(scope, card, lane) + own_lane + PAD
 }

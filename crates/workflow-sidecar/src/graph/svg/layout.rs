@@ -5,9 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::super::model::{
-    Graph, GraphEntry, GraphNode, GraphScope, Jump, JumpTarget, LoopEdge, MarkKind,
-};
+use super::super::model::{Graph, GraphNode, Jump, JumpTarget, LoopEdge, MarkKind};
 use super::cards::{BoxText, card_width, extent, inside};
 use super::draw::{
     Area, LOOP, STYLE, around, arrow, box_text, described, icon, path, pill, quiet, rect, titled,
@@ -117,8 +115,8 @@ const RULES: &str = "tools that are blocked, or the only ones allowed, and rules
 
 /// Returns the legend: only the icons that occur.
 fn legend_entries(graph: &Graph) -> Vec<(Option<MarkKind>, &'static str)> {
-    let marks = graph.root.all_marks();
-    let has = |kind: MarkKind| marks.iter().any(|mark| mark.kind == kind);
+    let all = [graph.root.scopes(), graph.root.nodes()].concat();
+    let has = |kind: MarkKind| all.iter().any(|node| node.has(kind));
     let lines = [
         (MarkKind::Rule, RULES),
         (MarkKind::Tools, TOOLS),
@@ -195,7 +193,7 @@ impl<'g> Picture<'g> {
     }
 
     /// Places a scope and its content.
-    fn scope(&mut self, scope: &'g GraphScope, level: usize) -> Area {
+    fn scope(&mut self, scope: &'g GraphNode, level: usize) -> Area {
         let [left, right] = [0, TO_LANE].map(|lane| extent(scope, self.card, lane));
         let mut area = Area {
             x: self.axis - left,
@@ -213,9 +211,10 @@ impl<'g> Picture<'g> {
             if first.is_some() {
                 self.arrow();
             }
-            let area = match entry {
-                GraphEntry::Node(step) => self.card(step),
-                GraphEntry::Scope(inner) => self.scope(inner, level + 1),
+            let area = if entry.is_scope() {
+                self.scope(entry, level + 1)
+            } else {
+                self.card(entry)
             };
             first.get_or_insert(area);
         }
@@ -268,16 +267,16 @@ impl<'g> Picture<'g> {
     }
 
     /// Draws the line of `loop`, from the phases that may call it to the first entry, which is at `first`.
-    fn lane(&mut self, scope: &'g GraphScope, first: Option<Area>) {
+    fn lane(&mut self, scope: &'g GraphNode, first: Option<Area>) {
         let (Some(LoopEdge { from, .. }), Some(first)) = (&scope.loop_edge, first) else {
             return;
         };
         let middle = |area: Area| (area.x + area.width, area.y + area.height / 2);
-        // A subworkflow is entered at its title.
-        let mut to = match &scope.entries[0] {
-            GraphEntry::Node(_) => middle(first),
-            GraphEntry::Scope(_) => (first.x + first.width, first.y + 20),
-        };
+        let mut to = middle(first);
+        if scope.entries[0].is_scope() {
+            // It is entered at its title.
+            to.1 = first.y + 20;
+        }
         let areas = from.iter().map(|id| middle(self.areas[id]));
         let mut from: Vec<(u32, u32)> = areas.collect();
         // The arrow ends at the first phase, so a line starts there only if it is the only phase.

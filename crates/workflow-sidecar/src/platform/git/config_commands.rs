@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
-use workflow_core::definition::{ExpectedExit, OutputStream, RunCheck};
+use workflow_core::definition::RunCheck;
 
 use super::execution::{Git, NO_FILE, failed, no_repository};
 use super::location::Location;
@@ -48,13 +48,8 @@ const TIME: Duration = Duration::from_secs(10);
 fn as_command(key: &str, value: impl Into<String>) -> RunCheck {
     RunCheck {
         command: vec![key.to_owned(), value.into()],
-        shell: false,
         timeout: 1,
-        exit: ExpectedExit::Code(0),
-        stdout: None,
-        stream: OutputStream::default(),
-        cwd: None,
-        env: Vec::new(),
+        ..RunCheck::default()
     }
 }
 

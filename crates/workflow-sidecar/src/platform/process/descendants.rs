@@ -111,32 +111,13 @@ mod system {
     }
 }
 
-#[cfg(all(unix, not(target_os = "linux")))]
-mod system {
-    use rustix::process::{Pid, Signal, kill_process};
-
-    pub(crate) fn end_descendants() {}
-
-    pub(crate) fn kill_tree(root: u32) {
-        let pid = i32::try_from(root).ok().and_then(Pid::from_raw);
-        if let Some(pid) = pid {
-            // It may have ended meanwhile.
-            let _ = kill_process(pid, Signal::KILL);
-        }
-    }
-
-    pub(crate) fn is_stopped(_process: u32) -> bool {
-        false
-    }
-}
-
-#[cfg(windows)]
+#[cfg(not(target_os = "linux"))]
 mod system {
     pub(crate) fn end_descendants() {}
 
     pub(crate) fn kill_tree(root: u32) {
         if let Some(group) = super::super::ProcessGroup::numbered(root) {
-            group.end(None);
+            group.kill(None);
         }
     }
 

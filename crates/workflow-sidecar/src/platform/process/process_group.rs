@@ -117,7 +117,7 @@ impl ProcessGroup {
         let _ = kill_process_group(self.0, Signal::CONT);
     }
 
-    fn kill(self, _leader: Option<&mut Child>) {
+    pub(super) fn kill(self, _leader: Option<&mut Child>) {
         let _ = kill_process_group(self.0, Signal::KILL);
     }
 
@@ -151,9 +151,10 @@ impl ProcessGroup {
             .status();
     }
 
-    fn kill(self, leader: Option<&mut Child>) {
-        if let Some(child) = leader {
-            let _ = child.kill();
+    pub(super) fn kill(self, leader: Option<&mut Child>) {
+        match leader {
+            Some(child) => drop(child.kill()),
+            None => self.ask_to_end(),
         }
     }
 
