@@ -2,13 +2,15 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 /// Declares the enum, its numbers, summaries and help, a row a code.
 macro_rules! codes {
     ($($(#[doc = $summary:literal])+ $name:ident = $number:literal, $help:literal;)+) => {
         /// The kind of a diagnostic. A code keeps its number forever.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         pub enum Code {
-            $($(#[doc = $summary])+ $name,)+
+            $($(#[doc = $summary])+ #[serde(rename = $number)] $name,)+
         }
 
         impl Code {

@@ -12,6 +12,9 @@ mod visible;
 use std::fmt;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+
 pub use code::Code;
 pub(crate) use finding::{Finding, Span};
 pub use render::render;
@@ -20,22 +23,27 @@ pub use visible::{few, is_hidden, shown, visible, visible_lines};
 
 pub use crate::types::Severity;
 
-/// One mistake, or one thing worth knowing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Something the user should know about a definition or a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Diagnostic {
-    /// The kind of mistake.
+    /// The stable code, for example `WF012`.
+    #[schemars(with = "String")]
     pub code: Code,
-    /// Its severity.
+    /// The severity.
     pub severity: Severity,
-    /// One sentence, without control characters.
+    /// The problem, in one sentence.
     pub message: String,
     /// Its location, if it is in a file.
+    #[serde(flatten)]
     pub location: Option<Location>,
     /// The key of the workflow it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
-    /// The correction.
+    /// The fix.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
     /// The correction as a replacement at the location, where only one makes sense.
+    #[serde(skip)]
     pub fix: Option<Fix>,
 }
 
@@ -104,12 +112,19 @@ impl fmt::Display for Diagnostic {
 }
 
 /// A file, and where in it if that is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Location {
-    /// The path as it is shown to people.
+    /// The file it is about.
+    #[serde(serialize_with = "shared_text")]
+    #[schemars(with = "String")]
     pub file: Arc<str>,
     /// The lines and columns; `None` is the file as a whole.
+    #[serde(flatten)]
     pub region: Option<Region>,
+}
+
+fn shared_text<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text)
 }
 
 impl Location {
@@ -145,17 +160,20 @@ impl Location {
 }
 
 /// A stretch of a file. Lines and columns count from 1, columns in characters; the end is exclusive.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Region {
-    /// The line it starts in.
+    /// The line, from 1.
     pub line: u32,
-    /// The column it starts in.
+    /// The column in characters, from 1.
     pub column: u32,
     /// The line it ends in.
+    #[serde(skip)]
     pub end_line: u32,
     /// The column after its last character.
+    #[serde(skip)]
     pub end_column: u32,
     /// The first line, for showing.
+    #[serde(skip)]
     pub excerpt: Excerpt,
 }
 

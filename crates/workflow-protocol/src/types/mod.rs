@@ -3,7 +3,6 @@
 mod answer;
 mod branch;
 mod command;
-mod diagnostic;
 mod hook;
 mod host;
 mod lifecycle;
@@ -16,7 +15,6 @@ mod workflow;
 
 pub use branch::*;
 pub use command::*;
-pub use diagnostic::*;
 pub use hook::*;
 pub use host::*;
 pub use lifecycle::*;
@@ -29,6 +27,7 @@ pub use workflow::*;
 
 // The values that the engine has itself.
 pub use workflow_core::definition::{Show, Thinking, Tier as Source};
+pub use workflow_core::diagnostic::Diagnostic;
 pub use workflow_core::effect::{
     Action, AnswerKind as ResultType, BlockKind, BranchMutation, ContextMessage as Inject,
     Delivery, HostHints, Message, MessageOptions, Placement,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
+use workflow_core::diagnostic::{Code, Excerpt, Location, Region};
 use workflow_core::event::Entry;
 use workflow_core::run::{Path, entry_type, restore};
 use workflow_protocol::{
@@ -144,14 +145,26 @@ pub(crate) fn results() -> Vec<Written> {
 /// A diagnostic, and how it looks on the wire.
 fn diagnostic() -> (Diagnostic, Value) {
     let diagnostic = Diagnostic {
-        code: "WF012".into(),
-        severity: Severity::Error,
-        message: "unknown key `whitlist`".into(),
-        file: Some("a.md".into()),
-        line: Some(6),
-        column: Some(3),
-        workflow: None,
         help: None,
+        ..Diagnostic::new(
+            Code::UnknownGuardKey,
+            Severity::Error,
+            "unknown key `whitlist`",
+        )
+        .at(Location {
+            file: "a.md".into(),
+            region: Some(Region {
+                line: 6,
+                column: 3,
+                end_line: 6,
+                end_column: 11,
+                excerpt: Excerpt {
+                    text: "  whitlist: [read]".into(),
+                    start: 2,
+                    end: 10,
+                },
+            }),
+        })
     };
     let on_the_wire = json!({
         "code": "WF012", "severity": "error", "message": "unknown key `whitlist`", "file": "a.md", "line": 6, "column": 3,

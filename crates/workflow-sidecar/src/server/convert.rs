@@ -9,29 +9,10 @@ use std::collections::HashMap;
 use serde_json::value::to_raw_value;
 use workflow_core::Effects;
 use workflow_core::definition::{Listing, LoadOutcome, Loaded, PhaseEntry, Tier, Workflow};
-use workflow_core::diagnostic::Diagnostic;
 use workflow_core::effect::{AnswerKind, BranchMutation, ToolAnswer, ToolDecision};
 use workflow_protocol as protocol;
 
 pub(crate) use self::state::session_state_result;
-
-pub(super) fn diagnostics(diagnostics: &[Diagnostic]) -> Vec<protocol::Diagnostic> {
-    diagnostics.iter().map(diagnostic).collect()
-}
-
-fn diagnostic(diagnostic: &Diagnostic) -> protocol::Diagnostic {
-    let location = diagnostic.location.as_ref();
-    protocol::Diagnostic {
-        code: diagnostic.code.as_str().to_owned(),
-        severity: diagnostic.severity,
-        message: diagnostic.message.clone(),
-        file: location.map(|location| location.file.to_string()),
-        line: location.and_then(workflow_core::diagnostic::Location::line),
-        column: location.and_then(workflow_core::diagnostic::Location::column),
-        workflow: diagnostic.workflow.clone(),
-        help: diagnostic.help.clone(),
-    }
-}
 
 /// The title of a question of which hosts show nothing else.
 pub(super) fn whole_title(title: &str, message: &str) -> String {
@@ -41,7 +22,7 @@ pub(super) fn whole_title(title: &str, message: &str) -> String {
 pub(super) fn hook_result(out: Effects) -> protocol::HookResult {
     protocol::HookResult {
         guarded: None,
-        diagnostics: diagnostics(&out.diagnostics),
+        diagnostics: out.diagnostics,
         actions: out.actions,
     }
 }
@@ -49,7 +30,7 @@ pub(super) fn hook_result(out: Effects) -> protocol::HookResult {
 pub(super) fn branch_result(answer: BranchMutation, out: Effects) -> protocol::BranchResult {
     protocol::BranchResult {
         mutation: Some(answer).filter(|answer| answer.skip_conversation_restore),
-        diagnostics: diagnostics(&out.diagnostics),
+        diagnostics: out.diagnostics,
         actions: out.actions,
     }
 }
@@ -62,7 +43,7 @@ pub(super) fn tool_call_result(decision: ToolDecision, out: Effects) -> protocol
     protocol::ToolCallResult {
         block,
         mutation: None,
-        diagnostics: diagnostics(&out.diagnostics),
+        diagnostics: out.diagnostics,
         actions: out.actions,
     }
 }
@@ -79,7 +60,7 @@ pub(super) fn tool_execute_result(answer: ToolAnswer, out: Effects) -> protocol:
         details: Some(details),
         result_type: kind,
         is_error: (kind == Some(AnswerKind::Error)).then_some(true),
-        diagnostics: diagnostics(&out.diagnostics),
+        diagnostics: out.diagnostics,
         actions: out.actions,
     }
 }
@@ -100,7 +81,7 @@ pub(super) fn workflow_list_result(loaded: &Loaded) -> protocol::WorkflowListRes
                 Some(workflow_summary(workflow, listing))
             })
             .collect(),
-        diagnostics: diagnostics(&loaded.diagnostics),
+        diagnostics: loaded.diagnostics.clone(),
         actions: Vec::new(),
     }
 }

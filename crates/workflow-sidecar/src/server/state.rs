@@ -401,7 +401,7 @@ impl Server {
                 id,
                 CommandRunResult {
                     guarded: self.take_guarded_change(session),
-                    diagnostics: convert::diagnostics(&out.diagnostics),
+                    diagnostics: out.diagnostics,
                     actions: out.actions,
                 },
             ),

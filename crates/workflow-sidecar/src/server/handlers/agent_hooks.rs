@@ -11,7 +11,6 @@ use workflow_protocol::{
     BeforeAgentStartResult, HookResult, InputParams, TurnParams,
 };
 
-use super::super::convert;
 use super::super::state::Server;
 use super::{Handler, HandlerResult};
 
@@ -26,7 +25,7 @@ impl Handler<HookBeforeAgentStart> for Server {
             self.handle_call(&params, |session| session.handle_before_agent_start(prompt))?;
         Ok(Some(BeforeAgentStartResult {
             inject: message,
-            diagnostics: convert::diagnostics(&out.diagnostics),
+            diagnostics: out.diagnostics,
             actions: out.actions,
         }))
     }
@@ -70,7 +69,7 @@ impl Handler<HookAgentEnd> for Server {
                 persist: mutation.persist,
                 state: None,
             },
-            diagnostics: convert::diagnostics(&out.diagnostics),
+            diagnostics: out.diagnostics,
             actions: out.actions,
         }))
     }

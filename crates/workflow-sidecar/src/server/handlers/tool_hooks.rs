@@ -6,7 +6,6 @@ use workflow_protocol::{
     ToolCallParams, ToolCallResult, ToolResultMutation, ToolResultParams, ToolResultResult,
 };
 
-use super::super::convert;
 use super::super::requests::RequestKind;
 use super::super::state::Server;
 use super::{Handler, HandlerResult};
@@ -36,7 +35,7 @@ impl Handler<HookToolResult> for Server {
         });
         Ok(Some(ToolResultResult {
             mutation: content,
-            diagnostics: convert::diagnostics(&out.diagnostics),
+            diagnostics: out.diagnostics,
             actions: out.actions,
         }))
     }
