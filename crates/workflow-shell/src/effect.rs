@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::display::displayed;
 use crate::file_write::FileWrite;
+use crate::visible::displayed;
 
 /// The effect of a simple command, as far as its text shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

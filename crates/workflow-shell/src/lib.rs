@@ -3,7 +3,6 @@
 mod analysis;
 mod braces;
 mod command;
-mod display;
 mod effect;
 mod evaluate;
 mod file_access;
@@ -11,6 +10,7 @@ mod file_write;
 mod parse;
 mod pattern;
 mod programs;
+pub mod visible;
 mod word;
 
 pub use analysis::{Analysis, Unreadable};

@@ -31,6 +31,7 @@ mod show;
 mod simulate;
 mod store;
 mod telemetry;
+mod threads;
 mod time;
 mod user_settings;
 

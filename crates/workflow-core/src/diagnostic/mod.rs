@@ -7,7 +7,6 @@
 mod code;
 mod finding;
 mod render;
-mod visible;
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,8 +17,8 @@ use serde::{Serialize, Serializer};
 pub use code::Code;
 pub(crate) use finding::{Finding, Span};
 pub use render::render;
-pub(crate) use visible::push;
-pub use visible::{few, is_hidden, shown, visible, visible_lines};
+pub(crate) use workflow_shell::visible::push;
+pub use workflow_shell::visible::{few, is_hidden, shown, visible, visible_lines};
 
 pub use crate::types::Severity;
 

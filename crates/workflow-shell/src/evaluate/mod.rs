@@ -15,7 +15,6 @@ mod variables;
 
 use crate::analysis::{Analysis, Unreadable};
 use crate::command::StandardInput;
-use crate::display::displayed;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::parse::parse;
 use crate::parse::tree::{
@@ -23,6 +22,7 @@ use crate::parse::tree::{
     WordPart,
 };
 use crate::programs;
+use crate::visible::displayed;
 use crate::word::Word;
 use expand::{expand, output_behind};
 use outputs::{Output, printed_text, text_of_output};

@@ -3,10 +3,10 @@
 use super::scope::{MAX_PATH_BYTES, Scope, is_device};
 use crate::braces::expand_braces;
 use crate::command::SimpleCommand;
-use crate::display::displayed;
 use crate::effect::{Effect, UnknownReason};
 use crate::file_access::FileAccess;
 use crate::file_write::FileWrite;
+use crate::visible::displayed;
 use crate::word::is_descriptor;
 
 /// The number of file accesses after which a line counts as accessing any path.

@@ -5,7 +5,6 @@
 
 use std::future::{Future, ready};
 use std::io::{self, Write};
-use std::thread;
 
 use rmcp::RoleServer;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -16,6 +15,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use workflow_protocol::{Error, Kind};
 
 use crate::rpc::{DEFAULT_MAX_LINE, Frame, LineReader, Message, failure};
+use crate::threads::spawn;
 
 /// The messages that are read before the server takes them.
 const READ_AHEAD: usize = 16;
@@ -34,9 +34,7 @@ impl Lines {
                 tracing::error!("the pipe from the host failed: {error}");
             }
         };
-        thread::Builder::new()
-            .name("lines".to_owned())
-            .spawn(read)?;
+        spawn("lines", read)?;
         Ok(Self { messages })
     }
 }

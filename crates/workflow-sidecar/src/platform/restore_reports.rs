@@ -15,6 +15,8 @@ use tempfile::{NamedTempFile, TempPath};
 use workflow_core::event::RestoreOutcome;
 use workflow_store::create_private_dir;
 
+use crate::threads::spawn;
+
 const DIRECTORY: &str = "workflow-sidecar/restores";
 /// Time between two looks at the restores of other processes.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -111,10 +113,7 @@ pub(super) fn report_of_others(
         }
     };
     // On a thread of its own, because the caller has the lock of the server.
-    if let Err(error) = thread::Builder::new()
-        .name("restores".to_owned())
-        .spawn(wait)
-    {
+    if let Err(error) = spawn("restores", wait) {
         tracing::warn!("restores of other sessions cannot be reported: {error}");
     }
 }

@@ -5,12 +5,13 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
 
 use super::answers::open_requests::OpenRequests;
 use crate::store::{RunNote, of_agent_dir};
+use crate::threads::spawn;
 
 /// The thread that writes, started with the first note, and what it is sent.
 #[derive(Debug, Default)]
@@ -25,8 +26,7 @@ impl RunNotes {
         let mut writer = self.0.lock();
         if writer.is_none() {
             let ((sender, notes), answers) = (channel(), Arc::clone(answers));
-            let thread = thread::Builder::new().name("run-notes".to_owned());
-            match thread.spawn(move || work(&notes, &answers)) {
+            match spawn("run-notes", move || work(&notes, &answers)) {
                 Ok(thread) => *writer = Some((sender, thread)),
                 Err(error) => tracing::warn!("runs are not listed: {error}"),
             }

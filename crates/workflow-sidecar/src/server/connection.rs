@@ -6,7 +6,6 @@
 
 use std::io::{self, Stdout, Write};
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
@@ -17,6 +16,7 @@ use super::config::ServerConfig;
 use super::recording::{ConnectionRecorder, HostLine, RecordedServer};
 use crate::platform::{Platform, PlatformReport, RealPlatform};
 use crate::rpc::{Frame, LineReader};
+use crate::threads::spawn;
 
 /// The number of unsent bytes above which lines are written at once.
 const MAX_UNSENT: usize = 64 << 10;
@@ -45,9 +45,7 @@ pub(crate) fn serve(
         changed: Condvar::new(),
     });
     let waiting = Arc::clone(&connection);
-    let timer = thread::Builder::new()
-        .name("timer".to_owned())
-        .spawn(move || waiting.wait_for_deadlines())?;
+    let timer = spawn("timer", move || waiting.wait_for_deadlines())?;
     let reported = Arc::clone(&connection);
     real.listen(move |report| reported.handle_report(&report));
     let lines = LineReader::new(io::stdin().lock(), max_line);

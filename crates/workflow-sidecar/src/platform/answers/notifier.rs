@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::platform::process::wait_until;
+use crate::threads::spawn;
 use crate::user_settings::UserSettings;
 
 /// The time that the command has.
@@ -29,7 +29,7 @@ pub(super) fn show(command: Notifier, text: String) {
             tracing::warn!("the command of `notify` failed: {error}");
         }
     };
-    if let Err(error) = thread::Builder::new().name("notify".to_owned()).spawn(run) {
+    if let Err(error) = spawn("notify", run) {
         tracing::warn!("the command of `notify` cannot be run: {error}");
     }
 }

@@ -5,7 +5,6 @@
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread;
 use std::time::Instant;
 
 use super::Report;
@@ -14,6 +13,7 @@ use super::report::{check_name, could_not_run};
 use super::supervisor::SupervisorMessage;
 use super::watchdog::Watchdog;
 use crate::platform::process::{CheckError, Failure, ProcessGroup};
+use crate::threads;
 
 /// The hidden command that makes this binary a supervisor.
 const COMMAND: &str = "run-gate";
@@ -76,8 +76,7 @@ pub fn start(
     let for_job = write_end.try_clone().map_err(failed)?;
     let watchdog = Watchdog::new();
     let for_follower = watchdog.clone();
-    let thread = thread::Builder::new().name("gate".to_owned());
-    let spawned = thread.spawn(move || {
+    let spawned = threads::spawn("gate", move || {
         let mut follower = Follower {
             job,
             on_event,

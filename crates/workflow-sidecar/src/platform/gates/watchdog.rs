@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use workflow_core::definition::{Check, Gate};
 
 use crate::platform::process::{GRACE, is_stopped, kill_tree};
+use crate::threads::spawn;
 
 /// Time beyond a limit for a supervisor that is stopped.
 const MARGIN: Duration = Duration::from_secs(2);
@@ -57,8 +58,7 @@ impl Watchdog {
         state.limit = Instant::now() + BETWEEN;
         drop(state);
         let watchdog = self.clone();
-        let thread = thread::Builder::new().name("gate clock".to_owned());
-        thread.spawn(move || while watchdog.look() {}).map(drop)
+        spawn("gate clock", move || while watchdog.look() {}).map(drop)
     }
 
     /// Notes that a check begins.

@@ -5,10 +5,12 @@
 
 use std::io::Read;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
+use workflow_core::diagnostic::is_hidden;
+
+use crate::threads::spawn;
 
 /// Bytes of the end that are recorded, before colours are removed: they can be the larger part.
 const RECORDED: usize = 32 * 1024;
@@ -75,8 +77,7 @@ impl Output {
     ) -> std::io::Result<()> {
         self.captured().open += 1;
         let output = self.clone();
-        let reader = thread::Builder::new().name("gate output".to_owned());
-        let spawned = reader.spawn(move || {
+        let spawned = spawn("gate output", move || {
             let mut buffer = vec![0; 16 * 1024];
             loop {
                 match pipe.read(&mut buffer) {
@@ -198,15 +199,9 @@ fn last_bytes(text: &str, count: usize) -> &str {
 fn readable(line: &str) -> String {
     let plain = anstream::adapter::strip_str(line).to_string();
     let left = plain.rsplit('\r').find(|part| !part.trim().is_empty());
-    let seen = left.unwrap_or_default().chars().filter(|&c| is_harmless(c));
+    let characters = left.unwrap_or_default().chars();
+    let seen = characters.filter(|&c| c == '\t' || !is_hidden(c));
     seen.collect::<String>().trim_end().to_owned()
-}
-
-fn is_harmless(c: char) -> bool {
-    let turns_around =
-        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let breaks_line = matches!(c, '\u{2028}' | '\u{2029}');
-    c == '\t' || !(c.is_control() || turns_around || breaks_line)
 }
 
 /// Returns a text on one short line in printable form.

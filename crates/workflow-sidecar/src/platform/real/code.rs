@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -14,6 +14,7 @@ use crate::platform::effects::{Project, SessionContext};
 use crate::platform::git;
 use crate::platform::open_sessions::OpenSessions;
 use crate::platform::restore_reports::{self, RestoreNote};
+use crate::threads::spawn;
 
 const BEING_RESTORED: &str = "the code is being restored";
 /// No restore of a session has this number.
@@ -117,10 +118,7 @@ impl CodeRestores {
             let session = session.as_ref().unwrap_or(&asked_by);
             sessions.report(session, PlatformEvent::CodeRestored { restore, outcome });
         };
-        match thread::Builder::new()
-            .name("restore".to_owned())
-            .spawn(work)
-        {
+        match spawn("restore", work) {
             Ok(thread) => {
                 let mut restores = self.restores.lock();
                 restores.retain(|thread| !thread.is_finished());

@@ -8,10 +8,10 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::event::{Deliver, MAX_TEXT, TriggerEvent, TriggerOutcome, as_text};
+use crate::threads::spawn;
 
 /// Interval of polling.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -51,9 +51,8 @@ impl FileLocation {
 pub(super) fn watch(location: FileLocation, deliver: Deliver) -> Result<Sender<()>, String> {
     let (stop, stopped) = channel();
     let shown = location.path.display().to_string();
-    let thread = thread::Builder::new().name("trigger".to_owned());
     let mut poller = FilePoller::new(location, deliver, stopped);
-    let spawned = thread.spawn(move || poller.run());
+    let spawned = spawn("trigger", move || poller.run());
     spawned.map_err(|error| format!("{shown:?} cannot be watched: {error}"))?;
     Ok(stop)
 }

@@ -23,7 +23,6 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
@@ -46,6 +45,7 @@ use tokio_util::task::TaskTracker;
 
 use super::event::{Deliver, MAX_TEXT, TriggerEvent, TriggerOutcome, as_text};
 use super::unauthenticated::{UnauthenticatedConnections, UnauthenticatedSlot};
+use crate::threads;
 
 /// Time limit of a request, from the connection to the last byte of the body.
 const REQUEST_TIME: Duration = Duration::from_secs(5);
@@ -109,12 +109,10 @@ impl Webhook {
                 Err(error) => drop(open.send(Err(error))),
             }
         };
-        thread::Builder::new()
-            .name("webhook".to_owned())
-            .spawn(move || {
-                runtime.block_on(work);
-                runtime.shutdown_background();
-            })?;
+        threads::spawn("webhook", move || {
+            runtime.block_on(work);
+            runtime.shutdown_background();
+        })?;
         closed.recv().map_err(io::Error::other)??;
         Ok(Self { stop, closed })
     }

@@ -38,6 +38,11 @@ pub fn shown(text: &str) -> String {
     out
 }
 
+/// Text of a command line, fit for a message: its unknown parts are `…`.
+pub(crate) fn displayed(text: &str) -> String {
+    shown(&text.replace('\0', "…"))
+}
+
 /// Text from a file or a person on one line, whole: hidden characters escaped.
 #[must_use]
 pub fn visible(text: &str) -> String {
@@ -114,7 +119,7 @@ fn judged_at(text: &str, at: usize) -> Option<(char, bool)> {
 }
 
 /// Appends a character, escaped if it is hidden.
-pub(crate) fn push(out: &mut String, c: char, hidden: bool) {
+pub fn push(out: &mut String, c: char, hidden: bool) {
     if hidden {
         out.extend(c.escape_default());
     } else {
