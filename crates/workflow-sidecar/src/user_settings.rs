@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 use workflow_core::definition::SETTINGS_FILE;
 
-use crate::files::regular_file;
+use crate::files::{if_present, regular_file};
 use workflow_store::StoreError;
 
 /// Maximum number of bytes read.
@@ -24,9 +24,8 @@ pub(crate) struct UserSettings {
 
 /// Reads the beginning of a file; there is no text if it does not exist.
 fn read_text(path: &Path) -> io::Result<String> {
-    let file = match regular_file::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
-        opened => opened?,
+    let Some(file) = if_present(regular_file::open(path))? else {
+        return Ok(String::new());
     };
     let file = file.ok_or_else(|| io::Error::other("it is not a regular file"))?;
     let mut bytes = Vec::new();

@@ -1,14 +1,12 @@
 //! Packages that pi has installed, from its settings.
 
 use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
 use workflow_core::diagnostic::shown;
 
 use super::result::{InstallationCheck, Subject};
-use crate::files::expanded_home;
+use crate::files::{expanded_home, json};
 use crate::platform::disk::HOST_DIRECTORY;
 use crate::platform::on_path;
 
@@ -171,16 +169,13 @@ fn manifest(directory: &Path) -> Option<(String, String)> {
     Some((text("name")?, text("version")?))
 }
 
-/// Reads a JSON file; `None` if it is missing or not JSON, which counts as not installed.
-fn json(path: &Path) -> Option<Value> {
-    serde_json::from_slice(&fs::read(path).ok()?).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use tempfile::TempDir;
 
     use super::super::CheckStatus;
+    use std::fs;
+
     use super::*;
 
     fn write(root: &Path, path: &str, text: &str) {

@@ -7,9 +7,26 @@ mod file_state;
 mod home;
 pub(crate) mod regular_file;
 
+use std::fs;
+use std::io;
+use std::path::Path;
+
 pub(crate) use self::atomic_write::write_atomically;
 pub(crate) use self::file_state::FileState;
 pub(crate) use self::home::{STATE_DIRECTORY, expanded_home, home_dir};
+
+/// A result about a file or directory; `None` if it does not exist.
+pub(crate) fn if_present<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
+}
+
+/// The value in a JSON file; `None` if there is none that can be read.
+pub(crate) fn json(path: &Path) -> Option<serde_json::Value> {
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
 
 /// Returns true if an input is a pipe, which other processes of the user can open through `/proc`.
 #[cfg(unix)]

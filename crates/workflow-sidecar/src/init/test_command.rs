@@ -6,6 +6,7 @@ use std::path::Path;
 use workflow_core::definition::{Check, Gate, RunCheck};
 
 use super::ecosystem::DOTNET;
+use crate::files::json;
 
 /// The command that runs tests in the files of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -187,8 +188,7 @@ impl ProjectFiles<'_> {
 
     /// Returns true if a file has a script `test`, and not the one that npm writes into a new project.
     fn has_script(self, file: &str) -> bool {
-        let text = self.text(file).unwrap_or_default();
-        let package: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        let package = json(&self.0.join(file)).unwrap_or_default();
         match &package["scripts"]["test"] {
             serde_json::Value::String(script) => !script.contains("no test specified"),
             // Composer takes a list, too.

@@ -1,12 +1,11 @@
 //! Changes of files, and the reasons why one is not made.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 
-use crate::files::write_atomically;
+use crate::files::{if_present, write_atomically};
 
 /// A file, as it is and as it becomes.
 #[derive(Debug)]
@@ -27,11 +26,8 @@ impl FileChange {
 
 /// Reads a file; `None` if it does not exist.
 pub(super) fn read(path: &Path) -> anyhow::Result<Option<String>> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(anyhow!("{}: {error}", path.display())),
-    }
+    let text = if_present(fs::read_to_string(path));
+    text.map_err(|error| anyhow!("{}: {error}", path.display()))
 }
 
 /// The error of a file whose content does not allow the change.

@@ -1,14 +1,13 @@
 //! The newest session of pi in a project.
 
 use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Context as _;
 
 use super::file::{SessionFile, read_file};
-use crate::files::expanded_home;
+use crate::files::{expanded_home, json};
 use crate::platform::disk::HOST_DIRECTORY;
 
 /// The environment variable with pi's directory for sessions.
@@ -76,8 +75,7 @@ fn session_directory(project: &Path, agent_dir: &Path) -> PathBuf {
 
 /// The directory that pi's settings name. Settings that cannot be read name none: pi reports them itself.
 fn setting(directory: &Path) -> Option<String> {
-    let text = fs::read(directory.join("settings.json")).ok()?;
-    let settings: serde_json::Value = serde_json::from_slice(&text).ok()?;
+    let settings = json(&directory.join("settings.json"))?;
     let named = settings[SETTING].as_str()?;
     (!named.is_empty()).then(|| named.to_owned())
 }
@@ -91,6 +89,7 @@ fn usual_name(project: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::time::Duration;
 
     use super::*;

@@ -11,6 +11,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use workflow_store::create_private_dir;
 
+use crate::files::if_present;
 use crate::store::directory_of;
 
 const DIRECTORY: &str = "open";
@@ -39,10 +40,8 @@ pub(crate) fn mark(agent_dir: &Path, project: &Path) -> io::Result<File> {
 
 /// Returns true if a session of a project is open.
 pub(crate) fn is_open(agent_dir: &Path, project: &Path) -> io::Result<bool> {
-    let file = match File::open(path_of(agent_dir, project)?) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(error),
+    let Some(file) = if_present(File::open(path_of(agent_dir, project)?))? else {
+        return Ok(false);
     };
     match file.try_lock() {
         Ok(()) => Ok(false),

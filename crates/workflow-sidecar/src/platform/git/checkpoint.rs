@@ -17,6 +17,7 @@ use super::config_commands::{Configuration, GitOperation};
 use super::execution::{Git, LIST_BOUND, LONG_TIMEOUT, failed};
 use super::location::Location;
 use super::private_directory::PrivateDirectory;
+use crate::files::if_present;
 use crate::platform::process::{Failure, Monitor, one_line};
 
 /// Time for recording: the agent waits for it, and the host for the answer.
@@ -91,17 +92,14 @@ pub(crate) fn restore_checkpoint(
 
 /// Copies an index: git locks the index that it uses, and writes to it.
 fn copy_index(index: &Path, copy: &str) -> io::Result<()> {
-    match fs::copy(index, copy) {
+    // Git creates a missing index.
+    if if_present(fs::copy(index, copy))?.is_some() {
         // Git compares this time with those of the files, to find files that changed while it looked at them.
-        Ok(_) => {
-            let modified = fs::metadata(index)?.modified()?;
-            let copy = fs::File::options().write(true).open(copy)?;
-            copy.set_modified(modified)
-        }
-        // Git creates a missing index.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
+        let modified = fs::metadata(index)?.modified()?;
+        let copy = fs::File::options().write(true).open(copy)?;
+        copy.set_modified(modified)?;
     }
+    Ok(())
 }
 
 impl<'a> Checkpoints<'a> {

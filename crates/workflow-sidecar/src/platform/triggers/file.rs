@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, SystemTime};
 
 use super::event::{Deliver, MAX_TEXT, TriggerEvent, TriggerOutcome, as_text};
+use crate::files::if_present;
 use crate::threads::spawn;
 
 /// Interval of polling.
@@ -35,10 +36,8 @@ impl FileLocation {
         let (Some(parent), Some(name)) = (self.path.parent(), self.path.file_name()) else {
             return Err(io::Error::other("it is no plain file"));
         };
-        let parent = match parent.canonicalize() {
-            Ok(parent) => parent,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
+        let Some(parent) = if_present(parent.canonicalize())? else {
+            return Ok(None);
         };
         if !parent.starts_with(within) {
             return Err(io::Error::other("it is not in this project"));
@@ -208,14 +207,11 @@ impl Stamp {
 
 /// Returns the current state of the file; `None` if it does not exist or is empty.
 fn stamp(path: &Path) -> io::Result<Option<Stamp>> {
-    match path.symlink_metadata() {
-        Ok(metadata) => {
-            check(&metadata)?;
-            Ok(Some(Stamp::of(&metadata)).filter(|stamp| stamp.length > 0))
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+    let Some(metadata) = if_present(path.symlink_metadata())? else {
+        return Ok(None);
+    };
+    check(&metadata)?;
+    Ok(Some(Stamp::of(&metadata)).filter(|stamp| stamp.length > 0))
 }
 
 /// Accepts regular files with one name only: a device never ends, and the file that a link leads to must not be emptied.
