@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::PossibleValuesParser;
 use workflow_core::diagnostic::render;
 
 use super::project::UserDirectory;
 use crate::check::{CheckJson, Edits, annotation, check, correct, explanation, log};
 use crate::explain::ShellLine;
-use crate::hook_hosts;
+use crate::hook_hosts::{self, HookHost};
 use crate::present::{CommandOutcome, OutputFormat, json, say};
 
 const EXAMPLES: &str = "\
@@ -49,8 +48,8 @@ pub(super) struct Arguments {
     #[arg(long, requires = "fix")]
     dry_run: bool,
     /// Also report what this host cannot enforce (always reported for installed hosts)
-    #[arg(long, value_name = "HOST", value_parser = PossibleValuesParser::new(hook_hosts::names()))]
-    host: Vec<String>,
+    #[arg(long, value_name = "HOST", value_parser = hook_hosts::parser())]
+    host: Vec<&'static HookHost>,
     /// Show what a shell line does, command by command, and what each phase decides about it
     #[arg(long, value_name = "LINE", allow_hyphen_values = true)]
     explain_command: Option<String>,
@@ -89,10 +88,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         format.print(&line, ShellLine::text)?;
         return Ok(CommandOutcome::Success);
     }
-    let named = arguments.host.iter();
-    let named: Vec<_> = named.filter_map(|name| hook_hosts::host(name)).collect();
-    let checked =
-        |edits: &Edits| check(&arguments.paths, &arguments.user.directory(), &named, edits);
+    let agent_dir = arguments.user.directory();
+    let checked = |edits: &Edits| check(&arguments.paths, &agent_dir, &arguments.host, edits);
     let report = if arguments.fix {
         let corrected = correct(&std::env::current_dir()?, checked)?;
         if !arguments.dry_run {

@@ -1,13 +1,12 @@
 //! `explain`: the effective settings of a workflow or a phase, each with its source location.
 
-use clap::builder::PossibleValuesParser;
 use workflow_core::definition::load_located;
 use workflow_core::explain::phase_tree;
 
 use super::lookup;
 use super::project::Project;
 use crate::explain::Explanation;
-use crate::hook_hosts;
+use crate::hook_hosts::{self, HookHost};
 use crate::present::{CommandOutcome, OutputFormat};
 
 const EXAMPLES: &str = "\
@@ -32,8 +31,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     project: Project,
     /// Also list what this host does not enforce
-    #[arg(long, value_name = "HOST", value_parser = PossibleValuesParser::new(hook_hosts::names()))]
-    host: Option<String>,
+    #[arg(long, value_name = "HOST", value_parser = hook_hosts::parser())]
+    host: Option<&'static HookHost>,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
@@ -44,7 +43,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let loaded = load_located(&disk);
     let workflow = lookup::find_workflow(&loaded, &arguments.workflow)?;
     let tree = phase_tree(workflow, &loaded.catalog);
-    let host = arguments.host.as_deref().and_then(hook_hosts::host);
+    let host = arguments.host;
     let explanation = match &arguments.phase {
         None => Some(Explanation::of_workflow(workflow, &tree, host, &loaded)),
         Some(phase) => Explanation::of_phase(workflow, tree.find(phase)?, host, &loaded),

@@ -4,9 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::telemetry;
-use crate::hook_hosts;
+use crate::hook_hosts::{self, HookHost};
 use crate::present::CommandOutcome;
-use clap::builder::PossibleValuesParser;
 
 /// The time to send measurements after the answer. The host waits for the end of the process.
 const TIME_TO_EXPORT: Duration = Duration::from_millis(250);
@@ -22,8 +21,8 @@ A host's own configuration names this command: `workflow-sidecar install codex` 
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// The host that sends the event on standard input
-    #[arg(value_parser = PossibleValuesParser::new(hook_hosts::names()))]
-    host: String,
+    #[arg(value_parser = hook_hosts::parser())]
+    host: &'static HookHost,
     /// The directory of the store, instead of ~/.local/state/workflow-sidecar
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
@@ -32,11 +31,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> CommandOutcome {
-    let run = || match hook_hosts::host(&arguments.host) {
-        Some(host) => hook_hosts::run(host, arguments.state.as_deref()),
-        // The parser of the argument knows the hosts.
-        None => 2,
-    };
+    let run = || hook_hosts::run(arguments.host, arguments.state.as_deref());
     match arguments.telemetry.around(TIME_TO_EXPORT, run) {
         0 => CommandOutcome::Success,
         _ => CommandOutcome::Failed,

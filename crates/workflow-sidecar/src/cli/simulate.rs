@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<CommandOutcome> {
     if script.kind == ScriptKind::Typed {
         walk.introduce();
     }
-    walk.start_run(format!("{command} {}", arguments.description.join(" ")))?;
+    walk.start_run(&format!("{command} {}", arguments.description.join(" ")))?;
     walk.play(script)
 }
 

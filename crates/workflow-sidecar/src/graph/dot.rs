@@ -63,7 +63,7 @@ fn draw_order(out: &mut Page, graph: &Graph) {
         }
     }
     out.line(";");
-    out.append(&labelled);
+    out.add(&labelled.0);
 }
 
 fn draw_scope(out: &mut Page, scope: &GraphNode, level: usize) {

@@ -29,5 +29,5 @@ mod tools;
 
 pub(crate) use self::event::EventName;
 pub(crate) use self::host::{HookHost, TICKET_ARGUMENT};
-pub(crate) use self::hosts::{HOSTS, host, names};
+pub(crate) use self::hosts::{HOSTS, host, names, parser};
 pub(crate) use self::process::run;

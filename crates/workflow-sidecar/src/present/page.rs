@@ -78,11 +78,6 @@ impl Page {
         }
     }
 
-    /// Adds what another page has.
-    pub(crate) fn append(&mut self, other: &Self) {
-        self.0 += &other.0;
-    }
-
     /// Prints what was added, in colour only on a terminal.
     pub(crate) fn print(&mut self) -> anyhow::Result<()> {
         let mut out = anstream::stdout().lock();

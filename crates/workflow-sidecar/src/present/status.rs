@@ -296,16 +296,11 @@ pub(crate) fn since(file: &SessionFile<'_>) -> Option<Moment> {
         let Some(state) = entry.ours().and_then(|ours| restore(&[ours]).state) else {
             continue;
         };
-        let current = (
-            state.task_id,
-            state.active,
-            state.current_path,
-            state.global_step_count,
-        );
-        if position.as_ref() != Some(&current) {
-            since = entry.at();
+        let steps = state.global_step_count;
+        let current = Some((state.task_id, state.active, state.current_path, steps));
+        if position != current {
+            (position, since) = (current, entry.at());
         }
-        position = Some(current);
     }
     since.map(Moment)
 }

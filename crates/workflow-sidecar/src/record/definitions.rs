@@ -113,15 +113,11 @@ impl RecordedDirectory {
 
     /// Notes the entries of the workflows directory, or why it cannot be read. Its files are noted when they are read.
     pub(crate) fn note_entries(&mut self, entries: &Result<Vec<TierEntry>, FileProblem>) {
-        let entries = match entries {
-            Ok(entries) => entries,
-            Err(problem) => {
-                let closed = FileContent::problem(problem);
-                self.0.insert(WORKFLOWS.to_owned(), closed);
-                return;
-            }
-        };
-        for entry in entries {
+        if let Err(problem) = entries {
+            let closed = FileContent::problem(problem);
+            self.0.insert(WORKFLOWS.to_owned(), closed);
+        }
+        for entry in entries.iter().flatten() {
             let (name, content) = match entry {
                 TierEntry::Directory(name) => (name, FileContent::Empty(())),
                 TierEntry::Skipped { name, problem } => (name, FileContent::problem(problem)),

@@ -44,20 +44,12 @@ pub(crate) struct ReplayRow {
     pub(crate) result: TranscriptResult,
 }
 
-/// The files to replay: each one named, and those of each directory named.
-fn transcripts(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for path in named {
-        if path.is_dir() {
-            found.extend(inside(path)?);
-        } else {
-            found.push(path.clone());
-        }
+/// The files to replay: the one named, or those of the directory named.
+fn transcripts(named: &Path) -> Result<Vec<PathBuf>> {
+    if !named.is_dir() {
+        return Ok(vec![named.to_path_buf()]);
     }
-    Ok(found)
-}
-
-fn inside(directory: &Path) -> Result<Vec<PathBuf>> {
+    let directory = named;
     let unreadable = || format!("{} cannot be read", directory.display());
     let entries = directory.read_dir().with_context(unreadable)?;
     let paths = entries.map(|entry| Ok(entry.with_context(unreadable)?.path()));
@@ -76,7 +68,11 @@ pub(crate) fn replay_all(
     instead: &Tiers,
     bless: bool,
 ) -> Result<Vec<ReplayRow>> {
-    let paths = transcripts(named)?;
+    let paths: Vec<_> = named
+        .iter()
+        .map(|path| transcripts(path))
+        .collect::<Result<_>>()?;
+    let paths = paths.concat();
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
     let next = Mutex::new(paths.iter().enumerate());
     let played = Mutex::<BTreeMap<usize, ReplayRow>>::default();

@@ -84,13 +84,8 @@ pub(crate) enum ScriptCommand {
     },
     /// The conversation goes back to where a checkpoint was made.
     Back(u64),
-    /// A person runs a command of ours.
-    Run {
-        name: String,
-        arguments: String,
-    },
-    /// The host replaces older messages by a summary.
-    Compact,
+    /// The host calls a method: a person runs a command of ours, or older messages become a summary.
+    Call(&'static str, Value),
     /// The session is loaded anew from its entries.
     Reload,
     Help,
@@ -162,10 +157,7 @@ impl ScriptCommand {
                 let near = nearest(name, commands).map(|near| format!("/{near}"));
                 return Err(unknown(word, near.as_deref()));
             }
-            return Ok(Self::Run {
-                name: name.to_owned(),
-                arguments: rest.to_owned(),
-            });
+            return Ok(Self::run(name, rest));
         }
         let wants = |what: &str, example: &str| anyhow!("`{word}` wants {what}: {example}");
         Ok(match (word, rest) {
@@ -213,7 +205,7 @@ impl ScriptCommand {
                 let answer = some(rest).ok_or(wants("an answer", "choose approve"))?;
                 Self::Answer(answer.into())
             }
-            ("compact", "") => Self::Compact,
+            ("compact", "") => Self::Call("hook/session_compact", json!({ "event": {} })),
             ("reload", "") => Self::Reload,
             ("help", "") => Self::Help,
             ("quit" | "exit", "") => Self::Quit,
@@ -245,6 +237,12 @@ impl ScriptCommand {
             _ if WORDS.contains(&word) => return Err(unknown(line, None)),
             _ => return Err(unknown(word, nearest(word, WORDS))),
         })
+    }
+
+    /// A command of ours that a person runs.
+    pub(super) fn run(name: &str, arguments: &str) -> Self {
+        let params = json!({ "name": name, "arguments": arguments });
+        Self::Call("command/run", params)
     }
 
     /// A call of `workflow_step`.

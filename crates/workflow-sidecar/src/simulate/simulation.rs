@@ -64,7 +64,7 @@ impl<'a> Simulation<'a> {
         self.happen(command)?;
         self.continue_call()?;
         for reaction in self.host.take_reactions() {
-            page.append(&reaction.0);
+            page.add(&reaction.0.0);
         }
         let mut labels = std::mem::take(&mut self.verdicts);
         labels.push(self.phase());
@@ -114,11 +114,7 @@ impl<'a> Simulation<'a> {
             ScriptCommand::Answer(answer) => self.host.answer(answer),
             ScriptCommand::Gate(verdict, said) => self.host.end_gate(*verdict, said),
             ScriptCommand::Back(number) => self.back(*number),
-            ScriptCommand::Run { name, arguments } => {
-                let params = json!({ "name": name, "arguments": arguments });
-                self.host.call("command/run", &params).map(drop)
-            }
-            ScriptCommand::Compact => self.hook("session_compact", &json!({})).map(drop),
+            ScriptCommand::Call(method, params) => self.host.call(method, params).map(drop),
             ScriptCommand::Reload => {
                 self.is_running = false;
                 self.host.start_session()

@@ -62,10 +62,9 @@ impl<'a> Walk<'a> {
     }
 
     /// Starts a run with the arguments of `/workflow`.
-    pub(crate) fn start_run(&mut self, arguments: String) -> Result<()> {
+    pub(crate) fn start_run(&mut self, arguments: &str) -> Result<()> {
         self.echo(&format!("/workflow {arguments}"));
-        let name = "workflow".to_owned();
-        let command = ScriptCommand::Run { name, arguments };
+        let command = ScriptCommand::run("workflow", arguments);
         self.simulation.play(&command, &mut self.page)?;
         Ok(())
     }

@@ -5,7 +5,7 @@ mod codex;
 mod copilot;
 mod gemini;
 
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::host::HookHost;
 
@@ -24,6 +24,11 @@ pub(crate) fn names() -> impl Iterator<Item = PossibleValue> {
         PossibleValue::new(host.name).help(format!("{}{note}", host.title))
     };
     HOSTS.into_iter().map(value)
+}
+
+/// The parser of a host's name on the command line.
+pub(crate) fn parser() -> impl TypedValueParser<Value = &'static HookHost> {
+    PossibleValuesParser::new(names()).try_map(|name| host(&name).ok_or("there is no such host"))
 }
 
 /// Finds a host by its name.

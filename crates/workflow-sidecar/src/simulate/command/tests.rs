@@ -54,13 +54,9 @@ fn a_line_is_a_command_and_what_must_come_of_it() {
         }
     );
     assert_eq!(read("back 2").command, ScriptCommand::Back(2));
-    let arguments = "fix the total".to_owned();
     assert_eq!(
         read("/workflow fix the total").command,
-        ScriptCommand::Run {
-            name: "workflow".to_owned(),
-            arguments
-        }
+        ScriptCommand::run("workflow", "fix the total")
     );
 }
 
@@ -90,10 +86,7 @@ fn next_takes_an_outcome_and_outputs() {
 #[test]
 fn every_command_of_a_person_can_be_played() {
     let played = read("/workflow-resume +20 turns").command;
-    let resume = ScriptCommand::Run {
-        name: "workflow-resume".to_owned(),
-        arguments: "+20 turns".to_owned(),
-    };
+    let resume = ScriptCommand::run("workflow-resume", "+20 turns");
     assert_eq!(played, resume);
     for control in Control::ALL {
         assert!(ScriptLine::read(&format!("/{}", control.command())).is_ok());
