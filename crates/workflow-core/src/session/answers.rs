@@ -2,7 +2,7 @@
 
 use super::Session;
 use super::changed_files;
-use super::checkpoints::{self, PendingRestore};
+use super::checkpoints;
 use super::controls::settle;
 use super::questions::{TIMED_OUT, Topic, Unanswered};
 use crate::definition::{Tier, Trigger};
@@ -87,7 +87,7 @@ impl Session {
         let snapshot = can_ask.then(|| self.checkpoints.to_restore(turn, entries, &mut self.out));
         match snapshot.flatten() {
             Some(snapshot) => {
-                let topic = Topic::Restore(PendingRestore { request, snapshot });
+                let topic = Topic::Restore { request, snapshot };
                 self.questions
                     .ask(topic, checkpoints::question(), &mut self.out);
             }
@@ -97,7 +97,7 @@ impl Session {
 
     /// Withdraws the question whether to restore the code, because the conversation continues without an answer.
     pub(super) fn withdraw_restore_question(&mut self, why: &str) {
-        self.withdraw_all(|topic| matches!(topic, Topic::Restore(_)), why);
+        self.withdraw_all(|topic| matches!(topic, Topic::Restore { .. }), why);
     }
 
     /// Withdraws the questions whose topics fit, for a reason.
@@ -138,10 +138,16 @@ impl Session {
             }
             Topic::Triggers(_) => self.triggers.decline("you did not agree", &mut self.out),
             Topic::Move(pending) => self.on_move_answer(&pending, answer),
-            Topic::Restore(pending) => {
+            Topic::Restore { request, snapshot } => {
                 let trusted = self.host.project_trusted;
-                self.checkpoints
-                    .on_answer(pending, answer, trusted, &mut self.ids, &mut self.out);
+                self.checkpoints.on_answer(
+                    request,
+                    snapshot,
+                    answer,
+                    trusted,
+                    &mut self.ids,
+                    &mut self.out,
+                );
             }
             Topic::ChangedFiles { digest, state } => {
                 self.on_changes_answer(digest, &state, confirmed);
@@ -194,7 +200,7 @@ impl Session {
             (Topic::Move(pending), Withdrawn(why)) => {
                 settle(pending.request, Notice::info(why), &mut self.out);
             }
-            (Topic::Restore(pending), why) => {
+            (Topic::Restore { request, .. }, why) => {
                 let since = self.out.mark();
                 match why {
                     TimedOut(notice) => self.out.warn(notice),
@@ -204,7 +210,7 @@ impl Session {
                             .inform(format!("[workflow] The code was not changed: {why}."));
                     }
                 }
-                checkpoints::proceed(pending.request, false, since, &mut self.out);
+                checkpoints::proceed(request, false, since, &mut self.out);
             }
             (Topic::Triggers(_), TimedOut(_)) => self.triggers.decline(TIMED_OUT, &mut self.out),
             (Topic::ChangedFiles { .. }, TimedOut(notice)) => self.out.warn(notice),

@@ -59,13 +59,6 @@ pub(crate) struct Checkpoints {
     restore: Option<RestoreInProgress>,
 }
 
-/// A conversation that goes back once the user has said whether to restore the code.
-#[derive(Debug, Clone)]
-pub(crate) struct PendingRestore {
-    pub(crate) request: RequestId,
-    pub(crate) snapshot: Snapshot,
-}
-
 /// A restore of the code.
 #[derive(Debug, Clone)]
 struct RestoreInProgress {
@@ -181,13 +174,13 @@ impl Checkpoints {
     /// Restores the code if the person agreed.
     pub(crate) fn on_answer(
         &mut self,
-        pending: PendingRestore,
+        request: RequestId,
+        snapshot: Snapshot,
         answer: Answer<'_>,
         project_trusted: bool,
         ids: &mut Ids,
         out: &mut Effects,
     ) {
-        let PendingRestore { request, snapshot } = pending;
         let only_code = answer == Answer::Chosen(CODE_ONLY);
         let restores = only_code || answer == Answer::Chosen(YES);
         if !restores || !project_trusted {

@@ -65,12 +65,6 @@ fn previous_name<'c>(position: &Position<'c>, catalog: &'c Catalog) -> &'c str {
     previous.map_or("(start)", |entry| entry_name(entry, catalog))
 }
 
-/// The line with the path of the phase.
-fn header(position: &Position<'_>) -> String {
-    let (path, Phase { emoji, name, .. }) = (position.breadcrumb(), position.phase);
-    format!("[Workflow path: {path} ▸ {emoji} {name}]")
-}
-
 /// The topic of a part of the context message, in the order of the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -210,8 +204,9 @@ impl SentContext {
 impl PhaseContext {
     /// A message without parts.
     pub(crate) fn new(position: &Position<'_>) -> Self {
+        let (path, Phase { emoji, name, .. }) = (position.breadcrumb(), position.phase);
         Self {
-            header: header(position),
+            header: format!("[Workflow path: {path} ▸ {emoji} {name}]"),
             parts: Vec::new(),
         }
     }

@@ -53,7 +53,7 @@ impl Session {
         self.with_run(|run, _| run.user_answer = None);
         let phase = self.phase().map(|resolved| &resolved.phase);
         if phase.is_some_and(|phase| !phase.gate.is_empty()) {
-            self.start_gate()
+            self.run_gate(self.commands_to_trust())
         } else if phase.is_some_and(|phase| phase.approve.is_some()) {
             exit.checked = Some(self.out.now());
             self.need_approval(exit)
@@ -275,11 +275,6 @@ impl Session {
         run.map(ActiveRun::commands_to_trust).unwrap_or_default()
     }
 
-    /// Runs the gate, if its commands are trusted.
-    fn start_gate(&mut self) -> Next {
-        self.run_gate(self.commands_to_trust())
-    }
-
     /// Runs the gate; `commands` are those that need the user's trust.
     fn run_gate(&mut self, commands: Vec<RunCheck>) -> Next {
         let run = self.run.as_ref();
@@ -462,7 +457,7 @@ impl Session {
         // A way back or out does not need a fresh result.
         if is_onward && has_gate && !is_valid {
             exit.approved = true;
-            return self.start_gate();
+            return self.run_gate(self.commands_to_trust());
         }
         Err(ExitOutcome::Advance(std::mem::take(&mut exit.reports)))
     }

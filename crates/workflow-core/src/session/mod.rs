@@ -454,7 +454,7 @@ impl Session {
     /// for an approval. It answers the agent that asks to cancel, so that question is withdrawn.
     fn on_user_message(&mut self) {
         self.auto_continue.cancel_countdown(&mut self.out);
-        self.withdraw_cancel_question();
+        self.questions.close_all(Topic::is_cancel, &mut self.out);
         self.auto_continue.reminded = None;
         self.with_run(ActiveRun::reset_counters);
     }

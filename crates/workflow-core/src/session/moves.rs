@@ -190,13 +190,8 @@ impl Session {
         self.auto_continue.cancel_countdown(&mut self.out);
         self.cancel_exit(why);
         self.cancel_confirmations();
-        self.withdraw_cancel_question();
-        self.cancel_pending_calls("the run has moved on");
-    }
-
-    /// Withdraws the question whether the run is cancelled.
-    pub(super) fn withdraw_cancel_question(&mut self) {
         self.questions.close_all(Topic::is_cancel, &mut self.out);
+        self.cancel_pending_calls("the run has moved on");
     }
 
     /// Withdraws every confirmation of a move.

@@ -164,20 +164,17 @@ impl PhaseExit {
 
     /// Returns true if the user leaves the phase.
     pub(super) fn is_by_user(&self) -> bool {
-        let exit = self.0.as_ref();
-        exit.is_some_and(|(exit, _)| matches!(exit.by, Leaver::User { .. }))
+        matches!(&self.0, Some((exit, _)) if matches!(exit.by, Leaver::User { .. }))
     }
 
     /// Returns true if a question for approval is open.
     pub(super) fn asks_for_approval(&self) -> bool {
-        let exit = self.0.as_ref();
-        exit.is_some_and(|(_, awaited)| awaited.is_approval())
+        matches!(&self.0, Some((_, awaited)) if awaited.is_approval())
     }
 
     /// Returns true if this request is the call of `next` in progress.
     pub(super) fn is_for(&self, request: RequestId) -> bool {
-        let exit = self.0.as_ref();
-        exit.is_some_and(|(exit, _)| exit.by.request() == Some(request))
+        matches!(&self.0, Some((exit, _)) if exit.by.request() == Some(request))
     }
 }
 

@@ -5,14 +5,13 @@
 use std::collections::BTreeMap;
 
 use super::Abilities;
-use super::checkpoints::PendingRestore;
 use super::commands::PendingStart;
 use super::controls::PendingMove;
 use super::tool_guard::PendingCall;
 use crate::definition::{RunCheck, Trigger};
 use crate::effect::{Effects, Question};
 use crate::run::RunState;
-use crate::types::{Millis, QuestionId};
+use crate::types::{Millis, QuestionId, RequestId, Snapshot};
 
 /// The time that a person has to answer, unless the settings have another.
 const TIMEOUT: Millis = 30 * 60 * 1000;
@@ -61,8 +60,11 @@ pub(crate) enum Topic {
     Approval,
     /// A move of the run that passes gates or approvals over.
     Move(Box<PendingMove>),
-    /// A restore of the code.
-    Restore(PendingRestore),
+    /// A restore of the code, before a conversation goes back.
+    Restore {
+        request: RequestId,
+        snapshot: Snapshot,
+    },
     /// Trust in these triggers of the project.
     Triggers(Vec<Trigger>),
     /// Files that changed during the run.
@@ -99,7 +101,7 @@ impl Topic {
             Self::Trust | Self::StartTrust(_) => "Nothing was trusted, and no command was run.",
             Self::Approval => "Nothing was approved.",
             Self::Move(_) => "The workflow was not moved.",
-            Self::Restore(_) => "The code was not changed.",
+            Self::Restore { .. } => "The code was not changed.",
             Self::Triggers(_) => "The triggers of the project are not watched.",
             Self::ChangedFiles { .. } => "The run keeps its rules.",
             Self::Cancel => "The workflow is not cancelled.",

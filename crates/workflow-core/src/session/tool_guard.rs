@@ -130,11 +130,11 @@ impl CallGuard {
             exception(levels, times, on_repeat, cannot_ask.is_none())
         };
         // An open question is not a denial: the same call may wait several times at once.
-        if matches!(next, Consequence::Block(_)) || !needs_consent {
+        if next.is_err() || !needs_consent {
             self.repeated = Some(RepeatedDenial { hash, times });
         }
         match next {
-            Consequence::Ask(why) => {
+            Ok(why) => {
                 let location = phase.map(ResolvedPhase::location);
                 let cause = cause(&denial, call.tool());
                 let question = call_question(call, location, &why, &cause, needs_consent);
@@ -145,7 +145,7 @@ impl CallGuard {
                 };
                 Verdict::Ask(question, pending)
             }
-            Consequence::Block(addition) => {
+            Err(addition) => {
                 // The first of the same calls is enough.
                 if let Some(rule) = denial.rule.filter(|rule| rule.notify && times == 1) {
                     out.warn(block_notice(&denial, rule, call.tool()));
@@ -240,18 +240,14 @@ fn hash_of(call: &Call<'_>, reason: &str) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// The consequence of a denial by a rule.
-enum Consequence {
-    /// A person is asked, with this sentence.
-    Ask(String),
-    /// The call is blocked. This is added to the reason.
-    Block(String),
-}
+/// The sentence with which a person is asked about a denial by a rule. The error is added to the reason of a call that is
+/// blocked.
+type Sentence = Result<String, String>;
 
 /// Asks for consent, unless the same call was declined too often. A yes is given to all levels that ask.
-fn consent(levels: &[String], times: u32, cannot_ask: Option<&str>) -> Consequence {
+fn consent(levels: &[String], times: u32, cannot_ask: Option<&str>) -> Sentence {
     if cannot_ask.is_none() && times <= REPEATED_DENIALS {
-        return Consequence::Ask(match levels {
+        return Ok(match levels {
             [] | [_] => "This call needs your consent.".to_owned(),
             all => format!(
                 "This call needs your consent, by rules of {}.",
@@ -262,19 +258,19 @@ fn consent(levels: &[String], times: u32, cannot_ask: Option<&str>) -> Consequen
     let addition = cannot_ask.map_or_else(String::new, |why| {
         format!("\nIt needs the consent of the user, and {why}.")
     });
-    Consequence::Block(addition + &stop_trying(times))
+    Err(addition + &stop_trying(times))
 }
 
 /// Asks for an exception, if the same call is denied again and again and a person may override all of these levels.
-fn exception(levels: &[String], times: u32, on_repeat: OnRepeat, can_ask: bool) -> Consequence {
+fn exception(levels: &[String], times: u32, on_repeat: OnRepeat, can_ask: bool) -> Sentence {
     if on_repeat == OnRepeat::Block || levels.is_empty() || times != REPEATED_DENIALS || !can_ask {
-        return Consequence::Block(stop_trying(times));
+        return Err(stop_trying(times));
     }
     let by = match levels {
         [_] => String::new(),
         all => format!(" It is blocked by rules of {}.", all.join(" and ")),
     };
-    Consequence::Ask(format!(
+    Ok(format!(
         "The agent has tried this call three times in a row.{by}"
     ))
 }

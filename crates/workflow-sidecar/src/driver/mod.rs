@@ -46,11 +46,12 @@ pub(crate) struct Driver {
     reach: Reach,
     /// The gate that runs, if the host runs its commands.
     host_gate: Option<HostGate>,
-    host_calls: Vec<HostCall>,
-    /// True if an event led to more than an answer.
-    has_changed: bool,
+    /// The calls of the host that gates need.
+    pub(crate) host_calls: Vec<HostCall>,
+    /// True if an event led to more than an answer, since this was last taken.
+    pub(crate) has_changed: bool,
     /// The effect that was left out because it cannot be repeated.
-    left_out: Option<Effect>,
+    pub(crate) left_out: Option<Effect>,
 }
 
 /// The effects that a driver performs.
@@ -183,11 +184,6 @@ impl Driver {
         })
     }
 
-    /// Returns true if an event since the last call led to more than an answer.
-    pub(crate) fn take_change(&mut self) -> bool {
-        std::mem::take(&mut self.has_changed)
-    }
-
     /// The time at which [`poll`](Self::poll) is due next.
     pub(crate) fn deadline(&self) -> Option<Millis> {
         let of_command = self.host_gate.as_ref().and_then(HostGate::deadline);
@@ -221,16 +217,6 @@ impl Driver {
     /// Lets the user answer outside of the host from now on.
     pub(crate) fn open(&self) {
         self.platform.open_session(&self.context());
-    }
-
-    /// Takes the calls of the host that gates need.
-    pub(crate) fn take_host_calls(&mut self) -> Vec<HostCall> {
-        std::mem::take(&mut self.host_calls)
-    }
-
-    /// Takes the effect that was left out because it cannot be repeated.
-    pub(crate) fn take_left_out(&mut self) -> Option<Effect> {
-        self.left_out.take()
     }
 
     fn perform(&mut self, effect: Effect, now: Millis) -> Option<PlatformEvent> {

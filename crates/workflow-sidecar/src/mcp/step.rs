@@ -149,7 +149,7 @@ impl StepRunner {
             }
             let (request, mut answer) =
                 session.request(|session, request| session.handle_workflow_step(request, &call));
-            if let Some(Effect::RunGate(run)) = session.driver.take_left_out() {
+            if let Some(Effect::RunGate(run)) = session.driver.left_out.take() {
                 let text = serde_json::to_string(&run).expect("a gate has string keys only");
                 let Some(ran) = &finished else {
                     // Hooks continue while the gate runs.

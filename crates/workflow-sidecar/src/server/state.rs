@@ -319,7 +319,7 @@ impl Server {
         let _entered = span.enter();
         let (result, mut out) = event(&mut open.driver, now);
         PhaseClock::follow(&mut open.clock, &open.driver.session, now);
-        if open.driver.take_change() {
+        if std::mem::take(&mut open.driver.has_changed) {
             let ended = out.ended.iter().map(ended_run).collect();
             self.note_runs(id, ended, Session::view);
         }
@@ -357,7 +357,7 @@ impl Server {
             return;
         };
         open.deadline = open.driver.deadline();
-        for call in open.driver.take_host_calls() {
+        for call in std::mem::take(&mut open.driver.host_calls) {
             match call {
                 HostCall::Run(command) => {
                     let request = self.asked.add(HostRequest::Command(id.to_owned()));

@@ -41,7 +41,7 @@ pub(super) fn carry_out(
         session.handle(|session| session.handle_answer(question.id, yes));
         answer = session.take_answer(request);
     }
-    if answer.is_none() || session.driver.take_left_out().is_some() {
+    if answer.is_none() || session.driver.left_out.take().is_some() {
         // A gate may run for minutes and a hook may not, so the agent's call runs it. Nothing is stored of this.
         return match command.action {
             PromptAction::Control(Control::Approve, _) => HookAnswer::refused(

@@ -113,7 +113,7 @@ impl EventHandler<'_> {
             session.drop_notices();
         }
         drop(session.take_questions());
-        session.driver.take_left_out();
+        session.driver.left_out = None;
         session
     }
 
