@@ -124,15 +124,25 @@ impl Effects {
     /// Returns true if nothing must be done but to answer.
     #[must_use]
     pub fn is_only_answered(&self) -> bool {
-        let mut answers = self.answers.iter();
-        answers.all(|answer| answer.actions.is_empty())
-            && self.actions.is_empty()
-            && self.diagnostics.is_empty()
-            && self.questions.is_empty()
-            && self.withdrawn.is_empty()
-            && self.effects.is_empty()
-            && self.denied.is_empty()
-            && self.ended.is_empty()
+        let Self {
+            now: _,
+            actions,
+            diagnostics,
+            questions,
+            withdrawn,
+            answers,
+            effects,
+            denied,
+            ended,
+        } = self;
+        actions.is_empty()
+            && diagnostics.is_empty()
+            && questions.is_empty()
+            && withdrawn.is_empty()
+            && answers.iter().all(|answer| answer.actions.is_empty())
+            && effects.is_empty()
+            && denied.is_empty()
+            && ended.is_empty()
     }
 
     /// Has the host do something.
@@ -316,29 +326,32 @@ impl Effect {
     #[must_use]
     pub fn has_result(&self, event: &PlatformEvent) -> bool {
         use PlatformEvent as Event;
-        match (self, event) {
-            (
-                Self::RunGate(run),
-                Event::GateNotTrusted { gate } | Event::GateFinished { gate, .. },
-            ) => *gate == run.id,
-            (Self::RestoreCode { restore, .. }, Event::CodeRestored { restore: of, .. }) => {
-                of == restore
+        match self {
+            Self::RunGate(run) => {
+                matches!(event, Event::GateNotTrusted { gate } | Event::GateFinished { gate, .. } if *gate == run.id)
             }
-            (
-                Self::RequestApproval(_),
+            Self::TakeBaseline { .. } => matches!(event, Event::BaselineTaken { .. }),
+            Self::CheckTrust { .. } => matches!(event, Event::CommandsNotTrusted),
+            Self::RequestApproval(_) => matches!(
+                event,
                 Event::ApprovalRequested { .. }
-                | Event::ApprovalNotStored { .. }
-                | Event::ApprovalAnswered { .. },
-            )
-            | (Self::TakeBaseline { .. }, Event::BaselineTaken { .. })
-            | (Self::CheckTrust { .. }, Event::CommandsNotTrusted)
-            | (Self::ReadApproval(_), Event::ApprovalRead { .. })
-            | (
-                Self::RecordCheckpoint,
-                Event::CheckpointRecorded { .. } | Event::CheckpointFailed { .. },
-            )
-            | (Self::WatchTriggers { .. }, Event::TriggersWatched { .. }) => true,
-            _ => false,
+                    | Event::ApprovalNotStored { .. }
+                    | Event::ApprovalAnswered { .. }
+            ),
+            Self::ReadApproval(_) => matches!(event, Event::ApprovalRead { .. }),
+            Self::RecordCheckpoint => matches!(
+                event,
+                Event::CheckpointRecorded { .. } | Event::CheckpointFailed { .. }
+            ),
+            Self::RestoreCode { restore, .. } => {
+                matches!(event, Event::CodeRestored { restore: of, .. } if of == restore)
+            }
+            Self::WatchTriggers { .. } => matches!(event, Event::TriggersWatched { .. }),
+            Self::CancelGate { .. }
+            | Self::TrustCommands { .. }
+            | Self::ClearApproval { .. }
+            | Self::StopWatching
+            | Self::TrustTriggers { .. } => false,
         }
     }
 
