@@ -2,7 +2,10 @@
 //!
 //! What is stored there, and how, is [`workflow_store`].
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
 
 pub(crate) use workflow_store::{
     AnswerRight, IndexedRun, POSTGRES_SCHEMA, Run, RunNote, RunQuery, Saved, SessionChange,
@@ -33,10 +36,18 @@ pub(crate) fn of_agent_dir(agent_dir: &Path) -> Result<Store, StoreError> {
     open(directory_of(agent_dir)?, agent_dir)
 }
 
-/// Returns the store with a directory, and with the settings of an agent directory.
+/// The servers that the user's settings named when this process read them first, by agent directory. Who can write the settings
+/// must not choose the server that answers in an open session.
+static SERVERS: Mutex<BTreeMap<PathBuf, Option<String>>> = Mutex::new(BTreeMap::new());
+
+/// Returns the store with a directory, and with the settings of an agent directory as this process read them first.
 pub(crate) fn open(directory: PathBuf, agent_dir: &Path) -> Result<Store, StoreError> {
-    let settings = UserSettings::read(agent_dir)?;
-    workflow_store::open(directory, settings.store.as_deref())
+    let mut servers = SERVERS.lock();
+    if !servers.contains_key(agent_dir) {
+        let server = UserSettings::read(agent_dir)?.store;
+        servers.insert(agent_dir.to_path_buf(), server);
+    }
+    workflow_store::open(directory, servers[agent_dir].as_deref())
 }
 
 /// The directory of that store.
@@ -46,6 +57,21 @@ pub(crate) fn directory_of(agent_dir: &Path) -> Result<PathBuf, StoreError> {
         state_directory(None)
     } else {
         Ok(agent_dir.join(IN_AGENT_DIR))
+    }
+}
+
+#[cfg(test)]
+mod open_tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_the_settings_name_later_does_not_answer_in_this_process() {
+        let agent_dir = tempfile::tempdir().unwrap();
+        let runs = || of_agent_dir(agent_dir.path())?.runs(&RunQuery::default());
+        assert!(runs().unwrap().is_empty());
+        let settings = agent_dir.path().join("workflow-sidecar.json5");
+        std::fs::write(settings, "{store: 'postgres://agent@127.0.0.1:1/other'}").unwrap();
+        assert!(runs().unwrap().is_empty(), "the first store is asked");
     }
 }
 
