@@ -175,11 +175,13 @@ fn is_dotted(name: &str) -> bool {
     let Some((_, rest)) = Family::of(name) else {
         return false;
     };
-    let is_part = |part: &str| {
-        let is_sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        !part.is_empty() && part.chars().all(is_sign)
-    };
-    rest.split('.').all(is_part)
+    rest.split('.').all(is_name)
+}
+
+/// Returns whether a text can be the name of an input, an output or an outcome.
+pub(crate) fn is_name(name: &str) -> bool {
+    let is_sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    !name.is_empty() && name.chars().all(is_sign)
 }
 
 /// The longest text a template may become, in bytes.

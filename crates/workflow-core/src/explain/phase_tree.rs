@@ -21,6 +21,8 @@ pub struct PhaseTree<'c> {
     pub nodes: Vec<PhaseNode<'c>>,
     /// True if there are more than the limit.
     pub cut: bool,
+    root: &'c Workflow,
+    catalog: &'c Catalog,
 }
 
 /// A phase or a subworkflow in a workflow.
@@ -56,34 +58,22 @@ pub enum NodeKind<'c> {
 /// The tree of a workflow, in the order of a run.
 #[must_use]
 pub fn phase_tree<'c>(workflow: &'c Workflow, catalog: &'c Catalog) -> PhaseTree<'c> {
-    let mut walk = Walk {
+    let mut tree = PhaseTree {
+        nodes: Vec::new(),
+        cut: false,
         root: workflow,
         catalog,
-        found: PhaseTree {
-            nodes: Vec::new(),
-            cut: false,
-        },
-        parts: Vec::new(),
-        steps: 0,
     };
-    walk.visit(workflow, &Path::root(&workflow.key, 0));
-    walk.found
+    tree.visit(workflow, &Path::root(&workflow.key, 0), &mut Vec::new());
+    tree
 }
 
-struct Walk<'c> {
-    root: &'c Workflow,
-    catalog: &'c Catalog,
-    found: PhaseTree<'c>,
-    parts: Vec<[String; 3]>,
-    steps: u64,
-}
-
-impl<'c> Walk<'c> {
-    fn visit(&mut self, workflow: &'c Workflow, path: &Path) {
+impl<'c> PhaseTree<'c> {
+    fn visit(&mut self, workflow: &'c Workflow, path: &Path, parts: &mut Vec<[String; 3]>) {
         let mut met: HashMap<&str, usize> = HashMap::new();
         for (index, entry) in workflow.phases.iter().enumerate() {
-            if self.found.nodes.len() == MAX_NODES {
-                self.found.cut = true;
+            if self.nodes.len() == MAX_NODES {
+                self.cut = true;
                 return;
             }
             let path = path.moved_to(index);
@@ -106,24 +96,24 @@ impl<'c> Walk<'c> {
                     (names, NodeKind::Subworkflow(inner))
                 }
             };
-            self.parts.push(names);
-            let own: Vec<&str> = self.parts.iter().map(|[own, ..]| own.as_str()).collect();
-            self.found.nodes.push(PhaseNode {
+            parts.push(names);
+            let own: Vec<&str> = parts.iter().map(|[own, ..]| own.as_str()).collect();
+            let steps = self.phases().count() as u64;
+            self.nodes.push(PhaseNode {
                 name: own.join("/"),
-                depth: self.parts.len() - 1,
+                depth: parts.len() - 1,
                 number: index + 1,
                 kind,
                 when: entry.when(),
                 root: self.root,
-                parts: self.parts.clone(),
+                parts: parts.clone(),
                 path: path.clone(),
-                steps: self.steps,
+                steps,
             });
-            match kind {
-                NodeKind::Phase(_) => self.steps += 1,
-                NodeKind::Subworkflow(inner) => self.visit(inner, &path.entered(&inner.key)),
+            if let NodeKind::Subworkflow(inner) = kind {
+                self.visit(inner, &path.entered(&inner.key), parts);
             }
-            self.parts.pop();
+            parts.pop();
         }
     }
 }

@@ -39,17 +39,19 @@ impl<'a> Rows<'a> {
 
     /// Adds the value of a key as a level gives it, if it does.
     pub(super) fn add_key(&mut self, whose: RuleSource<'_>, key: &'static str) {
-        if let Some(value) = self.given(whose, &[key]) {
-            self.add(key, value, self.origin(whose, &[key]));
-        }
+        self.add_nearest(&[whose], key);
     }
 
     /// Adds the value of a key of the level that decides: the first of these that gives it.
     pub(super) fn add_nearest(&mut self, levels: &[RuleSource<'_>], key: &'static str) {
-        let level = levels.iter().find(|of| self.given(**of, &[key]).is_some());
-        if let Some(level) = level {
-            self.add_key(*level, key);
+        if let Some(value) = levels.iter().find_map(|of| self.given(*of, &[key])) {
+            self.add(key, value, self.nearest(levels, &[key]));
         }
+    }
+
+    /// Adds a text that the first of these keys changes which the root workflow gives.
+    pub(super) fn add_text(&mut self, key: &'static str, text: String, keys: &[&str]) {
+        self.add(key, Value::Text(text), self.of_root(keys));
     }
 
     /// The root workflow.
@@ -74,10 +76,8 @@ impl<'a> Rows<'a> {
     /// The origin of the first of these keys that the root workflow gives, else the default.
     pub(super) fn of_root(&self, keys: &[&str]) -> Origin {
         let mut keys = keys.iter().map(std::slice::from_ref);
-        let given = keys.find(|key| self.given(self.root(), key).is_some());
-        given.map_or(OriginKind::Default.into(), |key| {
-            self.origin(self.root(), key)
-        })
+        let given = keys.find_map(|key| self.nearest(&[self.root()], key));
+        given.unwrap_or(OriginKind::Default.into())
     }
 
     /// The origin of a key of the first of these levels that gives it.

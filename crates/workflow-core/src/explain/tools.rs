@@ -22,8 +22,7 @@ pub(super) fn tools(rows: &mut Rows<'_>) {
     let allowed = levels.last().filter(|_| has_list).and_then(allowed_by_list);
     if let Some(allowed) = allowed {
         let reason = rows.resolved.list_reason("{toolName}", &allowed);
-        let origin = rows.of_root(&["blockReasonTemplate"]);
-        rows.add("blockReason", Value::Text(reason), origin);
+        rows.add_text("blockReason", reason, &["blockReasonTemplate"]);
     }
     if own.read_only_in(phase).is_some() {
         for source in [RuleSource::Workflow(&own.key), RuleSource::Phase] {
@@ -43,7 +42,7 @@ pub(super) fn tools(rows: &mut Rows<'_>) {
             rules: &[],
             ..level.clone()
         }];
-        if let Some(text) = Description::of(&list).text() {
+        if let Some(text) = Description(&list).text() {
             let key: &[&str] = match level.tools {
                 Some(ToolAccess::Whitelist(_)) => &["tools", "whitelist"],
                 Some(ToolAccess::Blacklist(_)) | None => &["tools", "blacklist"],
@@ -61,7 +60,7 @@ pub(super) fn tools(rows: &mut Rows<'_>) {
             rows.add(rule.action.word(), describe_rule(rule), origin);
         }
     }
-    let results = result_levels(position, settings.guards());
+    let results = result_levels(Some(position), settings.guards());
     for (level, rules) in levels.iter().zip(results) {
         for rule in rules {
             let origin = Origin::at(level.source, &rule.source);
@@ -71,7 +70,7 @@ pub(super) fn tools(rows: &mut Rows<'_>) {
     for whose in rows.around() {
         rows.add_key(whose, "onRepeat");
     }
-    let text = Description::of(&levels).text();
+    let text = Description(&levels).text();
     rows.add("inForce", text.unwrap_or_else(|| "all".to_owned()), None);
 }
 

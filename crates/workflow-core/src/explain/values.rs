@@ -3,7 +3,7 @@
 //! A new guard of the engine is a new row here: its value from the resolved phase or from the key itself, its origin from
 //! the first level that has it.
 
-use crate::definition::{Bound, CancelBy, Condition, Parameter};
+use crate::definition::{Bound, Budget, CancelBy, Condition, Parameter};
 use crate::diagnostic::shown;
 use crate::policy::rules::RuleSource;
 use crate::run::{
@@ -70,8 +70,7 @@ fn start(rows: &mut Rows<'_>) {
     rows.add("sessionName", session_name(root, description), origin);
     let inputs = placeholders::values("inputs", &root.inputs);
     let message = initial_message(root, &rows.loaded.catalog, &inputs, description);
-    let origin = rows.of_root(&["initialMessage"]);
-    rows.add("initialMessage", Value::Text(message), origin);
+    rows.add_text("initialMessage", message, &["initialMessage"]);
 }
 
 fn phase(rows: &mut Rows<'_>) {
@@ -133,8 +132,8 @@ fn auto_continue(rows: &mut Rows<'_>) {
         }
         rows.add(key, value, origin.unwrap_or(OriginKind::Default.into()));
     }
-    let reminder = Value::Text(rows.resolved.reminder.text(true).to_owned());
-    rows.add("reminder", reminder, rows.of_root(&["notDoneReminder"]));
+    let reminder = rows.resolved.reminder.text(true).to_owned();
+    rows.add_text("reminder", reminder, &["notDoneReminder"]);
 }
 
 fn bound(bound: Bound) -> Value {
@@ -231,27 +230,15 @@ fn flow(rows: &mut Rows<'_>) {
     }
     parameters(rows, "output", PHASE, "outputs", &phase.outputs);
     if let Some(most) = phase.max_visits {
-        let arrow = if phase.redirect().is_some() {
-            "→ "
-        } else {
-            ""
-        };
+        let arrow = phase.redirect().map_or("", |_| "→ ");
         let value = format!("{most}, then {arrow}{}", shown(&phase.instead_of_visit()));
         rows.add("maxVisits", value, rows.origin(PHASE, &["maxVisits"]));
     }
-    let around = levels.iter().map(|level| {
-        let within = format!(" in {}", shown(&level.workflow.name));
-        let whose = RuleSource::Workflow(&level.workflow.key);
-        (whose, &level.workflow.budget, within)
-    });
-    for (whose, budget, within) in [(PHASE, &phase.budget, String::new())]
-        .into_iter()
-        .chain(around)
-    {
-        if !budget.is_unlimited() {
-            let value = budget.describe() + &within;
-            rows.add("budget", value, rows.origin(whose, &["budget"]));
-        }
+    budget(rows, PHASE, &phase.budget, "");
+    for workflow in levels.iter().map(|level| level.workflow) {
+        let within = format!(" in {}", shown(&workflow.name));
+        let whose = RuleSource::Workflow(&workflow.key);
+        budget(rows, whose, &workflow.budget, &within);
     }
     for key in ["model", "thinking"] {
         rows.add_key(PHASE, key);
@@ -267,15 +254,21 @@ fn run(rows: &mut Rows<'_>) {
     rows.topic = Topic::Flow;
     let root = rows.position.root();
     parameters(rows, "input", rows.root(), "inputs", &root.inputs);
-    if !root.budget.is_unlimited() {
-        rows.add("budget", root.budget.describe(), rows.of_root(&["budget"]));
-    }
+    budget(rows, rows.root(), &root.budget, "");
     if let Some(by) = root.cancel {
         let by = match by {
             CancelBy::Anyone => "by the agent and by persons",
             CancelBy::User => "by the user only",
         };
         rows.add("cancel", by, rows.of_root(&["cancel"]));
+    }
+}
+
+/// A budget, if there is one, and the scope in which it applies.
+fn budget(rows: &mut Rows<'_>, whose: RuleSource<'_>, budget: &Budget, within: &str) {
+    if !budget.is_unlimited() {
+        let value = budget.describe() + within;
+        rows.add("budget", value, rows.origin(whose, &["budget"]));
     }
 }
 
@@ -332,20 +325,11 @@ fn end(rows: &mut Rows<'_>) {
         ..rows.state.clone()
     });
     let cancelled = ended(cancel(rows.state));
-    let by_command = announcement::cancelled_by_command(&cancelled, catalog);
-    for (key, message, given) in [
-        (
-            "completionMessage",
-            announcement::ended(&done, catalog),
-            &["completionMessage"][..],
-        ),
-        (
-            "cancelledMessage",
-            announcement::ended(&cancelled, catalog),
-            &["cancelledMessage", "completionMessage"],
-        ),
-        ("cancelledByCommand", by_command, &["cancelledMessage"]),
-    ] {
-        rows.add(key, Value::Text(message), rows.of_root(given));
-    }
+    let message = announcement::ended(&done, catalog);
+    rows.add_text("completionMessage", message, &["completionMessage"]);
+    let message = announcement::ended(&cancelled, catalog);
+    let keys = ["cancelledMessage", "completionMessage"];
+    rows.add_text("cancelledMessage", message, &keys);
+    let message = announcement::cancelled_by_command(&cancelled, catalog);
+    rows.add_text("cancelledByCommand", message, &["cancelledMessage"]);
 }

@@ -69,6 +69,7 @@ pub use self::controls::Control;
 pub use self::handover::StepCall;
 pub use self::host::Abilities;
 pub use self::memory::Memory;
+pub use self::phase::result_levels;
 pub use self::phase_rules::{RoleSource, role_source};
 pub use self::triggers::NOT_DELIVERED;
 pub use self::trust::project_gate_commands;

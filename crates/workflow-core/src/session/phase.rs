@@ -181,7 +181,7 @@ impl ResolvedPhase {
             level.name = format!("{} before the change", level.name).into();
         }
         levels.extend(own_levels);
-        let description = Description::of(&levels);
+        let description = Description(&levels);
         let wording = Wording::of(root, catalog, settings);
         let role = phase_rules::role(root, wording, &description);
         let advance = root.templates.advance_reminder.as_deref();
@@ -375,15 +375,16 @@ pub(crate) fn levels<'a>(
     settings_levels(guards).into_iter().chain(inner)
 }
 
-/// The rules of all levels on results, outer first.
-pub(crate) fn result_levels<'a>(
-    position: &Position<'a>,
+/// The rules of all levels on results, outer first; without a run, those of the settings.
+pub fn result_levels<'a>(
+    position: Option<&Position<'a>>,
     guards: [&'a Guards; 2],
 ) -> impl Iterator<Item = &'a Vec<ResultRule>> {
-    let workflows = position.levels.iter().map(|level| level.workflow);
-    let workflows: Vec<_> = workflows.map(|workflow| &workflow.results).collect();
+    let levels = position.into_iter().flat_map(|position| &position.levels);
+    let workflows = levels.map(|level| &level.workflow.results);
+    let phase = position.map(|position| &position.phase.results);
     let settings = guards.into_iter().map(|guards| &guards.results);
-    settings.chain(workflows).chain([&position.phase.results])
+    settings.chain(workflows).chain(phase)
 }
 
 /// The rules on results, outer levels first: those that redact, which hold although they were changed, precede them.
@@ -392,11 +393,11 @@ fn results(
     guards: [&Guards; 2],
     held: Option<(&Position<'_>, [&Guards; 2])>,
 ) -> Results {
-    let own: Vec<&ResultRule> = result_levels(position, guards).flatten().collect();
+    let own: Vec<&ResultRule> = result_levels(Some(position), guards).flatten().collect();
     let is_own = |rule: &ResultRule| own.iter().any(|own| meaning(own) == meaning(rule));
     let is_held = |rule: &&ResultRule| rule.redacts() && !is_own(rule);
     let held = held.into_iter();
-    let held = held.flat_map(|(position, guards)| result_levels(position, guards).flatten());
+    let held = held.flat_map(|(held, guards)| result_levels(Some(held), guards).flatten());
     Results::new(held.filter(is_held).chain(own.iter().copied()))
 }
 

@@ -51,11 +51,8 @@ impl<'a> Explanation<'a> {
         let NodeKind::Phase(phase) = node.kind else {
             return None;
         };
-        let (emoji, name, key) = (
-            shown(&phase.emoji),
-            shown(&phase.name),
-            shown(&workflow.key),
-        );
+        let texts = [&phase.emoji, &phase.name, &workflow.key];
+        let [emoji, name, key] = texts.map(|text| shown(text));
         let around = shown(&explained.breadcrumb());
         let path = shown(&node.name);
         Some(Self {

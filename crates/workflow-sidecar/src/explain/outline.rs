@@ -78,12 +78,9 @@ impl<'a> Entry<'a> {
         let conditional = (!node.when.is_empty()).then(|| "conditional".to_owned());
         let (name, summary, kind) = match node.kind {
             NodeKind::Phase(phase) => {
+                let name = format!("{} {}", shown(&phase.emoji), shown(&phase.name));
                 let (summary, kind) = of_phase(phase, explained, conditional);
-                (
-                    format!("{} {}", shown(&phase.emoji), shown(&phase.name)),
-                    summary,
-                    kind,
-                )
+                (name, summary, kind)
             }
             NodeKind::Subworkflow(workflow) => {
                 let (key, loopable) = (&*workflow.key, workflow.loopable);

@@ -4,17 +4,18 @@
 
 use serde_json::json;
 use serde_json::value::to_raw_value;
-use workflow_core::definition::{Loaded, ResultRule};
+use workflow_core::definition::Loaded;
 use workflow_core::explain::{Explained, Row, Topic, Value};
 use workflow_core::policy::results::Results;
 use workflow_core::run::{Position, RunState};
+use workflow_core::session::result_levels;
 
 /// The guards of the definitions that a simulation goes by.
 pub(crate) struct GuardLookup<'a> {
     pub(crate) loaded: &'a Loaded,
 }
 
-impl<'a> GuardLookup<'a> {
+impl GuardLookup<'_> {
     /// The line of the phase's list that blocks a tool. A rule says its own line in the reason.
     pub(crate) fn list(&self, state: &RunState, tool: &str, reason: &str) -> Option<String> {
         let explained = self.explained(state)?;
@@ -62,29 +63,17 @@ impl<'a> GuardLookup<'a> {
         let Ok(mut content) = to_raw_value(&json!([{ "type": "text", "text": said }])) else {
             return found;
         };
-        for rule in self.result_rules(state) {
+        let loaded = self.loaded;
+        let active = state.filter(|state| state.active);
+        let position = active.and_then(|state| Position::of(state, &loaded.catalog).ok());
+        let rules = result_levels(position.as_ref(), loaded.settings.guards());
+        for rule in rules.flatten() {
             if let Some(changed) = Results::new([rule]).apply(tool, &content, is_error) {
                 content = changed;
                 found.push((rule.describe(), rule.source.clone()));
             }
         }
         found
-    }
-
-    /// The rules on results of all levels, outer first.
-    fn result_rules(&self, state: Option<&RunState>) -> Vec<&'a ResultRule> {
-        let settings = &self.loaded.settings;
-        let mut rules: Vec<&ResultRule> = settings.user.results.iter().collect();
-        rules.extend(&settings.project.results);
-        let active = state.filter(|state| state.active);
-        if let Some(position) =
-            active.and_then(|state| Position::of(state, &self.loaded.catalog).ok())
-        {
-            let levels = position.levels.iter();
-            rules.extend(levels.flat_map(|level| &level.workflow.results));
-            rules.extend(&position.phase.results);
-        }
-        rules
     }
 
     fn explained(&self, state: &RunState) -> Option<Explained> {

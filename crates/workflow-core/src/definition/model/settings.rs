@@ -174,7 +174,8 @@ pub struct Settings {
 
 impl Settings {
     /// The guards of the user's and of the project's settings.
-    pub(crate) fn guards(&self) -> [&Guards; 2] {
+    #[must_use]
+    pub fn guards(&self) -> [&Guards; 2] {
         [&self.user, &self.project]
     }
 

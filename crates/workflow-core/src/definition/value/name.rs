@@ -3,12 +3,6 @@
 use crate::definition::syntax::Span;
 use crate::diagnostic::{Code, Finding, shown};
 
-/// Returns whether a text can be the name of an input, an output or an outcome.
-pub(crate) fn is_name(name: &str) -> bool {
-    let is_sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    !name.is_empty() && name.chars().all(is_sign)
-}
-
 /// Reports a name that is not one, of an input for example.
 pub(crate) fn not_a_name(what: &str, name: &str, span: Option<Span>) -> Finding {
     let message = format!("`{}` cannot be the name of {what}", shown(name));

@@ -193,10 +193,10 @@ fn in_map<'a>(fields: &'a Map<String, Value>, depth: usize, found: &mut Vec<Path
         } else if GLOBS.contains(&&*name) {
             let globs = texts(value).into_iter().flatten();
             found.extend(globs.map(PathArgument::Glob));
-        } else if is_of_patch(&words(key)) {
-            in_patch(value, found);
-            in_value(value, depth, found);
         } else {
+            if is_of_patch(&words(key)) {
+                in_patch(value, found);
+            }
             in_value(value, depth, found);
         }
     }

@@ -44,17 +44,11 @@ pub(super) type Target = Option<Vec<PathForm>>;
 fn files_of_patch<'l>(line: &'l ShellLine, text: &'l str) -> Vec<PathArgument<'l>> {
     let directory = directory_of_patch(text);
     let joined = |file: Cow<'l, str>| {
-        let directories = [&*line.directory, directory.unwrap_or_default()];
-        let parts = directories.into_iter().chain([&*file]);
-        parts
-            .filter(|part| !part.is_empty())
-            .fold(String::new(), |path, part| {
-                if path.is_empty() || part.starts_with('/') {
-                    part.to_owned()
-                } else {
-                    format!("{path}/{part}")
-                }
-            })
+        let mut parts = vec![&*line.directory, directory.unwrap_or_default(), &*file];
+        parts.retain(|part| !part.is_empty());
+        // What precedes an absolute path does not count.
+        let first = parts.iter().rposition(|part| part.starts_with('/'));
+        parts[first.unwrap_or_default()..].join("/")
     };
     let files = patched_files(text).into_iter().map(|file| {
         file.map_or(PathArgument::Opaque, |file| {

@@ -116,11 +116,7 @@ impl CompiledRule {
             return Known::Yes;
         }
         let Some(analysis) = call.shell_analysis() else {
-            return if call.fields().is_none() {
-                Known::Unknown
-            } else {
-                Known::No
-            };
+            return call.fields().map_or(Known::Unknown, |_| Known::No);
         };
         let hides_commands = line_verdict::hides_commands(analysis);
         if hides_commands && self.allows() {

@@ -75,19 +75,14 @@ fn patterns_cover(own: &[String], others: &[String]) -> Known {
         let (one, other) = (first(one), first(other));
         one.is_empty() || other.is_empty() || one == other
     };
-    if own.is_empty() {
+    let meets = |one| others.iter().any(|other| meet(one, other));
+    let are_own = || others.iter().all(|pattern| own.contains(pattern));
+    if own.is_empty() || !others.is_empty() && are_own() {
         Known::Yes
-    } else if others.is_empty() {
+    } else if others.is_empty() || own.iter().any(meets) {
         Known::Unknown
-    } else if others.iter().all(|pattern| own.contains(pattern)) {
-        Known::Yes
     } else {
-        let meets = |one| others.iter().any(|other| meet(one, other));
-        if own.iter().any(meets) {
-            Known::Unknown
-        } else {
-            Known::No
-        }
+        Known::No
     }
 }
 

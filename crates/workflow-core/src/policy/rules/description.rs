@@ -18,24 +18,15 @@ const UNNAMED: &str = "\u{0}";
 
 /// The rules of levels, outer first, to be described.
 #[derive(Debug)]
-pub(crate) struct Description<'a> {
-    levels: &'a [LevelRules<'a>],
-}
+pub(crate) struct Description<'a>(pub(crate) &'a [LevelRules<'a>]);
 
 impl<'a> Description<'a> {
-    pub(crate) fn of(levels: &'a [LevelRules<'a>]) -> Self {
-        Self { levels }
-    }
-
     /// The description; `None` if everything is allowed.
     pub(crate) fn text(&self) -> Option<String> {
         let mut clauses = self.read_only();
         clauses.extend(self.lists());
-        let mut rules: Vec<String> = self
-            .levels
-            .iter()
-            .flat_map(|level| self.rules(level))
-            .collect();
+        let rules = self.0.iter().flat_map(|level| self.rules(level));
+        let mut rules: Vec<String> = rules.collect();
         let hidden = rules.len().saturating_sub(MAX_RULES);
         rules.truncate(MAX_RULES);
         if hidden > 0 {
@@ -48,32 +39,21 @@ impl<'a> Description<'a> {
     /// True if no file can be changed with the usual tools for that.
     pub(crate) fn forbids_edits(&self) -> bool {
         let is_closed = |level: &LevelRules<'_>| {
-            level
-                .read_only
-                .as_ref()
-                .is_some_and(|open| open.writable.is_empty())
-                && !level
-                    .rules
-                    .iter()
-                    .any(|rule| rule.action != RuleAction::Block)
+            let mut read_only = level.read_only.iter();
+            read_only.any(|open| open.writable.is_empty()) && opening(level).next().is_none()
         };
         let is_blocked = |tool: &&str| self.calls(tool).is_none();
-        self.levels.iter().any(is_closed) || ["edit", "write"].iter().all(is_blocked)
+        self.0.iter().any(is_closed) || ["edit", "write"].iter().all(is_blocked)
     }
 
     /// Describes the levels that are read-only.
     fn read_only(&self) -> Vec<String> {
         let mut described = Vec::new();
-        for level in self.levels {
+        for level in self.0 {
             let Some(read_only) = &level.read_only else {
                 continue;
             };
-            let opened = level
-                .rules
-                .iter()
-                .filter(|rule| rule.action != RuleAction::Block);
-            let opened = opened.map(with_tools);
-            let text = read_only.describe_with(opened);
+            let text = read_only.describe_with(opening(level).map(with_tools));
             if !described.contains(&text) {
                 described.push(text);
             }
@@ -130,7 +110,7 @@ impl<'a> Description<'a> {
     /// The tools that lists and rules name, in order.
     fn named(&self) -> Vec<&'a str> {
         let mut names: Vec<&str> = Vec::new();
-        for level in self.levels {
+        for level in self.0 {
             let listed = match level.tools {
                 Some(ToolAccess::Blacklist(names) | ToolAccess::Whitelist(names)) => &names[..],
                 Some(ToolAccess::ReadOnly { .. }) | None => &[],
@@ -147,7 +127,7 @@ impl<'a> Description<'a> {
 
     /// The calls of a tool that may run, apart from rules on single calls; empty if all, `None` if there are none.
     fn calls(&self, tool: &str) -> Option<String> {
-        let levels = self.levels.iter().map(|level| opened(level, tool));
+        let levels = self.0.iter().map(|level| opened(level, tool));
         let mut levels = levels.collect::<Option<Vec<String>>>()?;
         levels.retain(|calls| !calls.is_empty());
         Some(levels.join(", and of these only "))
@@ -192,7 +172,7 @@ impl<'a> Description<'a> {
                 .iter()
                 .filter(|earlier| earlier.action == RuleAction::Allow)
                 .filter(|earlier| rule.covers(earlier) != Known::No)
-                .map(|earlier| match opening(earlier) {
+                .map(|earlier| match opened_by(earlier) {
                     calls if !calls.is_empty() && earlier.tools == rule.tools => calls,
                     _ => with_tools(earlier),
                 })
@@ -206,6 +186,12 @@ impl<'a> Description<'a> {
     }
 }
 
+/// Returns the rules of a level that open calls.
+fn opening<'l>(level: &'l LevelRules<'_>) -> impl Iterator<Item = &'l Rule> {
+    let rules = level.rules.iter();
+    rules.filter(|rule| rule.action != RuleAction::Block)
+}
+
 /// Returns the calls of a tool that a level opens; empty if all, `None` if there are none. The first rule that matches decides,
 /// and without one the list.
 fn opened(level: &LevelRules<'_>, tool: &str) -> Option<String> {
@@ -217,7 +203,7 @@ fn opened(level: &LevelRules<'_>, tool: &str) -> Option<String> {
     for rule in level.rules.iter().filter(|rule| rule.names(tool)) {
         match (rule.action, rule.is_unconditional()) {
             (RuleAction::Allow | RuleAction::Ask, true) => return Some(String::new()),
-            (RuleAction::Allow | RuleAction::Ask, false) => opened.push(opening(rule)),
+            (RuleAction::Allow | RuleAction::Ask, false) => opened.push(opened_by(rule)),
             (RuleAction::Block, true) => {
                 is_closed = true;
                 break;
@@ -234,12 +220,12 @@ fn opened(level: &LevelRules<'_>, tool: &str) -> Option<String> {
 
 /// Describes the calls that a rule opens, with the tools.
 fn with_tools(rule: &Rule) -> String {
-    let text = format!("{} {}", tool_names(&rule.tools, "and"), opening(rule));
+    let text = format!("{} {}", tool_names(&rule.tools, "and"), opened_by(rule));
     text.trim_end().to_owned()
 }
 
 /// Describes the calls that a rule opens: "in `docs/**`", "to run `git status`".
-fn opening(rule: &Rule) -> String {
+fn opened_by(rule: &Rule) -> String {
     let mut parts = Vec::new();
     if !rule.command.is_empty() {
         parts.push(format!("to run {}", patterns(&rule.command)));

@@ -87,7 +87,7 @@ pub(super) fn accessed_paths(
 }
 
 fn file_access(named: &PathArgument<'_>, kind: AccessKind) -> Option<FileAccess> {
-    let (path, is_pattern, kind) = match named {
+    let (path, is_glob, kind) = match named {
         PathArgument::Opaque => return None,
         PathArgument::Path(path) => (path.to_string(), false, kind),
         PathArgument::Directory(path) => ((*path).to_owned(), false, AccessKind::Read),
@@ -98,7 +98,7 @@ fn file_access(named: &PathArgument<'_>, kind: AccessKind) -> Option<FileAccess>
     };
     Some(FileAccess {
         path,
-        is_glob: is_pattern,
+        is_glob,
         kind,
     })
 }

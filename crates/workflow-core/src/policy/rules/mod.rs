@@ -228,7 +228,7 @@ impl CompiledLevel {
 pub(crate) fn allowed_by_list(level: &LevelRules<'_>) -> Option<String> {
     let is_settings = matches!(level.source, RuleSource::Settings(_));
     if is_settings || !level.rules.is_empty() {
-        Description::of(std::slice::from_ref(level)).text()
+        Description(std::slice::from_ref(level)).text()
     } else {
         level.tools?.allowed()
     }

@@ -59,33 +59,30 @@ impl<'a> Levels<'a> {
             let Some(origin) = loaded.origins.workflows.get(&workflow.key) else {
                 continue;
             };
-            let at = all.len();
-            all.push(Level {
-                name: format!("the workflow \"{}\"", shown(&workflow.name)),
-                keys: &origin.keys,
+            let level = |phase: Option<&'a Phase>, keys: &'a KeyLocations, outer| Level {
+                name: match phase {
+                    Some(phase) => format!("the phase \"{}\"", shown(&phase.name)),
+                    None => format!("the workflow \"{}\"", shown(&workflow.name)),
+                },
+                keys,
                 workflow: Some(workflow),
-                phase: None,
-                list: workflow.tools.as_ref(),
-                is_read_only: workflow.is_read_only(),
-                rules: &workflow.rules,
-                checkpoint: workflow.checkpoint,
-                auto_continue: &workflow.auto_continue,
-                outer: vec![1, 0],
-            });
+                phase,
+                list: phase.map_or(&workflow.tools, |of| &of.tools).as_ref(),
+                is_read_only: match phase {
+                    Some(phase) => workflow.read_only_in(phase).is_some(),
+                    None => workflow.is_read_only(),
+                },
+                rules: phase.map_or(&workflow.rules, |of| &of.rules),
+                checkpoint: phase.map_or(workflow.checkpoint, |of| of.checkpoint),
+                auto_continue: phase.map_or(&workflow.auto_continue, |of| &of.auto_continue),
+                outer,
+            };
+            let at = all.len();
+            all.push(level(None, &origin.keys, vec![1, 0]));
             let entries = workflow.phases.iter().zip(&origin.entries);
             let phases = entries.filter_map(|(entry, origin)| Some((entry.phase()?, origin)));
-            all.extend(phases.map(|(phase, origin)| Level {
-                name: format!("the phase \"{}\"", shown(&phase.name)),
-                keys: &origin.keys,
-                workflow: Some(workflow),
-                phase: Some(phase),
-                list: phase.tools.as_ref(),
-                is_read_only: workflow.read_only_in(phase).is_some(),
-                rules: &phase.rules,
-                checkpoint: phase.checkpoint,
-                auto_continue: &phase.auto_continue,
-                outer: vec![1, 0, at],
-            }));
+            let phases = phases.map(|(of, origin)| level(Some(of), &origin.keys, vec![1, 0, at]));
+            all.extend(phases);
         }
         Self(all)
     }

@@ -44,17 +44,17 @@ fn names(names: &[&str]) -> Vec<String> {
 
 fn blacklist(tools: &[&str], list: &Value) -> Option<String> {
     let (tools, rules) = (ToolAccess::Blacklist(names(tools)), rules(list));
-    Description::of(&[level(Some(&tools), &rules)]).text()
+    Description(&[level(Some(&tools), &rules)]).text()
 }
 
 fn whitelist(tools: &[&str], list: &Value) -> Option<String> {
     let (tools, rules) = (ToolAccess::Whitelist(names(tools)), rules(list));
-    Description::of(&[level(Some(&tools), &rules)]).text()
+    Description(&[level(Some(&tools), &rules)]).text()
 }
 
 fn only_rules(list: &Value) -> Option<String> {
     let rules = rules(list);
-    Description::of(&[level(None, &rules)]).text()
+    Description(&[level(None, &rules)]).text()
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn an_inner_level_opens_nothing_that_an_outer_one_blocks() {
     let opened = rules(&json!([{"allow": "write", "path": ["docs/**"]}]));
     let levels = [level(Some(&outer), &[]), level(Some(&inner), &opened)];
     assert_eq!(
-        Description::of(&levels).text().as_deref(),
+        Description(&levels).text().as_deref(),
         Some("only read and bash")
     );
 }
@@ -169,7 +169,7 @@ fn read_only_is_described_with_what_is_open() {
         ..level(None, &list)
     }];
     assert_eq!(
-        Description::of(&levels).text().as_deref(),
+        Description(&levels).text().as_deref(),
         Some(
             "read-only, except writing to `docs/**` and running `cargo test*`; bash may not run `git push`"
         )
@@ -180,7 +180,7 @@ fn read_only_is_described_with_what_is_open() {
 fn edits_are_forbidden_where_every_call_of_both_tools_is_blocked() {
     let forbids = |tools: &[&str], list: &Value| {
         let (tools, rules) = (ToolAccess::Blacklist(names(tools)), rules(list));
-        Description::of(&[level(Some(&tools), &rules)]).forbids_edits()
+        Description(&[level(Some(&tools), &rules)]).forbids_edits()
     };
     assert!(forbids(&["edit", "write"], &json!([])));
     assert!(!forbids(&["edit"], &json!([])));
