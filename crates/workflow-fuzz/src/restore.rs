@@ -63,7 +63,7 @@ fn what_is_stored_comes_back(branch: &[Stored]) {
     ];
     let definition = restored
         .definition
-        .map(|stored| StoredDefinition::of(&state.workflow_key, &stored.catalog));
+        .map(|stored| StoredDefinition::of(&state.workflow_key, &stored.terms.catalog));
     let some = definition
         .iter()
         .filter(|stored| !stored.workflows.is_empty());
@@ -78,7 +78,7 @@ fn what_is_stored_comes_back(branch: &[Stored]) {
     assert_eq!(back.run.data, restored.run.data);
     assert!(back.diagnostics.is_empty(), "{:?}", back.diagnostics);
     if let (Some(definition), Some(back)) = (definition, back.definition) {
-        let restored = StoredDefinition::of(&state.workflow_key, &back.catalog);
+        let restored = StoredDefinition::of(&state.workflow_key, &back.terms.catalog);
         assert_eq!(back.hash, definition.hash);
         assert_eq!(restored, definition);
     }

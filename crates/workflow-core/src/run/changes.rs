@@ -10,7 +10,8 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::definition::{
-    Budget, CancelBy, Catalog, Change, Gate, Key, OnRepeat, Phase, PhaseEntry, Section, Workflow,
+    Budget, CancelBy, Catalog, Change, Gate, Key, Loaded, OnRepeat, Phase, PhaseEntry, Section,
+    Workflow,
 };
 use crate::diagnostic::shown;
 
@@ -34,9 +35,11 @@ const REMARKS: &[&str] = &["source", "reason", "notify", "about"];
 
 /// The definitions of a run and the guards of the settings.
 #[derive(Debug, Clone)]
-pub(crate) struct Terms {
-    pub(crate) catalog: Arc<Catalog>,
-    pub(crate) guards: StoredGuards,
+pub struct Terms {
+    /// The root workflow and all that it reaches.
+    pub catalog: Arc<Catalog>,
+    /// The guards of the settings.
+    pub guards: StoredGuards,
 }
 
 /// The differences between the terms that the user agreed to and those of the files, for display.
@@ -105,6 +108,14 @@ impl Changes {
 }
 
 impl Terms {
+    /// The terms of the files; the guards of a file that could not be read are those that were known before.
+    pub(crate) fn of(loaded: &Loaded, known: Option<&StoredGuards>) -> Self {
+        Self {
+            catalog: Arc::clone(&loaded.catalog),
+            guards: StoredGuards::of(&loaded.settings, known),
+        }
+    }
+
     fn levels(&self, root: &str) -> Vec<Level> {
         let level = |id: &str, name: &str, members| Level {
             id: id.to_owned(),

@@ -12,7 +12,8 @@ mod stored_state;
 mod tally;
 mod transition;
 
-pub(crate) use changes::{Changes, Terms, meaning};
+pub use changes::Terms;
+pub(crate) use changes::{Changes, meaning};
 pub use data::{HandedOver, RunData, RunProgress, RunValues, Values};
 pub(crate) use data::{NOT_GIVEN, input_texts};
 pub use parameters::problems;

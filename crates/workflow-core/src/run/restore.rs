@@ -2,6 +2,8 @@
 //!
 //! A damaged entry is reported and left out.
 
+use std::sync::Arc;
+
 use serde_json::value::RawValue;
 
 use crate::definition::Catalog;
@@ -11,8 +13,8 @@ use crate::event::Entry;
 use super::stored::{RunEntry, VERSION, entry_type};
 use super::stored_state::state_from;
 use super::{
-    RunState, RunValues, ScopeUsage, Spending, StoredDefinition, StoredGate, StoredGuards,
-    StoredRun, Tally,
+    RunState, RunValues, ScopeUsage, Spending, StoredDefinition, StoredGate, StoredRun, Tally,
+    Terms,
 };
 
 /// The content of the entries.
@@ -28,10 +30,8 @@ pub struct RestoredRun {
     pub tally: Tally,
     /// The parts of its budgets that it had used.
     pub spending: Spending,
-    /// True if an entry is left out that came before a state which was not stored.
-    pub has_unmade_move: bool,
-    /// True if an entry of its values is left out for that.
-    pub has_unmade_values: bool,
+    /// The types of entries that are left out because they came before a state which was not stored.
+    pub unmade: Vec<&'static str>,
     /// The baseline of its phase's gate, if the gate needs one.
     pub baseline: Option<Box<RawValue>>,
     /// True if a later version stored parts of it.
@@ -43,12 +43,10 @@ pub struct RestoredRun {
 /// A stored definition that can be used: what the user last agreed to.
 #[derive(Debug)]
 pub struct RestoredDefinition {
-    /// The root workflow and all that it reaches.
-    pub catalog: Catalog,
-    /// Its hash.
+    /// The definition, and the guards of the settings that were stored with it.
+    pub terms: Terms,
+    /// The hash of the definition.
     pub hash: String,
-    /// The guards of the settings that were stored with it.
-    pub guards: Option<StoredGuards>,
     /// The digest of changed files that the user declined.
     pub declined: Option<String>,
 }
@@ -71,16 +69,15 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
     let definition = of_run.definition();
     let is_made = |of: Option<u64>| of.is_none_or(|of| of <= step);
     // An entry of a move whose state was not stored does not count.
-    let mut has_unmade_move = false;
+    let mut unmade = Vec::new();
     let run = of_run.last(|of, run: &StoredRun| {
         let is_made = is_made(of) && is_made(run.moved_by.as_ref().map(|moved| moved.step));
-        has_unmade_move |= !is_made;
+        unmade.extend((!is_made).then_some(StoredRun::TYPE));
         is_made
     });
     let (_, mut run) = run.unwrap_or_default();
-    let mut has_unmade_values = false;
     let values = of_run.last(|of, _: &RunValues| {
-        has_unmade_values |= !is_made(of);
+        unmade.extend((!is_made(of)).then_some(RunValues::TYPE));
         is_made(of)
     });
     (_, run.data.values) = values.unwrap_or_default();
@@ -98,8 +95,7 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
         run,
         tally,
         spending,
-        has_unmade_move,
-        has_unmade_values,
+        unmade,
         baseline: baseline.and_then(|(_, gate)| gate.baseline),
         is_of_later_version,
         diagnostics,
@@ -164,9 +160,11 @@ impl<'a> RunEntries<'a> {
             self.diagnostics.push(damaged(entry_type::DEFINITION));
         }
         Some(RestoredDefinition {
-            catalog: catalog?,
+            terms: Terms {
+                catalog: Arc::new(catalog?),
+                guards: stored.guards.unwrap_or_default(),
+            },
             hash: stored.hash,
-            guards: stored.guards,
             declined: stored.declined,
         })
     }

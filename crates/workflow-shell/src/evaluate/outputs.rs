@@ -1,26 +1,9 @@
 //! Outputs of commands that are known in part: names of files, numbers, texts.
 
 use crate::parse::tree::{Command, CommandKind, RawWord, WordPart};
-use crate::programs::{Printed, printed};
+pub(super) use crate::programs::Output;
+use crate::programs::printed;
 use crate::word::Word;
-
-/// What a pipeline prints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Output {
-    /// Before its first command.
-    Nothing,
-    Unknown,
-    /// Names of files, commits, packages or containers. Names that start with a dash are not expected.
-    Names,
-    /// A number.
-    Number,
-    /// Numbers, each on a line.
-    NumbersOfLines,
-    Numbers,
-    /// A line behind its number: `12:text`.
-    NumberedLine,
-    NumberedLines,
-}
 
 impl Output {
     /// Returns what a command with these words prints behind the pipeline. Words that may be options are not known.
@@ -31,15 +14,13 @@ impl Output {
         };
         let printed = program.text().and_then(|name| printed(name, arguments));
         match (printed, self) {
-            (Some(Printed::Number), _) | (Some(Printed::FirstField), Self::NumberedLine) => {
-                Self::Number
-            }
-            (Some(Printed::Numbers), _) => Self::Numbers,
-            (Some(Printed::Names), Self::Nothing) => Self::Names,
-            (Some(Printed::NumberedLines), Self::Nothing) => Self::NumberedLines,
-            (Some(Printed::OneLine), Self::NumberedLines) => Self::NumberedLine,
-            (Some(Printed::Filter | Printed::OneLine), before) if !is_first => before,
-            (Some(Printed::FirstField), Self::NumberedLines) => Self::NumbersOfLines,
+            (Some(Self::Number), _) | (Some(Self::FirstField), Self::NumberedLine) => Self::Number,
+            (Some(Self::Numbers), _) => Self::Numbers,
+            (Some(Self::Names), Self::Nothing) => Self::Names,
+            (Some(Self::NumberedLines), Self::Nothing) => Self::NumberedLines,
+            (Some(Self::OneLine), Self::NumberedLines) => Self::NumberedLine,
+            (Some(Self::Filter | Self::OneLine), before) if !is_first => before,
+            (Some(Self::FirstField), Self::NumberedLines) => Self::NumbersOfLines,
             _ => Self::Unknown,
         }
     }

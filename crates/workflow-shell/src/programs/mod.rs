@@ -30,7 +30,7 @@ use outcome::Result;
 pub(crate) use outcome::{Invocation, NestedCommand, Outcome, VariableKind};
 use table::row;
 pub(crate) use table::{
-    Printed, is_environment_variable, is_harmless_variable, is_interpreted_variable, is_listed,
+    Output, is_environment_variable, is_harmless_variable, is_interpreted_variable, is_listed,
     is_project_path, is_project_variable, printed,
 };
 

@@ -9,7 +9,7 @@ use clap::builder::{FalseyValueParser, RangedU64ValueParser};
 
 use super::telemetry::{self, TIME_TO_EXPORT};
 use crate::log::{FORMAT_VARIABLE, LogFormat};
-use crate::record::{DEFAULT_LIMIT, RECORD_VARIABLE, Recorder, RecordingOptions};
+use crate::record::{DEFAULT_LIMIT, RECORD_VARIABLE, Recorder, Redaction};
 use crate::server::{DEFAULT_MAX_LINE, MAX_LINE_LIMIT, serve};
 
 /// Set for `--record-redact`.
@@ -59,11 +59,8 @@ impl Arguments {
     /// Starts the requested recording. A session must not fail because it cannot be recorded.
     fn recorder(&self) -> Option<Recorder> {
         let path = self.record.as_deref().filter(|path| !path.is_empty())?;
-        let options = RecordingOptions {
-            is_redacted: self.record_redact,
-            limit: self.record_limit,
-        };
-        Recorder::begin(Path::new(path), options)
+        let redaction = Redaction::new(self.record_redact);
+        Recorder::begin(Path::new(path), redaction, self.record_limit)
             .inspect_err(|error| tracing::warn!("nothing is recorded: {error}"))
             .ok()
     }

@@ -26,8 +26,8 @@ mod suite;
 mod transcript_loader;
 
 pub(crate) use format::{Transcript, TranscriptEntry};
-pub(crate) use recorder::{DEFAULT_LIMIT, RECORD_VARIABLE, Recorder, RecordingOptions};
-pub(crate) use redaction::lenient_json;
+pub(crate) use recorder::{DEFAULT_LIMIT, RECORD_VARIABLE, Recorder};
+pub(crate) use redaction::{Redaction, lenient_json};
 pub(crate) use report::{ReplayTotals, junit, replay_text};
 pub use scripted_session::{Exchange, bless_text, differences_of_text, run_script};
 pub(crate) use suite::replay_all;

@@ -38,15 +38,6 @@ pub(crate) const DEFAULT_LIMIT: u64 = 256 << 20;
 /// The size of the note that says that the limit is reached.
 const LAST_NOTE: u64 = 128;
 
-/// The options of a recording.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RecordingOptions {
-    /// True if no string of what tools are given and give back is recorded. Otherwise long ones lose their middle.
-    pub(crate) is_redacted: bool,
-    /// The number of bytes at most.
-    pub(crate) limit: u64,
-}
-
 /// A recording.
 #[derive(Debug)]
 pub(crate) struct Recorder {
@@ -55,7 +46,8 @@ pub(crate) struct Recorder {
     path: PathBuf,
     /// The number of bytes in the file.
     length: u64,
-    options: RecordingOptions,
+    /// The number of bytes at most.
+    limit: u64,
     seed: u64,
     read: Arc<Mutex<Vec<ReadDirectory>>>,
     results: Arc<Mutex<Vec<PlatformResult>>>,
@@ -131,11 +123,11 @@ impl ConnectionRecorder for Recorder {
 impl Recorder {
     /// Begins to record at the end of a file, or into a new file of a directory. While
     /// another process records into the file, it is one beside it.
-    pub(crate) fn begin(path: &Path, options: RecordingOptions) -> anyhow::Result<Self> {
+    pub(crate) fn begin(path: &Path, redaction: Redaction, limit: u64) -> anyhow::Result<Self> {
         let now = wall_time();
         // Whole in a JavaScript number, so that any program may rewrite a transcript.
         let seed = RandomState::new().hash_one(now) >> 11;
-        Self::begin_at(now, seed, path, options)
+        Self::begin_at(now, seed, path, redaction, limit)
     }
 
     /// The same with a given time and seed.
@@ -143,7 +135,8 @@ impl Recorder {
         now: Millis,
         seed: u64,
         path: &Path,
-        options: RecordingOptions,
+        redaction: Redaction,
+        limit: u64,
     ) -> anyhow::Result<Self> {
         // A path that ends so must be a directory, even if it does not exist.
         if path.to_string_lossy().ends_with(std::path::is_separator) {
@@ -160,11 +153,11 @@ impl Recorder {
             file: Some(file),
             path,
             length,
-            options,
+            limit,
             seed,
             read: Arc::default(),
             results: Arc::default(),
-            redaction: Redaction::new(options.is_redacted),
+            redaction,
             written: HashMap::new(),
         };
         let header = Header {
@@ -227,8 +220,8 @@ impl Recorder {
     fn append(&mut self, text: &str) {
         let Some(file) = &mut self.file else { return };
         let length = self.length + text.len() as u64;
-        if length + LAST_NOTE > self.options.limit {
-            let limit = self.options.limit;
+        let limit = self.limit;
+        if length + LAST_NOTE > limit {
             tracing::warn!(path = %self.path.display(), limit, "the recording is as big as it may be and ends here");
             let note =
                 format!("{{\"note\":\"The recording ends here: it may have {limit} bytes.\"}}\n");
@@ -325,11 +318,8 @@ fn end_last_line(file: &mut File) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn options(limit: u64) -> RecordingOptions {
-        RecordingOptions {
-            is_redacted: false,
-            limit,
-        }
+    fn begin(path: &Path, limit: u64) -> anyhow::Result<Recorder> {
+        Recorder::begin(path, Redaction::new(false), limit)
     }
 
     fn say(recorder: &mut Recorder, line: &str) {
@@ -343,7 +333,7 @@ mod tests {
     #[test]
     fn a_line_is_written_as_it_is_read() {
         let directory = tempfile::tempdir().unwrap();
-        let mut recorder = Recorder::begin(directory.path(), options(1 << 20)).unwrap();
+        let mut recorder = begin(directory.path(), 1 << 20).unwrap();
         for (line, expected) in [
             (&b"{\"id\": 1.50}"[..], r#""in":{"id": 1.50}"#),
             (b" {}", r#""in":" {}""#),
@@ -364,8 +354,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("r.jsonl");
         std::fs::write(&path, "{\"torn").unwrap();
-        let mut recorder = Recorder::begin(&path, options(1 << 20)).unwrap();
-        let beside = Recorder::begin(&path, options(1 << 20)).unwrap();
+        let mut recorder = begin(&path, 1 << 20).unwrap();
+        let beside = begin(&path, 1 << 20).unwrap();
         let name = format!("r-{}.jsonl", std::process::id());
         assert_eq!(beside.path, directory.path().join(name));
         say(&mut recorder, "{}");
@@ -381,7 +371,7 @@ mod tests {
     fn a_recording_that_is_big_enough_ends_with_a_note() {
         let directory = tempfile::tempdir().unwrap();
         let recordings = directory.path().join("not/there/");
-        let mut recorder = Recorder::begin(&recordings, options(2000)).unwrap();
+        let mut recorder = begin(&recordings, 2000).unwrap();
         for _ in 0..100 {
             say(&mut recorder, "{}");
         }
@@ -400,13 +390,12 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn what_cannot_be_written_ends_the_recording_and_nothing_else() {
-        let refused = Recorder::begin(Path::new("/dev/full"), options(1 << 20)).unwrap_err();
+        let refused = begin(Path::new("/dev/full"), 1 << 20).unwrap_err();
         assert_eq!(
             refused.to_string(),
             "/dev/full is neither a file nor a directory"
         );
-        let mut recorder =
-            Recorder::begin(tempfile::tempdir().unwrap().path(), options(1 << 20)).unwrap();
+        let mut recorder = begin(tempfile::tempdir().unwrap().path(), 1 << 20).unwrap();
         recorder.file = Some(OpenOptions::new().append(true).open("/dev/full").unwrap());
         say(&mut recorder, "{}");
         assert!(recorder.file.is_none());
@@ -418,7 +407,7 @@ mod tests {
     fn only_its_owner_reads_a_recording() {
         use std::os::unix::fs::PermissionsExt;
         let directory = tempfile::tempdir().unwrap();
-        let recorder = Recorder::begin(directory.path(), options(1 << 20)).unwrap();
+        let recorder = begin(directory.path(), 1 << 20).unwrap();
         let mode = recorder.path.metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::definitions::{Loader, OnDisk};
+use super::recording::ConnectionRecorder;
 use crate::platform::{Platform, RealPlatform};
 
 /// Everything that a server needs of its process.
@@ -14,6 +15,8 @@ pub(crate) struct ServerConfig {
     pub(crate) platform: Arc<dyn Platform>,
     /// True for a host of this machine whose session is not recorded: it is told what its surroundings lack.
     pub(crate) has_surroundings: bool,
+    /// The recording of all lines.
+    pub(crate) recorder: Option<Box<dyn ConnectionRecorder>>,
 }
 
 impl Default for ServerConfig {
@@ -24,6 +27,7 @@ impl Default for ServerConfig {
             seed: None,
             platform: Arc::new(RealPlatform::default()),
             has_surroundings: false,
+            recorder: None,
         }
     }
 }

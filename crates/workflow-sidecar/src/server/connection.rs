@@ -13,7 +13,8 @@ use workflow_core::effect::TriggerOutcome;
 use workflow_core::types::Millis;
 
 use super::config::ServerConfig;
-use super::recording::{ConnectionRecorder, HostLine, RecordedServer};
+use super::recording::{ConnectionRecorder, HostLine};
+use super::state::Server;
 use crate::platform::{Platform, PlatformReport, RealPlatform};
 use crate::rpc::{Frame, LineReader};
 use crate::threads::spawn;
@@ -32,12 +33,12 @@ pub(crate) fn serve(
     let config = ServerConfig {
         platform: Arc::clone(&real) as Arc<dyn Platform>,
         has_surroundings: recorder.is_none(),
+        recorder: recorder.map(|recorder| Box::new(recorder) as _),
         ..ServerConfig::default()
     };
-    let recorder = recorder.map(|recorder| Box::new(recorder) as _);
     let connection = Arc::new(Connection {
         served: Mutex::new(Served {
-            recorded: RecordedServer::new(config, recorder),
+            server: Server::new(config),
             stdout: io::stdout(),
             awaited: None,
             has_ended: false,
@@ -71,7 +72,7 @@ struct Connection {
 
 /// The server and standard output.
 struct Served {
-    recorded: RecordedServer,
+    server: Server,
     stdout: Stdout,
     /// The deadline that the timer waits for.
     awaited: Option<Millis>,
@@ -93,13 +94,13 @@ impl Connection {
             };
             let is_end = matches!(line, HostLine::End);
             let mut served = self.served.lock();
-            served.recorded.handle_line(line);
+            served.server.handle_input(line);
             self.reschedule(&served);
-            if is_end || served.recorded.server.is_over {
+            if is_end || served.server.is_over {
                 return served.flush();
             }
             // The answers to lines that have arrived together are written together.
-            if !lines.has_next() || served.recorded.unsent.len() > MAX_UNSENT {
+            if !lines.has_next() || served.server.unsent.len() > MAX_UNSENT {
                 served.flush()?;
             }
         }
@@ -108,7 +109,7 @@ impl Connection {
     /// Handles a report of the platform, and gives what happens to the message of a trigger.
     fn handle_report(&self, report: &PlatformReport) -> Option<TriggerOutcome> {
         let mut served = self.served.lock();
-        let outcome = served.recorded.handle_report(report);
+        let outcome = served.server.accept_report(report);
         self.reschedule(&served);
         served.flush_or_exit();
         outcome
@@ -118,11 +119,11 @@ impl Connection {
     fn wait_for_deadlines(&self) {
         let mut served = self.served.lock();
         while !served.has_ended {
-            served.awaited = served.recorded.server.deadline();
-            match served.recorded.server.due_in() {
+            served.awaited = served.server.deadline();
+            match served.server.due_in() {
                 None => self.changed.wait(&mut served),
                 Some(Duration::ZERO) => {
-                    served.recorded.handle_due_time();
+                    served.server.handle_due_time();
                     served.flush_or_exit();
                 }
                 Some(wait) => {
@@ -134,7 +135,7 @@ impl Connection {
 
     /// Has the timer wait for the first deadline, if it waits for another one.
     fn reschedule(&self, served: &Served) {
-        if served.recorded.server.deadline() != served.awaited {
+        if served.server.deadline() != served.awaited {
             self.changed.notify_one();
         }
     }
@@ -142,7 +143,7 @@ impl Connection {
 
 impl Served {
     fn flush(&mut self) -> io::Result<()> {
-        let lines = std::mem::take(&mut self.recorded.unsent);
+        let lines = std::mem::take(&mut self.server.unsent);
         self.stdout.write_all(&lines)?;
         self.stdout.flush()
     }

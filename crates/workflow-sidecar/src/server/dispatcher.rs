@@ -8,7 +8,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tracing::field::Empty;
 use tracing::{Level, Span};
-use workflow_core::effect::TriggerOutcome;
 use workflow_core::types::Millis;
 use workflow_protocol::method::{self, Initialize};
 use workflow_protocol::{Error, Kind, Method, PROTOCOL_VERSION, for_each_method};
@@ -17,7 +16,6 @@ use super::handlers::Handler;
 use super::host::not_initialized;
 use super::state::Server;
 use crate::log::LINES;
-use crate::platform::PlatformReport;
 use crate::rpc::{Call, Message, failure, success};
 
 /// Everything that happens to a server. The lines that follow are in its outbox; a panic costs one answer or one step, and
@@ -71,16 +69,6 @@ impl Server {
         self.outbox.respond(&failure(Id::Null, &error));
     }
 
-    /// Handles the deadlines that have come before the next event. Returns true if there was one.
-    pub(super) fn handle_due_time(&mut self) -> bool {
-        let deadline = self.deadline();
-        let is_due = self.clock.sample(deadline);
-        if is_due {
-            self.run("a step of the clock failed", |server| server.tick(None));
-        }
-        is_due
-    }
-
     /// The first deadline of all sessions.
     pub(super) fn deadline(&self) -> Option<Millis> {
         self.first_due().map(|(deadline, _)| deadline)
@@ -89,19 +77,6 @@ impl Server {
     /// The time until the first deadline. A virtual clock reaches none by itself.
     pub(super) fn due_in(&self) -> Option<Duration> {
         self.clock.until(self.deadline()?)
-    }
-
-    /// Handles a report that the platform accepts, and gives what happens to the message of a trigger.
-    pub(super) fn report(&mut self, report: PlatformReport) -> Option<TriggerOutcome> {
-        self.run("a report of the platform could not be handled", |server| {
-            server.handle_report(report)
-        })
-        .flatten()
-    }
-
-    /// Closes the sessions and answers the pending requests, because the host is gone.
-    pub(super) fn finish(&mut self) {
-        self.run("a session could not be closed", Self::close_all);
     }
 
     /// Calls a method. Gives the response, unless an output of the session answers.
@@ -121,7 +96,7 @@ impl Server {
     }
 
     /// Runs a step that answers no request.
-    fn run<T>(&mut self, failed: &str, step: impl FnOnce(&mut Self) -> T) -> Option<T> {
+    pub(super) fn run<T>(&mut self, failed: &str, step: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let result = catch_panic(|| step(self));
         if result.is_none() {
             tracing::error!("{failed}");
@@ -300,7 +275,7 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"method":"hook/agent_end","params":{"sessionId":"b"}}"#;
         send(&mut server, end);
         server.handle_due_time();
-        let lines = String::from_utf8(server.outbox.take()).unwrap();
+        let lines = String::from_utf8(server.unsent).unwrap();
         assert_eq!(lines.matches("sendUserMessage").count(), 2, "{lines}");
     }
 }

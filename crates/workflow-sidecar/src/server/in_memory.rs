@@ -4,7 +4,8 @@ use parking_lot::Mutex;
 use workflow_core::session::View;
 
 use super::config::ServerConfig;
-use super::recording::{ConnectionRecorder, HostLine, RecordedServer};
+use super::recording::HostLine;
+use super::state::Server;
 use crate::platform::PlatformReport;
 
 /// A sidecar in memory, for tests and replays: the same server, without pipes and threads.
@@ -17,7 +18,7 @@ use crate::platform::PlatformReport;
 /// assert!(answers[0].contains("notInitialized"));
 /// ```
 #[derive(Debug)]
-pub struct InMemoryServer(Mutex<RecordedServer>);
+pub struct InMemoryServer(Mutex<Server>);
 
 impl InMemoryServer {
     /// A sidecar that has not been initialized.
@@ -26,17 +27,9 @@ impl InMemoryServer {
         Self::with_config(ServerConfig::default())
     }
 
-    /// A sidecar with other files or another clock.
+    /// A sidecar with other files or another clock, or whose lines are recorded.
     pub(crate) fn with_config(config: ServerConfig) -> Self {
-        Self::recorded(config, None)
-    }
-
-    /// A sidecar whose lines are recorded.
-    pub(crate) fn recorded(
-        config: ServerConfig,
-        recorder: Option<Box<dyn ConnectionRecorder>>,
-    ) -> Self {
-        Self(Mutex::new(RecordedServer::new(config, recorder)))
+        Self(Mutex::new(Server::new(config)))
     }
 
     /// Sends a line and gives the lines that follow. After `shutdown` there are none.
@@ -46,32 +39,32 @@ impl InMemoryServer {
 
     /// Gives the lines that follow the input of the host.
     pub(crate) fn handle_line(&self, line: HostLine<'_>) -> Vec<String> {
-        self.lines(|server| server.handle_line(line))
+        self.lines(|server| server.handle_input(line))
     }
 
     /// Gives the lines that follow a report of the platform.
     pub(crate) fn report(&self, report: &PlatformReport) -> Vec<String> {
         self.lines(|server| {
             // The outcome of a trigger's message is for the watcher of the trigger, which is not part of this.
-            server.handle_report(report);
+            server.accept_report(report);
         })
     }
 
     /// Looks at the run of the session without a name.
     pub(crate) fn look<T>(&self, look: impl FnOnce(Option<View<'_>>) -> T) -> T {
         let server = self.0.lock();
-        let open = server.server.sessions.get("");
+        let open = server.sessions.get("");
         look(open.and_then(|open| open.driver.session.view()))
     }
 
     /// Returns true if the host requested the end.
     pub(crate) fn is_over(&self) -> bool {
-        self.0.lock().server.is_over
+        self.0.lock().is_over
     }
 
-    fn lines(&self, step: impl FnOnce(&mut RecordedServer)) -> Vec<String> {
+    fn lines(&self, step: impl FnOnce(&mut Server)) -> Vec<String> {
         let mut server = self.0.lock();
-        if server.server.is_over {
+        if server.is_over {
             return Vec::new();
         }
         step(&mut server);

@@ -1,4 +1,4 @@
-//! A server whose lines can be recorded, and the port to the recording.
+//! The steps of a server, and the port to their recording.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,6 @@ use workflow_core::Session;
 use workflow_core::effect::TriggerOutcome;
 use workflow_core::types::Millis;
 
-use super::config::ServerConfig;
 use super::definitions::Loader;
 use super::state::Server;
 use crate::platform::{Platform, PlatformReport};
@@ -49,73 +48,56 @@ pub(crate) enum HostLine<'a> {
     End,
 }
 
-/// A server, its lines that were not taken yet, and the recording of all lines.
-#[derive(Debug)]
-pub(super) struct RecordedServer {
-    pub(super) server: Server,
-    pub(super) unsent: Vec<u8>,
-    recorder: Option<Box<dyn ConnectionRecorder>>,
-}
-
-impl RecordedServer {
-    pub(super) fn new(
-        mut config: ServerConfig,
-        recorder: Option<Box<dyn ConnectionRecorder>>,
-    ) -> Self {
-        if let Some(recorder) = &recorder {
-            config.loader = recorder.loader();
-            config.seed = Some(recorder.seed());
-            config.platform = recorder.platform(config.platform);
-        }
-        Self {
-            server: Server::new(config),
-            unsent: Vec::new(),
-            recorder,
-        }
-    }
-
+/// The steps of a server, which are recorded with the lines that follow from each.
+impl Server {
     /// Handles the input of the host.
-    pub(super) fn handle_line(&mut self, line: HostLine<'_>) {
+    pub(super) fn handle_input(&mut self, line: HostLine<'_>) {
         self.handle_due_time();
-        let server = &mut self.server;
-        let is_recorded = self.recorder.is_some();
-        let before = is_recorded.then(|| (depends_on_payload(server), denials(server)));
+        let is_recorded = self.config.recorder.is_some();
+        let before = is_recorded.then(|| (depends_on_payload(self), denials(self)));
         match line {
-            HostLine::Line(line) => server.handle_line(line),
-            HostLine::TooLong(limit) => server.refuse_long_line(limit),
-            HostLine::End => server.finish(),
+            HostLine::Line(line) => self.handle_line(line),
+            HostLine::TooLong(limit) => self.refuse_long_line(limit),
+            // The host is gone.
+            HostLine::End => {
+                self.run("a session could not be closed", Self::close_all);
+            }
         }
         let depends_on_payload =
-            before.is_some_and(|(depends, before)| depends || denials(server) > before);
-        self.add(Cause::Host {
+            before.is_some_and(|(depends, before)| depends || denials(self) > before);
+        self.record(Cause::Host {
             line,
             depends_on_payload,
         });
     }
 
-    /// Handles what is due before the next event.
+    /// Handles the deadlines that have come before the next event.
     pub(super) fn handle_due_time(&mut self) {
-        if self.server.handle_due_time() {
-            self.add(Cause::Time);
+        let deadline = self.deadline();
+        if self.clock.sample(deadline) {
+            self.run("a step of the clock failed", |server| server.tick(None));
+            self.record(Cause::Time);
         }
     }
 
-    /// Handles a report of the platform, and gives what happens to the message of a trigger.
-    pub(super) fn handle_report(&mut self, report: &PlatformReport) -> Option<TriggerOutcome> {
+    /// Handles a report if the platform accepts it, and gives what happens to the message of a trigger.
+    pub(super) fn accept_report(&mut self, report: &PlatformReport) -> Option<TriggerOutcome> {
         self.handle_due_time();
-        if !self.server.config.platform.accept(report) {
+        if !self.config.platform.accept(report) {
             return None;
         }
-        let outcome = self.server.report(report.clone());
-        self.add(Cause::Platform(report));
-        outcome
+        let outcome = self.run("a report of the platform could not be handled", |server| {
+            server.handle_report(report.clone())
+        });
+        self.record(Cause::Platform(report));
+        outcome.flatten()
     }
 
     /// Adds the lines that follow from a cause, and records both.
-    fn add(&mut self, cause: Cause<'_>) {
-        let lines = self.server.outbox.take();
-        if let Some(recorder) = &mut self.recorder {
-            recorder.write(self.server.clock.now(), cause, &lines);
+    fn record(&mut self, cause: Cause<'_>) {
+        let lines = self.outbox.take();
+        if let Some(recorder) = &mut self.config.recorder {
+            recorder.write(self.clock.now(), cause, &lines);
         }
         self.unsent.extend_from_slice(&lines);
     }

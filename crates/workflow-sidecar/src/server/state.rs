@@ -51,12 +51,19 @@ pub(super) struct Server {
     pub(super) asked: OutgoingRequests<HostRequest>,
     pub(super) requests: Requests,
     pub(super) outbox: Outbox,
+    /// The lines from the outbox that are recorded, if they have to be, and that were not taken yet.
+    pub(super) unsent: Vec<u8>,
     /// True if the host requested the end.
     pub(super) is_over: bool,
 }
 
 impl Server {
-    pub(super) fn new(config: ServerConfig) -> Self {
+    pub(super) fn new(mut config: ServerConfig) -> Self {
+        if let Some(recorder) = &config.recorder {
+            config.loader = recorder.loader();
+            config.seed = Some(recorder.seed());
+            config.platform = recorder.platform(config.platform);
+        }
         Self {
             host: None,
             config,
@@ -66,6 +73,7 @@ impl Server {
             asked: OutgoingRequests::default(),
             requests: Requests::default(),
             outbox: Outbox::default(),
+            unsent: Vec::new(),
             is_over: false,
         }
     }

@@ -21,7 +21,7 @@ use super::guards::GuardLookup;
 use super::reaction::{PossibleAnswers, Reaction, first_line, guard, text};
 use crate::platform::PlatformReport;
 use crate::present::{BAD, DIMMED, NOTABLE, count, paint};
-use crate::record::{DEFAULT_LIMIT, Recorder, RecordingOptions};
+use crate::record::{DEFAULT_LIMIT, Recorder, Redaction};
 use crate::server::{InMemoryServer, ServerConfig};
 
 /// The time of every simulation.
@@ -70,11 +70,11 @@ impl<'a> TestHost<'a> {
         let dry_run = Arc::new(DryRunPlatform::default());
         let config = ServerConfig {
             platform: Arc::clone(&dry_run) as _,
+            recorder: recorder.map(|recorder| Box::new(recorder) as _),
             ..ServerConfig::default()
         };
-        let recorder = recorder.map(|recorder| Box::new(recorder) as _);
         let mut host = Self {
-            sidecar: InMemoryServer::recorded(config, recorder),
+            sidecar: InMemoryServer::with_config(config),
             guards,
             platform: dry_run,
             calls: 0,
@@ -387,11 +387,7 @@ pub(crate) fn begin_recording(path: &Path) -> Result<Recorder> {
         path.display()
     );
     File::create(path).with_context(cannot)?;
-    let options = RecordingOptions {
-        is_redacted: false,
-        limit: DEFAULT_LIMIT,
-    };
-    Recorder::begin_at(NOW, SEED, path, options).with_context(cannot)
+    Recorder::begin_at(NOW, SEED, path, Redaction::new(false), DEFAULT_LIMIT).with_context(cannot)
 }
 
 /// The name of a trigger in a script: its file or its port.

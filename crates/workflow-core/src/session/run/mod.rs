@@ -28,8 +28,8 @@ use crate::diagnostic::Diagnostic;
 use crate::effect::{Effect, Effects};
 use crate::reminders::ContinueCounters;
 use crate::run::{
-    Changes, DefinitionMismatch, HandedOver, RestoredRun, RunEntry, RunProgress, RunState,
-    RunValues, Spending, StoredDefinition, StoredGuards, StoredRun, Tally, Terms, UserMove,
+    Changes, DefinitionMismatch, HandedOver, RestoredRun, RunProgress, RunState, RunValues,
+    Spending, StoredDefinition, StoredGuards, StoredRun, Tally, Terms, UserMove,
 };
 
 /// A run in memory.
@@ -152,10 +152,7 @@ impl ActiveRun {
     /// Starts a run. It is persisted when its first phase is entered.
     pub(crate) fn start(progress: RunProgress, loaded: &Loaded) -> Self {
         let (index, settings) = (&loaded.index, &loaded.settings);
-        let in_force = InForce::of(Terms {
-            catalog: Arc::clone(&loaded.catalog),
-            guards: StoredGuards::of(settings, None),
-        });
+        let in_force = InForce::of(Terms::of(loaded, None));
         Self::new(progress, in_force, index, settings, Budgets::default())
     }
 
@@ -175,8 +172,7 @@ impl ActiveRun {
             run: mut record,
             tally,
             spending,
-            has_unmade_move,
-            has_unmade_values,
+            unmade,
             is_of_later_version,
             baseline,
             ..
@@ -185,27 +181,14 @@ impl ActiveRun {
         let state = state.filter(RunState::matters)?;
         // The newest stored definition counts, so this one is stored again behind one of a later version.
         let known = definition.as_ref().filter(|_| !is_of_later_version);
-        let persisted = known.map(|stored| {
-            let guards = stored.guards.clone().unwrap_or_default();
-            (stored.hash.clone(), guards)
-        });
+        let persisted = known.map(|stored| (stored.hash.clone(), stored.terms.guards.clone()));
         let is_same = |run: &&Self| run.is_active() && run.progress.state.task_id == state.task_id;
-        let (agreed, declined) = if let Some(run) = before.filter(is_same) {
-            (Some(run.in_force.agreed.clone()), run.declined.clone())
-        } else if let Some(stored) = definition {
-            let terms = Terms {
-                catalog: Arc::new(stored.catalog),
-                guards: stored.guards.unwrap_or_default(),
-            };
-            (Some(terms), stored.declined)
-        } else {
-            (None, None)
+        let (agreed, declined) = match before.filter(is_same) {
+            Some(run) => (Some(run.in_force.agreed.clone()), run.declined.clone()),
+            None => definition.map_or((None, None), |stored| (Some(stored.terms), stored.declined)),
         };
         let known = agreed.as_ref().map(|agreed| &agreed.guards);
-        let files = Terms {
-            catalog: Arc::clone(&loaded.catalog),
-            guards: StoredGuards::of(settings, known),
-        };
+        let files = Terms::of(loaded, known);
         let in_force = match agreed {
             Some(agreed) => InForce::choose(&state, agreed, files, project_trusted, problems),
             None => InForce::of(files),
@@ -241,11 +224,7 @@ impl ActiveRun {
         run.note_stored(&tally);
         run.has_stored_data = !now.data.is_empty();
         // The next move is another one than that of an entry whose state is not stored, and must not be taken for it.
-        let unmade = [
-            (has_unmade_move, StoredRun::TYPE),
-            (has_unmade_values, RunValues::TYPE),
-        ];
-        for (_, entry) in unmade.iter().filter(|(is_unmade, _)| *is_unmade) {
+        for entry in unmade {
             run.stored.remove(entry);
         }
         Some(run)
@@ -271,14 +250,10 @@ impl ActiveRun {
     pub(crate) fn changes_by(&self, workflow: &str, loaded: &Loaded) -> Changes {
         let agreed = &self.in_force.agreed;
         let is_same = workflow == self.progress.state.workflow_key && self.is_active();
-        let files = Terms {
-            catalog: Arc::clone(if is_same {
-                &loaded.catalog
-            } else {
-                &agreed.catalog
-            }),
-            guards: StoredGuards::of(&loaded.settings, Some(&agreed.guards)),
-        };
+        let mut files = Terms::of(loaded, Some(&agreed.guards));
+        if !is_same {
+            files.catalog = Arc::clone(&agreed.catalog);
+        }
         Changes::between(agreed, &files, &self.progress.state.workflow_key)
     }
 

@@ -2,7 +2,7 @@
 
 use super::arguments::{Found, Sets, chosen_by, is_toolchain, missing, take_options, unknown};
 use super::lists::is_listed;
-use super::row::{ArgumentSet, Node, Printed, Rest, Row, RowKind, RunKind};
+use super::row::{ArgumentSet, Node, Output, Rest, Row, RowKind, RunKind};
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::programs::outcome::{NestedCommand, Outcome, Result, joined, project_runner};
 use crate::word::Word;
@@ -66,7 +66,7 @@ impl Program {
     }
 
     /// Returns what it prints.
-    pub(super) fn printed(self, arguments: &[Word]) -> Option<Printed> {
+    pub(super) fn printed(self, arguments: &[Word]) -> Option<Output> {
         let place = self.place(arguments, true);
         let mut rows = place.node.outputs.iter().filter(|row| {
             let knows_dashes = row.arguments.rest != Rest::Operands;

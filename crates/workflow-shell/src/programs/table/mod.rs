@@ -23,7 +23,7 @@ use evaluation::Program;
 pub(crate) use lists::is_listed;
 use parsing::parse;
 use row::Node;
-pub(crate) use row::Printed;
+pub(crate) use row::Output;
 pub(crate) use trees::trees;
 pub(crate) use variables::{
     is_environment_variable, is_harmless_variable, is_interpreted_variable, is_project_path,
@@ -65,7 +65,7 @@ pub(crate) fn read(name: &str, arguments: &[Word]) -> Result<Found> {
 }
 
 /// Returns what a program prints according to its rows.
-pub(crate) fn printed(name: &str, arguments: &[Word]) -> Option<Printed> {
+pub(crate) fn printed(name: &str, arguments: &[Word]) -> Option<Output> {
     rows(name)?.printed(arguments)
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::heads::programs;
 use super::lists::{Entry, alternatives, entries};
 use super::row::{
-    ArgumentSet, KnownOperands, KnownOption, Node, OptionValue, OptionWrites, Printed, Programs,
+    ArgumentSet, KnownOperands, KnownOption, Node, OptionValue, OptionWrites, Output, Programs,
     Rest, Row, RowKind, RunKind, Tree, TreePart,
 };
 use crate::file_access::AccessKind;
@@ -71,13 +71,13 @@ fn add_row(
             "writes operands" => kind = RowKind::WritesOperands,
             "writes target" => kind = RowKind::WritesTarget,
             "writes below" => kind = RowKind::WritesBelow,
-            "prints names" => kind = RowKind::Prints(Printed::Names),
-            "prints number" => kind = RowKind::Prints(Printed::Number),
-            "prints numbers" => kind = RowKind::Prints(Printed::Numbers),
-            "prints numbered lines" => kind = RowKind::Prints(Printed::NumberedLines),
-            "prints filter" => kind = RowKind::Prints(Printed::Filter),
-            "prints one line" => kind = RowKind::Prints(Printed::OneLine),
-            "prints first field" => kind = RowKind::Prints(Printed::FirstField),
+            "prints names" => kind = RowKind::Prints(Output::Names),
+            "prints number" => kind = RowKind::Prints(Output::Number),
+            "prints numbers" => kind = RowKind::Prints(Output::Numbers),
+            "prints numbered lines" => kind = RowKind::Prints(Output::NumberedLines),
+            "prints filter" => kind = RowKind::Prints(Output::Filter),
+            "prints one line" => kind = RowKind::Prints(Output::OneLine),
+            "prints first field" => kind = RowKind::Prints(Output::FirstField),
             "writes somewhere" => kind = RowKind::WritesSomewhere,
             "words" => whole_words = true,
             "leading" => leading = true,

@@ -76,17 +76,24 @@ pub(super) enum RowKind {
     /// Code decides.
     Code,
     /// It says nothing about the effect, but what the command prints.
-    Prints(Printed),
+    Prints(Output),
 }
 
-/// What a command prints.
+/// What a command or a pipeline prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Printed {
-    /// Names that do not start with a dash.
+pub(crate) enum Output {
+    /// Before the first command of a pipeline.
+    Nothing,
+    Unknown,
+    /// Names of files, commits, packages or containers. Names that start with a dash are not expected.
     Names,
+    /// A number.
     Number,
+    /// Numbers, each on a line.
+    NumbersOfLines,
     Numbers,
-    /// Lines behind their numbers.
+    /// A line behind its number: `12:text`.
+    NumberedLine,
     NumberedLines,
     /// Some of the lines of its input.
     Filter,

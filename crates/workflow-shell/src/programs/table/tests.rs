@@ -2,7 +2,7 @@ use super::arguments::chosen_by;
 use super::evaluation::Program;
 use super::lists::lists;
 use super::parsing::parse;
-use super::row::{Node, Printed, Programs, Row};
+use super::row::{Node, Output, Programs, Row};
 use super::{FILES, PROGRAMS, is_harmless_variable, is_interpreted_variable, rows};
 use crate::effect::{Effect, UnknownReason};
 use crate::file_write::FileWrite;
@@ -469,17 +469,17 @@ fn a_row_may_say_what_a_command_prints() {
         let program = program(t, "a").unwrap();
         program.printed(&words)
     };
-    assert_eq!(prints("b -q x"), Some(Printed::Names));
-    assert_eq!(prints("-C z b --format=%h"), Some(Printed::Names));
+    assert_eq!(prints("b -q x"), Some(Output::Names));
+    assert_eq!(prints("-C z b --format=%h"), Some(Output::Names));
     assert_eq!(prints("b --format=%B"), None);
     assert_eq!(prints("b -q -x"), None);
     assert_eq!(prints("b -q -- x"), None);
     assert_eq!(prints("b x"), None);
-    assert_eq!(prints("b -c 1"), Some(Printed::Number));
+    assert_eq!(prints("b -c 1"), Some(Output::Number));
     assert_eq!(prints("b -c x"), None);
-    assert_eq!(prints("c 1 -x"), Some(Printed::Numbers));
+    assert_eq!(prints("c 1 -x"), Some(Output::Numbers));
     assert_eq!(prints("c x 1"), None);
-    assert_eq!(prints("d -- -x"), Some(Printed::Filter));
+    assert_eq!(prints("d -- -x"), Some(Output::Filter));
 }
 
 #[test]

@@ -51,8 +51,8 @@ fn refusal(answers: &[&str]) -> Option<Kind> {
 
 /// The redaction of one recording, with the texts that are looked for in the lines that follow.
 #[derive(Debug, Default)]
-pub(super) struct Redaction {
-    /// False if strings are only cut.
+pub(crate) struct Redaction {
+    /// True if no string of what tools are given and give back is recorded. Otherwise long ones lose their middle.
     pub(super) is_on: bool,
     tails: VecDeque<String>,
     excerpts: VecDeque<String>,
@@ -69,7 +69,7 @@ pub(super) struct Redaction {
 }
 
 impl Redaction {
-    pub(super) fn new(is_on: bool) -> Self {
+    pub(crate) fn new(is_on: bool) -> Self {
         Self {
             is_on,
             ..Self::default()
