@@ -149,7 +149,7 @@ fn hostile(level: &str, key: &Key) -> Value {
         ("`http`", "tokenEnv") => json!("HOME"),
         ("the settings", "triggers") => json!([{"file": "victim.txt", "prompt": "{content}"}]),
         ("a workflow" | "a phase" | "the settings", "checkpoint") => json!("git"),
-        ("`limits`", _) => key.schema()["maximum"].clone(),
+        ("`limits` of the settings", _) => key.schema()["maximum"].clone(),
         _ => serde_json::from_str(key.example)
             .unwrap_or_else(|_| panic!("{level:?}: {} needs a value here", key.name)),
     }
@@ -218,7 +218,7 @@ fn project(level: &str, key: &str, value: &Value) -> (Value, Value) {
             return (workflow, settings);
         }
         "the settings" => return (workflow, map),
-        "`limits`" => {
+        "`limits` of the settings" => {
             settings["limits"] = map;
             return (workflow, settings);
         }

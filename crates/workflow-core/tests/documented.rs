@@ -206,7 +206,7 @@ fn the_tables_are_those_of_the_code() {
         ("keys of http", table("`http`")),
         ("keys of continue", table("`continue`")),
         ("keys of settings", table("the settings")),
-        ("keys of limits", table("`limits`")),
+        ("keys of limits", table("`limits` of the settings")),
         ("keys of an input", table("an input")),
         ("keys of an output", table("an output")),
         ("keys of a budget", table("`budget`")),

@@ -71,7 +71,7 @@ section! {
 }
 
 section! {
-    Section::new("`limits`");
+    Section::new("`limits` of the settings");
     /// Limits on what is loaded. To exceed one is an error with its location, never a hang.
     ///
     /// With more than the highest, one file could cost minutes or gigabytes.

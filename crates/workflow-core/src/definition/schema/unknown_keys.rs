@@ -58,6 +58,7 @@ const FOREIGN: &[ForeignKey] = &[
     ForeignKey { names: &["allow", "block", "deny", "forbid", "disallow"], guard: Some("tools"), help: "write a rule: `tools: {rules: [{block: [edit, write]}]}`" },
     ForeignKey { names: &["timeout", "maxduration", "timelimit"], guard: Some("budget"), help: "`budget: {minutes: 10}` limits a run or a phase; `timeout` belongs in a check of `gate` with `run`" },
     ForeignKey { names: &["maxturns", "maxsteps", "maxiterations"], guard: Some("budget"), help: "write `budget: {turns: 20}`, or `maxVisits: 3` for a phase that is entered again" },
+    ForeignKey { names: &["onmaxvisits"], guard: Some("budget"), help: "write `onLimit` beside `maxVisits` in a phase" },
     ForeignKey { names: &["retry", "retries", "attempts"], guard: None, help: "a check of `gate` leads back with `onFail`, and `maxVisits` says how often" },
     ForeignKey { names: &["parallel", "concurrency"], guard: None, help: "phases follow each other; `availableProfiles` names subagents, which may work at the same time" },
     ForeignKey { names: &["foreach", "matrix"], guard: None, help: "a phase is repeated by an outcome: `outcomes: {more: build, finished: next}`" },
@@ -121,9 +122,9 @@ fn unknown(
     let is_there = |name: &str| map.entries.iter().any(|entry| entry.key == name);
     let renamed = |finding: Finding, to: &str| {
         if is_there(to) {
-            finding.help(format!(
-                "`{to}` is there already: write everything under it"
-            ))
+            there_already(finding, to)
+        } else if let Some((_, inner)) = key.split_once('.').filter(|(outer, _)| *outer == to) {
+            finding.help(format!("write `{to}: {{ {inner}: … }}`"))
         } else {
             renamed(finding, section, &entry.key, to)
         }
@@ -142,6 +143,7 @@ fn unknown(
         let finding = Finding::error(Code::UnknownGuardKey, entry.key_span, message);
         return match or_else {
             Some(help) => finding.help(*help),
+            None if is_there(to) => there_already(finding, to),
             None => finding.help(format!("write `{to}`")).fix(from, to),
         };
     }
@@ -193,6 +195,12 @@ fn plainly_unknown(section: &'static Section, entry: &Entry<'_>) -> Finding {
     let key = shown(&entry.key);
     let message = format!("unknown key `{key}` in {}", section.name);
     Finding::warning(Code::UnknownKey, entry.key_span, message)
+}
+
+fn there_already(finding: Finding, to: &str) -> Finding {
+    finding.help(format!(
+        "`{to}` is there already: write everything under it"
+    ))
 }
 
 /// The finding with the key that is most likely meant. Only a slip, another spelling, or the one word for it in a guard is a
