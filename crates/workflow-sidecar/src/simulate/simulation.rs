@@ -6,7 +6,7 @@
 use anyhow::Result;
 use serde_json::{Value, json};
 use workflow_core::policy::STEP_TOOL;
-use workflow_core::session::Needed;
+use workflow_core::session::{Needed, RunCondition};
 
 use super::command::ScriptCommand;
 use super::host::TestHost;
@@ -360,7 +360,13 @@ impl<'a> Simulation<'a> {
     pub(super) fn rest(&self) -> (Needed, Option<String>) {
         self.host.sidecar.look(|view| {
             let Some(view) = view else {
-                return (Needed::Nothing, None);
+                return match &self.host.question {
+                    Some(_) => (
+                        Needed::User,
+                        Some("not started: a question is open".to_owned()),
+                    ),
+                    None => (Needed::Nothing, None),
+                };
             };
             let condition = view.condition;
             let (needed, how) = match condition.needed() {
@@ -369,7 +375,9 @@ impl<'a> Simulation<'a> {
                 }
                 Needed::Nothing => (Needed::Nothing, String::new()),
                 // The agent is still at work.
-                Needed::User if self.is_running => (Needed::Nothing, String::new()),
+                Needed::User if self.is_running && condition == RunCondition::AwaitsUser => {
+                    (Needed::Nothing, String::new())
+                }
                 needed => (needed, format!(": {}", condition.described())),
             };
             let place = view.phase.map(|phase| &phase.status);
