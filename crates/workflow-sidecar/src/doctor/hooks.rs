@@ -13,6 +13,7 @@ use workflow_core::diagnostic::shown;
 
 use super::child::ProgramVersion;
 use super::result::{CheckStatus, InstallationCheck, Subject};
+use crate::files::absolute;
 use crate::hook_hosts::{EventName, HOSTS, HookHost};
 use crate::install::{
     Directories, FileChange, HooksOfCodex, InstallTarget, Installed, installed, plan,
@@ -25,7 +26,7 @@ const TIME_TO_ANSWER: Duration = Duration::from_secs(10);
 /// Checks each host that is on the path, or that our hooks are installed in, for the user or for the project.
 pub(super) fn hosts(project: &Path) -> Vec<InstallationCheck> {
     // Events have absolute directories.
-    let project = std::path::absolute(project).unwrap_or_else(|_| project.to_path_buf());
+    let project = absolute(project);
     let targets = [None, Some(&*project)].map(InstallTarget::of_process);
     let mut targets: Vec<InstallTarget> = targets.into_iter().flatten().collect();
     // In the home directory both are the same files.

@@ -9,7 +9,7 @@ pub(crate) mod regular_file;
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(crate) use self::atomic_write::write_atomically;
 pub(crate) use self::file_state::FileState;
@@ -21,6 +21,11 @@ pub(crate) fn if_present<T>(result: io::Result<T>) -> io::Result<Option<T>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         result => result.map(Some),
     }
+}
+
+/// A path from the root; as it is if it is empty, or if there is no working directory.
+pub(crate) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 /// The value in a JSON file; `None` if there is none that can be read.

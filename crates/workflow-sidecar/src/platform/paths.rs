@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use workflow_core::policy::rules::{PathForm, Paths, definition_paths, normalized_path};
 
-use crate::files::{STATE_DIRECTORY, home_dir};
+use crate::files::{STATE_DIRECTORY, absolute, home_dir};
 
 /// Links that are followed before a path counts as circular.
 const MAX_LINKS: usize = 40;
@@ -163,7 +163,7 @@ fn root(path: &Path) -> Root {
         return Root::default();
     }
     // Fails only without a working directory, where a relative path contains nothing.
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let path = absolute(path);
     [real(Path::new(""), &path), lexical(&path)]
 }
 

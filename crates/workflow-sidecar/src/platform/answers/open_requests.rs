@@ -16,6 +16,7 @@ use workflow_core::event::PlatformEvent;
 use super::code::{Code, is_proved};
 use super::notifier::{self, Notifier};
 use super::requests::Requests;
+use crate::files::absolute;
 use crate::platform::effects::SessionContext;
 use crate::platform::file_excerpt;
 use crate::platform::open_sessions::OpenSessions;
@@ -79,7 +80,7 @@ impl OpenRequests {
         session: &SessionContext<'_>,
         mut request: Request,
     ) -> anyhow::Result<Option<PlatformEvent>> {
-        let (agent_dir, cwd) = (session.project.agent_dir, session.project.cwd);
+        let (agent_dir, cwd) = (session.project.agent_dir, &absolute(session.project.cwd));
         // A relative directory is a name in a transcript.
         if !agent_dir.is_absolute() {
             return Ok(None);
@@ -89,7 +90,7 @@ impl OpenRequests {
             bail!("the path of the project is no text: {}", cwd.display());
         }
         let requests = Requests::in_agent_dir(agent_dir)?;
-        request.cwd = cwd.to_path_buf();
+        request.cwd.clone_from(cwd);
         let mut open = self.open.lock();
         let known = open.remove(&request.task_id);
         let known = known.filter(|known| known.request.id == request.id);
@@ -146,8 +147,8 @@ impl OpenRequests {
         session: &SessionContext<'_>,
         mut request: Request,
     ) -> PlatformEvent {
-        let (agent_dir, cwd) = (session.project.agent_dir, session.project.cwd);
-        request.cwd = cwd.to_path_buf();
+        let (agent_dir, cwd) = (session.project.agent_dir, &absolute(session.project.cwd));
+        request.cwd.clone_from(cwd);
         let requests = Requests::in_agent_dir(agent_dir).ok();
         let decision = requests.and_then(|requests| valid_decision(&requests, &request));
         let Some(mut decision) = decision else {

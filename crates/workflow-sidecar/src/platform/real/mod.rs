@@ -22,6 +22,7 @@ use super::effects::{Platform, PlatformReport, Project, SessionContext};
 use super::gates::Baseline;
 use super::open_sessions::OpenSessions;
 use super::run_notes::RunNotes;
+use crate::files::absolute;
 use crate::store::{Run, RunNote};
 use crate::time::wall_time;
 
@@ -145,7 +146,7 @@ impl Platform for RealPlatform {
         let note = RunNote {
             host: host.to_owned(),
             run,
-            cwd: std::path::absolute(project.cwd).unwrap_or_else(|_| project.cwd.to_path_buf()),
+            cwd: absolute(project.cwd),
             file: project
                 .session_file
                 .map(|file| file.to_string_lossy().into_owned()),

@@ -149,6 +149,15 @@ fn a_project_whose_path_is_no_text_cannot_ask() {
 }
 
 #[test]
+fn a_relative_project_is_stored_from_the_root() {
+    let fixture = Fixture::new();
+    let mut context = fixture.context();
+    context.project.cwd = Path::new(".");
+    fixture.open.request(&context, request("wf-1"));
+    assert_eq!(fixture.stored().cwd, std::env::current_dir().unwrap());
+}
+
+#[test]
 fn the_code_answers_and_the_session_hears_of_it_once() {
     let fixture = Fixture::new();
     let asked = fixture.ask("n");
