@@ -359,10 +359,10 @@ impl Store {
         })
     }
 
-    /// Removes the trust in everything of a project.
-    pub fn revoke(&self, project: &str) -> Result<()> {
+    /// Removes the trust in everything of a project; returns false if there is none.
+    pub fn revoke(&self, project: &str) -> Result<bool> {
         let revoke = "DELETE FROM trust WHERE project = ?1";
         let revoked = self.execute(Access::Create, revoke, &json!([project]));
-        revoked.map(drop)
+        revoked.map(|rows| rows > 0)
     }
 }

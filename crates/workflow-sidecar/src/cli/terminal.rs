@@ -19,7 +19,10 @@ pub(super) fn ask(question: &str) -> io::Result<Option<String>> {
     write!(out, "{question} ")?;
     out.flush()?;
     let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
+    if io::stdin().lock().read_line(&mut line)? == 0 {
+        // Nobody has ended the line.
+        writeln!(out)?;
+    }
     let answer = line.trim();
     Ok((!answer.is_empty()).then(|| answer.to_owned()))
 }

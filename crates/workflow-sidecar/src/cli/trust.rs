@@ -22,7 +22,7 @@ Examples:
 Commands of your own workflows and settings need no trust. Trust covers a command or trigger as it is now: if it
 changes, you are asked again. While a session of the project is open, its host asks you instead.
 
---list exits with 3 if something is not trusted yet.";
+Exits with 3 if something is not trusted yet: with --list, and after the answer `n`.";
 
 /// Trust the commands and triggers of a project
 #[derive(Debug, clap::Args)]
@@ -47,8 +47,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let disk = arguments.user.disk(project)?;
     let store = TrustStore::in_agent_dir(&agent_dir)?;
     if arguments.revoke {
-        store.revoke(project)?;
-        say("Nothing of this project may run any more.")?;
+        say(if store.revoke(project)? {
+            "Nothing of this project may run any more."
+        } else {
+            "Nothing of this project was trusted."
+        })?;
         return Ok(CommandOutcome::Success);
     }
     let loaded = load(&disk);

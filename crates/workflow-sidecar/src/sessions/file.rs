@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use workflow_core::event::Entry;
@@ -57,6 +57,11 @@ pub(crate) struct SessionEntry<'a> {
 
 /// Reads a file, with its path in the error.
 pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>> {
+    ensure!(
+        !path.is_dir(),
+        "{} is a directory: name a file in it",
+        path.display()
+    );
     std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))
 }
 

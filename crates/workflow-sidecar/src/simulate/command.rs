@@ -13,7 +13,7 @@ pub(crate) const HELP: &str = "\
 tool NAME [JSON]     the agent calls a tool with these arguments
 next, loop, status   the agent calls workflow_step with this action
 next OUTCOME {JSON}  the same with the outcome, the outputs, or both: next ok {\"plan\": \"Add it.\"}
-cancel               the same; the second call in a row cancels the run
+cancel               the agent calls workflow_step with cancel; the second call in a row cancels the run
 stop                 the agent stops; `stop error`, `stop length`, `stop question`, `stop aborted` give the reason
 start                the agent starts on the last message
 say TEXT             the user sends a message

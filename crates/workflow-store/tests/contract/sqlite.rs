@@ -77,7 +77,7 @@ fn a_store_that_a_newer_build_changes_in_mid_run_is_an_error_that_names_the_file
     for refused in [
         store.runs(&RunQuery::default()).map(drop),
         super::ask(&store, "wf-1", "n", 10),
-        store.revoke("/project"),
+        store.revoke("/project").map(drop),
     ] {
         assert_eq!(refused.unwrap_err().to_string(), error);
     }

@@ -100,8 +100,8 @@ impl TrustStore {
         of_store(self.0.trust(&project, commands, now, MAX_SETS))
     }
 
-    /// Removes all decisions about a project, so that its commands may not run.
-    pub(crate) fn revoke(&self, project: &Path) -> Result<()> {
+    /// Removes all decisions about a project, so that its commands may not run; returns false if there are none.
+    pub(crate) fn revoke(&self, project: &Path) -> Result<bool> {
         of_store(self.0.revoke(&key(project)?))
     }
 }

@@ -62,7 +62,8 @@ fn trust_is_stored_and_can_be_revoked() {
     assert!(!home.is_trusted(&project, &["make"]).unwrap());
     home.trust(&["make"]);
     assert!(home.is_trusted(&project, &["make"]).unwrap());
-    home.store.revoke(&project).unwrap();
+    assert!(home.store.revoke(&project).unwrap());
+    assert!(!home.store.revoke(&project).unwrap());
     assert!(!home.is_trusted(&project, &["make"]).unwrap());
 }
 
