@@ -48,7 +48,7 @@ pub(super) struct Arguments {
     /// Delete the sessions and requests that have not changed for this many days, or for 90
     #[arg(long, value_name = "DAYS", num_args = 0..=1, default_missing_value = "90", conflicts_with = "watch")]
     prune: Option<u64>,
-    /// Print the SQL that makes the tables and roles of a store in PostgreSQL
+    /// Print the SQL that makes the tables and roles of a store on a server
     #[arg(long, exclusive = true)]
     schema: bool,
     /// The directory of the store, instead of ~/.local/state/workflow-sidecar
