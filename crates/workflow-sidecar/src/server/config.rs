@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::definitions::{Loader, OnDisk};
-use super::recording::ConnectionRecorder;
+use super::recorder::ConnectionRecorder;
 use crate::platform::{Platform, RealPlatform};
 
 /// Everything that a server needs of its process.

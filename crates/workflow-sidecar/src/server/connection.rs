@@ -13,7 +13,7 @@ use workflow_core::effect::TriggerOutcome;
 use workflow_core::types::Millis;
 
 use super::config::ServerConfig;
-use super::recording::{ConnectionRecorder, HostLine};
+use super::recorder::{ConnectionRecorder, HostLine};
 use super::state::Server;
 use crate::platform::{Platform, PlatformReport, RealPlatform};
 use crate::rpc::{Frame, LineReader};

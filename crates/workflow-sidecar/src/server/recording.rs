@@ -1,52 +1,11 @@
-//! The steps of a server, and the port to their recording.
-
-use std::fmt;
-use std::sync::Arc;
+//! The steps of a server, which a recorder writes.
 
 use workflow_core::Session;
 use workflow_core::effect::TriggerOutcome;
-use workflow_core::types::Millis;
 
-use super::definitions::Loader;
+use super::recorder::{Cause, HostLine};
 use super::state::Server;
-use crate::platform::{Platform, PlatformReport};
-
-/// A recording of a connection.
-pub(crate) trait ConnectionRecorder: fmt::Debug + Send {
-    /// The seed of task ids while this is recorded.
-    fn seed(&self) -> u64;
-
-    /// A loader of definitions that records its reads.
-    fn loader(&self) -> Arc<dyn Loader>;
-
-    /// A platform with the results of this one, which are recorded.
-    fn platform(&self, platform: Arc<dyn Platform>) -> Arc<dyn Platform>;
-
-    /// Writes what happened, and the lines that followed.
-    fn write(&mut self, at: Millis, cause: Cause<'_>, followed: &[u8]);
-}
-
-/// The cause of lines of the sidecar.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Cause<'a> {
-    Host {
-        line: HostLine<'a>,
-        /// True if decisions depend on what tools are given or give back.
-        depends_on_payload: bool,
-    },
-    Time,
-    Platform(&'a PlatformReport),
-}
-
-/// The input of the host.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum HostLine<'a> {
-    Line(&'a [u8]),
-    /// A line over the limit of this many bytes.
-    TooLong(usize),
-    /// The host closed its side.
-    End,
-}
+use crate::platform::PlatformReport;
 
 /// The steps of a server, which are recorded with the lines that follow from each.
 impl Server {

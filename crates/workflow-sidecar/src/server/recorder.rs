@@ -1,0 +1,46 @@
+//! The port to the recorder of a connection.
+
+use std::fmt;
+use std::sync::Arc;
+
+use workflow_core::types::Millis;
+
+use super::definitions::Loader;
+use crate::platform::{Platform, PlatformReport};
+
+/// A recording of a connection.
+pub(crate) trait ConnectionRecorder: fmt::Debug + Send {
+    /// The seed of task ids while this is recorded.
+    fn seed(&self) -> u64;
+
+    /// A loader of definitions that records its reads.
+    fn loader(&self) -> Arc<dyn Loader>;
+
+    /// A platform with the results of this one, which are recorded.
+    fn platform(&self, platform: Arc<dyn Platform>) -> Arc<dyn Platform>;
+
+    /// Writes what happened, and the lines that followed.
+    fn write(&mut self, at: Millis, cause: Cause<'_>, followed: &[u8]);
+}
+
+/// The cause of lines of the sidecar.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Cause<'a> {
+    Host {
+        line: HostLine<'a>,
+        /// True if decisions depend on what tools are given or give back.
+        depends_on_payload: bool,
+    },
+    Time,
+    Platform(&'a PlatformReport),
+}
+
+/// The input of the host.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum HostLine<'a> {
+    Line(&'a [u8]),
+    /// A line over the limit of this many bytes.
+    TooLong(usize),
+    /// The host closed its side.
+    End,
+}
