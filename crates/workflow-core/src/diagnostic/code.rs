@@ -123,6 +123,8 @@ codes! {
     AbsolutePath = "WF053", "write it without the first `/`";
     /// A rule that allows what nothing blocks.
     IdleAllow = "WF054", "add a rule after it that blocks the other calls of the tool, or remove it";
+    /// A rule that allows what an outer level blocks.
+    OverruledAllow = "WF055", "move it to the level that blocks, before the rule there: an inner level cannot allow what an outer one blocks";
     /// An approval in a workflow that the agent may cancel.
     CancelByAgent = "WF056", "write `cancel: user`, or block what must not happen without the approval in the settings";
     /// The role text of the npm package forbids what a phase allows.

@@ -1,29 +1,56 @@
-//! Rules that allow and change nothing, as nothing in their level blocks the tool.
+//! Rules that allow and change nothing: nothing blocks the tool, or an outer level blocks it nevertheless.
 
-use workflow_core::definition::RuleAction;
+use workflow_core::definition::{Loaded, RuleAction, Workflow};
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
 
 use super::levels::{Level, Levels, SHELL};
 
+/// Finds the rules that allow and change nothing.
+pub(super) fn idle(levels: &Levels<'_>, loaded: &Loaded) -> Vec<Diagnostic> {
+    let of_level = |level| of_level(level, levels, loaded);
+    levels.iter().flat_map(of_level).collect()
+}
+
 /// Finds the rules of a level that allow and change nothing.
-pub(super) fn idle<'a>(
-    level: &'a Level<'a>,
-    levels: &'a Levels<'a>,
-) -> impl Iterator<Item = Diagnostic> + 'a {
-    let outer = levels.outer(level);
+fn of_level<'a>(level: &Level<'a>, levels: &Levels<'a>, loaded: &Loaded) -> Vec<Diagnostic> {
+    let mut outer = levels.outer(level);
+    if let Some(workflow) = level.workflow {
+        let catalog = &loaded.catalog;
+        let contains = |outer: &&Workflow| {
+            let mut inner = catalog.reachable_from(&outer.key).into_iter().skip(1);
+            inner.any(|inner| inner.key == workflow.key)
+        };
+        let around = catalog.iter().filter(contains);
+        let around = around.filter_map(|outer| levels.of_workflow(&outer.key).next());
+        outer.splice(2..2, around);
+    }
     let rules = level.rules.iter().enumerate();
     let allows = rules.filter(|(_, rule)| rule.action == RuleAction::Allow);
-    allows.filter_map(move |(at, rule)| {
-        let is_idle = |tool: &&str| {
-            let mut before = level.rules[..at].iter();
-            !before.any(|rule| rule.is_unconditional() && rule.names(tool))
-                && !acts(level, at, tool)
-                && !is_intended(level, &outer, at, tool)
+    let found = allows.flat_map(|(at, rule)| {
+        let mut found = Vec::new();
+        let mut idle: Vec<&str> = Vec::new();
+        let is_reached = |tool: &&String| {
+            let before = &level.rules[..at];
+            !before
+                .iter()
+                .any(|rule| rule.is_unconditional() && rule.names(tool))
         };
-        let idle = rule.tools.iter().map(String::as_str).filter(is_idle);
-        let idle: Vec<&str> = idle.collect();
-        (!idle.is_empty()).then(|| level.at_rule(at, idle_allow(&idle, level)))
-    })
+        for tool in rule.tools.iter().filter(is_reached) {
+            let overruled = outer
+                .iter()
+                .find_map(|outer| Some((outer, outer.overrules(tool, rule)?)));
+            if let Some((outer, why)) = overruled.filter(|_| !tool.contains('*')) {
+                found.push(overruled_allow(tool, outer, &why));
+            } else if !acts(level, at, tool) && !is_intended(level, &outer, at, tool) {
+                idle.push(tool);
+            }
+        }
+        if !idle.is_empty() {
+            found.push(idle_allow(&idle, level));
+        }
+        found.into_iter().map(move |found| level.at_rule(at, found))
+    });
+    found.collect()
 }
 
 /// Returns true if a rule allows calls that its level would not.
@@ -41,7 +68,11 @@ fn acts(level: &Level<'_>, at: usize, tool: &str) -> bool {
 
 /// Returns true if a rule says that the shell may write where other tools may not.
 fn is_intended(level: &Level<'_>, outer: &[&Level<'_>], at: usize, tool: &str) -> bool {
-    let blocks_writing = |level: &Level<'_>| level.blocks("edit") || level.blocks("write");
+    let blocks_writing = |level: &Level<'_>| {
+        ["edit", "write"]
+            .iter()
+            .any(|tool| level.blocks(tool).is_some())
+    };
     tool == SHELL
         && level.rules[at].is_unconditional()
         && (blocks_writing(level) || outer.iter().copied().any(blocks_writing))
@@ -65,5 +96,13 @@ fn idle_allow(tools: &[&str], level: &Level<'_>) -> Diagnostic {
     };
     Diagnostic::new(Code::IdleAllow, Severity::Warning, message).with_help(format!(
         "add the rule `block: {list}` after it, so that only this is allowed; or remove it"
+    ))
+}
+
+fn overruled_allow(tool: &str, outer: &Level<'_>, why: &str) -> Diagnostic {
+    let message = format!("`allow` of `{}` has no effect: {why}", shown(tool));
+    Diagnostic::new(Code::OverruledAllow, Severity::Warning, message).with_help(format!(
+        "an inner level cannot allow what an outer one blocks: move this rule to {}, before the rules that block",
+        outer.name
     ))
 }

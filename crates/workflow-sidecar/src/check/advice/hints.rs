@@ -82,7 +82,7 @@ fn built_in_role<'a>(
         let is_inside = level.workflow.is_some_and(|own| own.key != workflow.key);
         let mut around = levels.outer(level);
         around.extend([root, **level]);
-        let is_blocked = |tool| around.iter().any(|level| level.blocks(tool));
+        let is_blocked = |tool| around.iter().any(|level| level.blocks(tool).is_some());
         let is_closed = is_closed || is_inside && is_root_closed;
         !(is_closed || ["edit", "write"].into_iter().any(is_blocked))
     };

@@ -139,17 +139,29 @@ impl Level<'_> {
         self.list.is_some_and(|list| list.blocks(tool))
     }
 
-    /// Returns true if this level blocks all calls of a tool.
-    pub(super) fn blocks(&self, tool: &str) -> bool {
-        let all = Rule::new(RuleAction::Allow, tool);
-        let decides = |rule: &&Rule| match rule.action {
-            RuleAction::Allow => true,
-            RuleAction::Block => rule.covers(&all) == Known::Yes,
-            RuleAction::Ask => false,
+    /// Returns what blocks all calls of a tool at this level, for messages.
+    pub(super) fn blocks(&self, tool: &str) -> Option<String> {
+        self.overrules(tool, &Rule::new(RuleAction::Allow, tool))
+    }
+
+    /// Returns what blocks at this level all calls of a tool that a rule of an inner level matches, for messages.
+    pub(super) fn overrules(&self, tool: &str, inner: &Rule) -> Option<String> {
+        let inner = Rule {
+            tools: vec![tool.to_owned()],
+            ..inner.clone()
         };
-        let mut rules = self.rules.iter().filter(|rule| rule.names(tool));
-        let decides = rules.find(decides).map(|rule| rule.action);
-        decides.map_or(self.lists_out(tool), |action| action == RuleAction::Block)
+        for rule in self.rules.iter().filter(|rule| rule.names(tool)) {
+            match rule.action {
+                // It may allow what the inner rule allows.
+                RuleAction::Allow => return None,
+                RuleAction::Block if rule.covers(&inner) == Known::Yes => {
+                    return Some(format!("the rule at {} blocks it", shown(&rule.source)));
+                }
+                RuleAction::Ask | RuleAction::Block => {}
+            }
+        }
+        self.lists_out(tool)
+            .then(|| format!("the list in `tools` of {} blocks it", self.name))
     }
 }
 

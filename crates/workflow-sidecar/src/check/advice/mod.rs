@@ -25,8 +25,7 @@ const WRITING: &str = "write";
 /// Returns the advice about everything that was loaded from these files, for runs in these hosts as well.
 pub(super) fn advice(loaded: &Loaded, hosts: &[&'static HookHost]) -> Vec<Diagnostic> {
     let levels = Levels::of(loaded);
-    let idle = levels.iter().flat_map(|level| allows::idle(level, &levels));
-    let mut found: Vec<Diagnostic> = idle.collect();
+    let mut found = allows::idle(&levels, loaded);
     found.extend(hosts::limits(hosts, &levels));
     for level in levels.iter() {
         found.extend(unreachable(level));
@@ -72,7 +71,7 @@ fn shell_is_free<'a>(phase: &Level<'a>, levels: &Levels<'a>) -> bool {
     let is_listed = |level: &&Level<'_>| matches!(level.list, Some(ToolAccess::Blacklist(names)) if names.iter().any(|name| name == WRITING));
     !phase.is_read_only
         && around.iter().any(is_listed)
-        && !around.iter().any(|level| level.blocks(SHELL))
+        && !around.iter().any(|level| level.blocks(SHELL).is_some())
         && !rules.any(|rule| concerns_shell(&rule) && is_settled(rule))
 }
 
