@@ -98,10 +98,13 @@ fn may_concern(json: &str) -> bool {
     if marks.iter().any(|mark| text.contains(mark)) {
         return true;
     }
-    let bytes = text.bytes();
-    let bytes = bytes.filter(|byte| !matches!(byte, b'"' | b'\'' | b'\\'));
-    let letters: Vec<u8> = bytes.map(|byte| byte.to_ascii_lowercase()).collect();
-    let letters = String::from_utf8_lossy(&letters);
+    // One character after another is sought faster than several at once.
+    let quotes = ['"', '\'', '\\'];
+    let letters = quotes
+        .iter()
+        .fold(text.to_ascii_lowercase(), |rest, quote| {
+            rest.replace(*quote, "")
+        });
     NAME.split('-').any(|part| letters.contains(part))
 }
 
