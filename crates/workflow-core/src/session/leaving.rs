@@ -183,7 +183,7 @@ impl Session {
         self.follow_exit(exit, next);
     }
 
-    /// Continues with the answer to the open question; `None` if it timed self.out.
+    /// Continues with the answer to the open question; `None` if it timed out.
     pub(super) fn on_exit_answer(&mut self, answer: Option<Answer<'_>>) {
         let is_question = |awaited: &Awaited| awaited.question().is_some();
         let Some((mut exit, awaited)) = self.exit.take(is_question, &mut self.out) else {

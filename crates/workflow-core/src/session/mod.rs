@@ -76,10 +76,10 @@ pub use self::trust::project_gate_commands;
 pub use self::view::{Breadcrumb, ResolvedPhase, View};
 pub use crate::condition::{Needed, RunCondition};
 
-/// One session of a host: events go in, effects come self.out.
+/// One session of a host: events go in, effects come out.
 ///
 /// Reads no clock, no file and no randomness; starts nothing and waits for nothing. The caller gives every event with its
-/// time to [`Session::at`], and calls [`Session::poll_deadline`] so when [`Session::deadline`] is due.
+/// time to [`Session::at`], and calls [`Session::poll_deadline`] when [`Session::deadline`] is due.
 #[derive(Debug, Clone)]
 pub struct Session {
     host: Host,

@@ -196,7 +196,7 @@ impl Session {
 
     /// Withdraws every confirmation of a move.
     pub(super) fn cancel_confirmations(&mut self) {
-        let why = "The workflow has moved in the meantime. Your command was not carried self.out.";
+        let why = "The workflow has moved in the meantime. Your command was not carried out.";
         self.withdraw_all(|topic| matches!(topic, Topic::Move(_)), why);
     }
 

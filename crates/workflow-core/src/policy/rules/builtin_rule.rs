@@ -95,7 +95,7 @@ fn may_concern(json: &str) -> bool {
     // The first brace begins the arguments.
     let text = json.get(1..).unwrap_or_default();
     let marks = ["$", "`", "{", "ſ", "\u{212a}", r"\u", r"\\\"];
-    if marks.iter().any(|mark| text.contains(mark)) {
+    if marks.iter().any(|mark| text.contains(*mark)) {
         return true;
     }
     // One character after another is sought faster than several at once.

@@ -69,7 +69,7 @@ pub fn directory_of_patch(line: &str) -> Option<&str> {
 /// Returns the files that a text changes if it is a patch; none if it is not. A name that cannot be read is `None`.
 pub(super) fn patched_files(text: &str) -> Vec<Option<Cow<'_, str>>> {
     let marks = ["*** ", "+++ ", "rename ", "copy ", "diff --git "];
-    if !marks.iter().any(|mark| text.contains(mark)) {
+    if !marks.iter().any(|mark| text.contains(*mark)) {
         return Vec::new();
     }
     let mut found = Vec::new();
