@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::directory::Draft;
-use crate::definition::model::graph::{contains_itself, levels, strongly_connected};
+use crate::definition::model::graph::{contains_itself, levels, reversed, strongly_connected};
 use crate::definition::model::{Parameter, Workflow};
 use crate::definition::schema::nearest;
 use crate::diagnostic::{Code, Diagnostic, Location, Severity, shown};
@@ -44,12 +44,6 @@ pub(super) fn check_references<'d>(
         .iter()
         .map(|of| of.iter().filter_map(|reference| reference.target).collect())
         .collect();
-    let mut referrers = vec![Vec::new(); drafts.len()];
-    for (from, targets) in targets.iter().enumerate() {
-        for &target in targets {
-            referrers[target].push(from);
-        }
-    }
     let mut check = ReferenceCheck {
         kept: vec![true; drafts.len()],
         diagnostics: Vec::new(),
@@ -57,8 +51,8 @@ pub(super) fn check_references<'d>(
         drafts,
         found,
         references,
+        referrers: reversed(&targets),
         targets,
-        referrers,
     };
     let groups = strongly_connected(&check.targets);
     check.leave_out_cycles(&groups);

@@ -37,7 +37,7 @@ impl FromMap for Approval {
     fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
         let mut approval = Self {
             choices: ["approve", "revise"].map(str::to_owned).to_vec(),
-            source: keys.reader.file_and_line(keys.key_span()),
+            source: (keys.reader).file_and_line(keys.of.and_then(|of| of.entry.key_span)),
             ..Self::default()
         };
         approval.read_keys(keys);

@@ -134,7 +134,7 @@ impl KeyType for AtMost {
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Bound> {
         let bound = match written.kind() {
             Kind::Text(text) if text == "unlimited" => Some(Bound::Unlimited),
-            _ => whole_number(written.node).map(Bound::Times),
+            _ => whole_number(&written.entry.value).map(Bound::Times),
         };
         let expected = "a whole number of at least 0, or `unlimited`";
         bound.or_else(|| reader.refuse(written.out_of_range(expected)))

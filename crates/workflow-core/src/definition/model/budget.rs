@@ -60,11 +60,10 @@ impl Budget {
 
 impl FromMap for Budget {
     fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
-        if keys.is_empty() {
-            let span = keys.key_span();
-            let finding = Finding::error(Code::MissingKey, span, "`budget` limits nothing");
-            let help = keys.for_example();
-            keys.report(finding.help(help));
+        if let Some(written) = keys.of.filter(|_| keys.is_empty()) {
+            let span = written.entry.key_span;
+            let finding = written.empty("`budget` limits nothing");
+            keys.report(Finding { span, ..finding });
         }
         let reported = ["tokens", "usd"].into_iter();
         let reported: Vec<_> = reported.filter_map(|name| keys.entry(name)).collect();

@@ -334,16 +334,12 @@ impl FromMap for Expect {
             (OutputStream::Stderr, &Self::stderr),
             (OutputStream::Both, &Self::output),
         ];
-        let given = patterns.map(|(stream, key)| Some((stream, keys.get(key)?, keys.span_of(key))));
-        let mut given = given.into_iter().flatten();
-        if let Some((stream, pattern, _)) = given.next() {
+        let given = patterns.map(|(stream, key)| Some((stream, keys.get(key)?)));
+        if let Some((stream, pattern)) = given.into_iter().flatten().next() {
             (expect.stream, expect.pattern) = (stream, Some(pattern));
         }
-        if let Some((_, _, span)) = given.next() {
-            let message = "`expect` can have only one of `stdout`, `stderr` and `output`";
-            let finding = Finding::error(Code::BothLists, span, message);
-            keys.report(finding.help("use `output` for both streams, or write two checks"));
-        }
+        let help = "use `output` for both streams, or write two checks";
+        keys.has_several(&["stdout", "stderr", "output"], help);
         Some(expect)
     }
 
@@ -377,7 +373,7 @@ impl KeyType for ExitCode {
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<ExpectedExit> {
         let exit = match written.kind() {
             Kind::Text(text) if text == "nonzero" => Some(ExpectedExit::Nonzero),
-            _ => whole_number(written.node)
+            _ => whole_number(&written.entry.value)
                 .and_then(|code| u8::try_from(code).ok())
                 .map(|code| ExpectedExit::Code(code.into())),
         };

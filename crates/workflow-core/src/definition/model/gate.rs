@@ -56,14 +56,8 @@ impl FromMap for Gate {
     fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
         let help =
             "write what is checked: `run: [cargo, test]`, `file: docs/plan.md` or `git: clean`";
-        let (known, span) = (CHECK.alternatives, keys.start);
-        let kind = keys.first_of(known, help)?;
-        let mut others = known.iter().filter(|other| **other != kind);
-        if let Some(more) = others.find(|other| keys.has(other)) {
-            let message = format!("a check of `gate` cannot have both `{kind}` and `{more}`");
-            let finding = Finding::error(Code::BothLists, span, message);
-            keys.report(finding.help("write two checks"));
-        }
+        let kind = keys.first_of(CHECK.alternatives, help)?;
+        keys.has_several(CHECK.alternatives, "write two checks");
         check_companions(keys, kind);
         let run = RunCheck::read(keys);
         let mut file = FileCheck::default();
@@ -83,7 +77,7 @@ impl FromMap for Gate {
         Some(Self {
             check,
             on_fail,
-            source: keys.reader.file_and_line(span),
+            source: keys.reader.file_and_line(keys.start),
         })
     }
 

@@ -1,53 +1,40 @@
 //! References between workflows as a graph of indexes: its cycles and its depth.
 
-/// Groups of nodes that reach each other (Tarjan), each after all groups it leads to. Without recursion.
+/// Groups of nodes that reach each other (Kosaraju), each after all groups it leads to. Without recursion.
 pub(crate) fn strongly_connected(targets: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    const UNSEEN: usize = usize::MAX;
-    let mut index = vec![UNSEEN; targets.len()];
-    let mut low = vec![0; targets.len()];
-    let mut on_stack = vec![false; targets.len()];
-    let (mut stack, mut groups): (Vec<usize>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
-    let mut next_index = 0;
-    // The nodes being visited, each with the number of its targets seen so far.
-    let mut visits: Vec<(usize, usize)> = Vec::new();
+    let (sources, mut seen) = (reversed(targets), vec![false; targets.len()]);
+    let order: Vec<usize> = (0..targets.len())
+        .flat_map(|node| walk(&sources, node, &mut seen))
+        .collect();
+    seen.fill(false);
+    let groups = order.into_iter().rev();
+    let groups = groups.map(|node| walk(targets, node, &mut seen));
+    groups.filter(|group| !group.is_empty()).collect()
+}
 
-    for root in 0..targets.len() {
-        if index[root] == UNSEEN {
-            visits.push((root, 0));
-        }
-        while let Some((node, seen)) = visits.last_mut() {
-            let node = *node;
-            if *seen == 0 {
-                index[node] = next_index;
-                low[node] = next_index;
-                next_index += 1;
-                stack.push(node);
-                on_stack[node] = true;
-            }
-            let Some(&target) = targets[node].get(*seen) else {
-                visits.pop();
-                if let Some(&(parent, _)) = visits.last() {
-                    low[parent] = low[parent].min(low[node]);
-                }
-                if low[node] == index[node] {
-                    let start = stack.iter().rposition(|&other| other == node).unwrap_or(0);
-                    let group = stack.split_off(start);
-                    for &member in &group {
-                        on_stack[member] = false;
-                    }
-                    groups.push(group);
-                }
-                continue;
-            };
-            *seen += 1;
-            if index[target] == UNSEEN {
-                visits.push((target, 0));
-            } else if on_stack[target] {
-                low[node] = low[node].min(index[target]);
-            }
+/// The nodes that lead to each node.
+pub(crate) fn reversed(targets: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut sources = vec![Vec::new(); targets.len()];
+    for (from, targets) in targets.iter().enumerate() {
+        for &target in targets {
+            sources[target].push(from);
         }
     }
-    groups
+    sources
+}
+
+/// The nodes that are reached from a node and that no walk has seen, each after those that are reached through it.
+fn walk(targets: &[Vec<usize>], root: usize, seen: &mut [bool]) -> Vec<usize> {
+    let (mut waiting, mut left) = (vec![(root, false)], Vec::new());
+    while let Some((node, is_done)) = waiting.pop() {
+        if is_done {
+            left.push(node);
+        } else if !std::mem::replace(&mut seen[node], true) {
+            waiting.push((node, true));
+            waiting.extend(targets[node].iter().map(|&target| (target, false)));
+        }
+    }
+    left
 }
 
 /// Returns true if the members of a group refer to themselves.

@@ -179,12 +179,8 @@ fn read_kind(keys: &mut MapReader<'_, '_, '_>) -> Option<ParameterKind> {
     let texts = keys.get(&Parameter::one_of);
     let mut limits = TextLimits::default();
     limits.read_keys(keys);
-    let one_of = keys.place(&Parameter::one_of);
-    let has_type = keys.place(&Parameter::of_type).is_some();
-    if let Some(place) = one_of.filter(|_| has_type) {
-        let message = "`type` and `oneOf` are both given";
-        let finding = Finding::error(Code::BothLists, place.key_span, message);
-        return keys.reader.refuse(finding.help("remove `type`"));
+    if keys.has_several(&["type", "oneOf"], "remove `type`") {
+        return None;
     }
     let kind = match keys.get(&Parameter::of_type) {
         Some(kind) => kind,
@@ -243,7 +239,8 @@ impl KeyType for TypeOfValue {
                 if let [entry] = &*map.entries
                     && entry.key == "oneOf"
                 {
-                    let texts = Written::of(&Parameter::one_of.key, entry);
+                    let key = &Parameter::one_of.key;
+                    let texts = Written { key, entry };
                     return Choices::read(reader, texts).map(ParameterKind::OneOf);
                 }
                 let message = "`type` as a map has `oneOf` and nothing else";
@@ -292,7 +289,7 @@ impl KeyType for Any {
                 let items: Option<Vec<Value>> = items.iter().map(scalar).collect();
                 items.map(Value::Array)
             }
-            _ => scalar(written.node),
+            _ => scalar(&written.entry.value),
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Phases.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 
 use super::approval::Approval;
@@ -150,12 +148,6 @@ words! {
     }
 }
 
-impl fmt::Display for Thinking {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
-
 impl Hints {
     /// Returns true if nothing is to be set.
     #[must_use]
@@ -197,11 +189,5 @@ impl Phase {
                 .approve
                 .as_ref()
                 .is_some_and(|approve| !approve.targets.is_empty())
-    }
-
-    /// Returns whether it has a list of tools or rules.
-    #[must_use]
-    pub fn has_tools(&self) -> bool {
-        self.tools.is_some() || !self.rules.is_empty()
     }
 }

@@ -139,30 +139,26 @@ fn read_action(keys: &mut MapReader<'_, '_, '_>) -> Option<(RuleAction, Vec<Stri
         (RuleAction::Ask, &Rule::ask),
         (RuleAction::Allow, &Rule::allow),
     ];
-    let heads = heads.map(|(action, key)| Some((action, keys.get(key), keys.place(key)?)));
+    let heads = heads.map(|(action, key)| {
+        let is_there = keys.has(key.key.name);
+        is_there.then(|| (action, keys.get(key)))
+    });
     let heads: Vec<_> = heads.into_iter().flatten().collect();
-    let Some((action, first, place)) = heads.first() else {
-        let message = "a rule needs one of `allow`, `ask` and `block`";
-        let finding = Finding::error(Code::MissingKey, keys.start, message);
-        keys.report(finding.help("write the action and its tools: `block: [edit, write]`"));
+    let known = keys.section.alternatives;
+    keys.first_of(
+        known,
+        "write the action and its tools: `block: [edit, write]`",
+    );
+    keys.has_several(known, "write a rule for each");
+    let Some((action, first)) = heads.first() else {
         return Some((RuleAction::Block, vec!["*".to_owned()]));
     };
-    if heads.len() > 1 {
-        let message = "a rule can have only one of `allow`, `ask` and `block`";
-        let finding = Finding::error(Code::BothLists, place.key_span, message);
-        keys.report(finding.help("write a rule for each"));
-    }
     if *action == RuleAction::Allow {
         let is_sound = first.as_ref().is_some_and(|read| read.lost.is_empty());
         return is_sound.then(|| (RuleAction::Allow, first.iter().flat_map(names).collect()));
     }
-    let forbid = heads
-        .iter()
-        .filter(|(action, ..)| *action != RuleAction::Allow);
-    let mut tools: Vec<String> = forbid
-        .flat_map(|(_, read, _)| read)
-        .flat_map(names)
-        .collect();
+    let forbid = (heads.iter()).filter(|(action, _)| *action != RuleAction::Allow);
+    let mut tools: Vec<String> = forbid.flat_map(|(_, read)| read).flat_map(names).collect();
     if tools.is_empty() {
         tools.push("*".to_owned());
     }

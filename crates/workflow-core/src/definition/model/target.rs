@@ -109,7 +109,7 @@ impl KeyType for Answers {
             let targets = targets_of(reader, written, JumpKind::Choice)?;
             return Some(targets.into_iter().unzip());
         }
-        for (choice, span) in items(written.node) {
+        for (choice, span) in items(&written.entry.value) {
             reader.passes(written.hidden(choice, span));
         }
         Some((Choices::read(reader, written)?, Vec::new()))

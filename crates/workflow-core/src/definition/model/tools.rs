@@ -99,7 +99,7 @@ impl ReadTools {
             reader.report(written.wrong_type(expected));
             return Self::lost(written.span());
         };
-        let key_span = written.key_span;
+        let key_span = written.entry.key_span;
         let mut keys = MapReader::new(reader, Tools::SECTION, map, key_span);
         if keys.is_empty() {
             let message = "`tools` has no list and no rules: it changes nothing";
@@ -157,7 +157,7 @@ impl KeyType for ReadOnlyOrTools {
             let expected = "`read-only`, or a map with `blacklist`, `whitelist` or `rules`";
             return Some(ReadTools::of_map(reader, written, expected));
         };
-        let source = reader.file_and_line(written.key_span);
+        let source = reader.file_and_line(written.entry.key_span);
         let mut read_only = ReadTools::default();
         read_only.guards.tools = Some(ToolAccess::ReadOnly { source });
         if text == "read-only" {
@@ -193,11 +193,7 @@ pub(crate) fn too_many_patterns(number: usize, span: Option<Span>) -> Option<Fin
 /// Reads the lists.
 fn read_access(keys: &mut MapReader<'_, '_, '_>) -> Option<ToolAccess> {
     let (blacklist, whitelist) = (keys.get(&Tools::blacklist), keys.get(&Tools::whitelist));
-    let second = keys.place(&Tools::whitelist);
-    if let Some(entry) = second.filter(|_| keys.has("blacklist")) {
-        let message = "cannot set both `blacklist` and `whitelist`";
-        keys.report(Finding::error(Code::BothLists, entry.key_span, message));
-    }
+    keys.has_several(&["blacklist", "whitelist"], Code::BothLists.help());
     // Of a name with white space around it a blacklist means the tool.
     let trimmed = |names: Vec<String>| names.iter().map(|name| trim(name).to_owned()).collect();
     let blacklist: Option<Vec<String>> = blacklist.map(trimmed);

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::definition::schema::{
-    FromMap, KeyType, MapReader, Reader, Section, Shape, Written, listed, section,
+    FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
 };
 use crate::definition::syntax::{Kind, Span};
 use crate::definition::tier::Tier;
@@ -113,18 +113,7 @@ impl FromMap for Http {
 fn check_alternatives(keys: &mut MapReader<'_, '_, '_>) -> bool {
     let known = keys.section.alternatives;
     let help = format!("write either `{}`", known.join("` or `"));
-    let Some(first) = keys.first_of(known, help.clone()) else {
-        return false;
-    };
-    let mut others = known.iter().filter(|other| **other != first);
-    let has_one = !others.any(|other| keys.has(other));
-    if !has_one {
-        let (what, names) = (keys.section.name, listed(known.iter().copied()));
-        let message = format!("{what} can have only one of {names}");
-        let finding = Finding::error(Code::BothLists, keys.start, message);
-        keys.report(finding.help(help));
-    }
-    has_one
+    keys.first_of(known, help.clone()).is_some() && !keys.has_several(known, help)
 }
 
 /// Checks the path of a file. The user's settings apply in every project, where a path from the working directory would

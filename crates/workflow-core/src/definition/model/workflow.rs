@@ -235,7 +235,8 @@ impl Workflow {
 
     /// Returns true if it, or one of its own phases, has a list of tools or rules.
     pub(crate) fn restricts_tools(&self) -> bool {
-        self.tools.is_some() || !self.rules.is_empty() || self.own_phases().any(Phase::has_tools)
+        let restricts = |phase: &Phase| phase.tools.is_some() || !phase.rules.is_empty();
+        self.tools.is_some() || !self.rules.is_empty() || self.own_phases().any(restricts)
     }
 
     /// Returns true if one of its own phases names subagents.
@@ -311,10 +312,7 @@ impl PhaseEntry {
     /// Returns true if it may be skipped, may be left for another entry than the next, or counts its visits.
     #[must_use]
     pub fn has_flow(&self) -> bool {
-        match self {
-            Self::Phase(phase) => phase.has_flow(),
-            Self::Subworkflow(reference) => !reference.when.is_empty(),
-        }
+        self.phase().is_some_and(Phase::has_flow) || !self.when().is_empty()
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::definition::guard_text::GuardText;
-use crate::definition::syntax::{Entry, Kind, Node, Span};
+use crate::definition::syntax::{Entry, Kind, Span};
 use crate::diagnostic::{Finding, Severity};
 use crate::template::TemplateKind;
 
@@ -42,25 +42,16 @@ impl Shape {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Written<'n> {
     pub(crate) key: &'n Key,
-    pub(crate) key_span: Option<Span>,
-    pub(crate) node: &'n Node<'n>,
+    pub(crate) entry: &'n Entry<'n>,
 }
 
 impl<'n> Written<'n> {
-    pub(crate) fn of(key: &'n Key, entry: &'n Entry<'n>) -> Self {
-        Self {
-            key,
-            key_span: entry.key_span,
-            node: &entry.value,
-        }
-    }
-
     pub(crate) fn kind(self) -> &'n Kind<'n> {
-        &self.node.kind
+        &self.entry.value.kind
     }
 
     pub(crate) fn span(self) -> Option<Span> {
-        self.node.span
+        self.entry.value.span
     }
 }
 

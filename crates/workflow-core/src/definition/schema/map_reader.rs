@@ -16,8 +16,8 @@ pub(crate) struct MapReader<'r, 'a, 'm> {
     pub(crate) reader: &'r mut Reader<'a>,
     map: &'m Map<'m>,
     pub(crate) section: &'static Section,
-    /// The key that the map is the value of.
-    written: Option<Written<'m>>,
+    /// Where the map is the value of a key.
+    pub(crate) of: Option<Written<'m>>,
     /// The location of what is missing in the map.
     pub(crate) start: Option<Span>,
     /// The keys that have no meaning here.
@@ -41,7 +41,7 @@ impl<'r, 'a, 'm> MapReader<'r, 'a, 'm> {
         let unknown = unknown_keys::report(reader, section, map);
         Self {
             reader,
-            written: None,
+            of: None,
             start: map.first_key().or(span),
             map,
             section,
@@ -50,23 +50,6 @@ impl<'r, 'a, 'm> MapReader<'r, 'a, 'm> {
             is_complete: true,
             unreadable: Vec::new(),
         }
-    }
-
-    /// The same map, as the value of a key.
-    pub(crate) fn at(self, written: Written<'m>) -> Self {
-        let written = Some(written);
-        Self { written, ..self }
-    }
-
-    /// The location of the key that the map is the value of.
-    pub(crate) fn key_span(&self) -> Option<Span> {
-        self.written?.key_span
-    }
-
-    /// A help with the example of the key that the map is the value of.
-    pub(crate) fn for_example(&self) -> String {
-        let key = self.written.map(|written| written.key);
-        key.map(Key::for_example).unwrap_or_default()
     }
 
     /// The first of several keys that is there. None is reported.
@@ -82,6 +65,22 @@ impl<'r, 'a, 'm> MapReader<'r, 'a, 'm> {
             self.report(Finding::error(Code::MissingKey, self.start, message).help(help));
         }
         first
+    }
+
+    /// Reports more than one of several keys, and returns true if there are.
+    pub(crate) fn has_several(
+        &mut self,
+        names: &[&str],
+        help: impl Into<Cow<'static, str>>,
+    ) -> bool {
+        let mut there = names.iter().filter_map(|name| self.map.get(name));
+        let (Some(first), Some(second)) = (there.next(), there.next()) else {
+            return false;
+        };
+        let (what, first, span) = (self.section.name, &first.key, second.key_span);
+        let message = format!("{what} cannot have both `{first}` and `{}`", second.key);
+        self.report(Finding::error(Code::BothLists, span, message).help(help));
+        true
     }
 
     /// Returns true if a key is there, with a value or without.
@@ -110,7 +109,7 @@ impl<'r, 'a, 'm> MapReader<'r, 'a, 'm> {
             key.default = Default::Required;
         }
         let entry = self.take(&key);
-        let value = entry.and_then(|entry| T::read(self.reader, Written::of(&key, entry)));
+        let value = entry.and_then(|entry| T::read(self.reader, Written { key: &key, entry }));
         if value.is_none() {
             self.unreadable.push(key.name);
             self.is_complete &= !key.is_required();
@@ -120,8 +119,9 @@ impl<'r, 'a, 'm> MapReader<'r, 'a, 'm> {
 
     /// What is written at a key, for a value that depends on other keys.
     pub(crate) fn written<T>(&mut self, typed: &'m Typed<T>) -> Option<Written<'m>> {
-        let entry = self.take(&typed.key)?;
-        Some(Written::of(&typed.key, entry))
+        let key = &typed.key;
+        let entry = self.take(key)?;
+        Some(Written { key, entry })
     }
 
     /// The entry of a key. It is reported if it is missing, or has no value.

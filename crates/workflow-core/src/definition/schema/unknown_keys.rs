@@ -119,7 +119,11 @@ fn unknown(
     entry: &Entry<'_>,
 ) -> Finding {
     let key = shown(&entry.key);
-    let is_there = |name: &str| map.entries.iter().any(|entry| entry.key == name);
+    let is_there = |name: &str| map.get(name).is_some();
+    let there_already = |finding: Finding, to: &str| {
+        let help = format!("`{to}` is there already: write everything under it");
+        finding.help(help)
+    };
     let renamed = |finding: Finding, to: &str| {
         if is_there(to) {
             there_already(finding, to)
@@ -128,6 +132,10 @@ fn unknown(
         } else {
             renamed(finding, section, &entry.key, to)
         }
+    };
+    let plainly_unknown = || {
+        let message = format!("unknown key `{key}` in {}", section.name);
+        Finding::warning(Code::UnknownKey, entry.key_span, message)
     };
     let guard_key = |near: &str| {
         let message = format!("unknown key `{key}`{near}, which may be a misspelled restriction");
@@ -151,7 +159,7 @@ fn unknown(
     if let Some(foreign) = foreign.filter(|_| !section.is_guard) {
         let finding = match foreign.guard {
             Some(_) => guard_key(""),
-            None => plainly_unknown(section, entry),
+            None => plainly_unknown(),
         };
         let finding = finding.help(foreign.help);
         return match read_only(reader, entry).filter(|_| !is_there("tools")) {
@@ -184,23 +192,10 @@ fn unknown(
     if entry.key == "<<" {
         return merge_key(reader, entry);
     }
-    let finding = plainly_unknown(section, entry);
     match suggestion {
-        Some(known) => renamed(finding, known),
-        None => finding,
+        Some(known) => renamed(plainly_unknown(), known),
+        None => plainly_unknown(),
     }
-}
-
-fn plainly_unknown(section: &'static Section, entry: &Entry<'_>) -> Finding {
-    let key = shown(&entry.key);
-    let message = format!("unknown key `{key}` in {}", section.name);
-    Finding::warning(Code::UnknownKey, entry.key_span, message)
-}
-
-fn there_already(finding: Finding, to: &str) -> Finding {
-    finding.help(format!(
-        "`{to}` is there already: write everything under it"
-    ))
 }
 
 /// The finding with the key that is most likely meant. Only a slip, another spelling, or the one word for it in a guard is a

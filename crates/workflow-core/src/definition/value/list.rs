@@ -105,15 +105,10 @@ impl KeyType for NamedTexts {
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Self::Value> {
         let is_variables = written.key.check == Some(GuardText::Variable);
         let item = if is_variables { "variable" } else { "field" };
-        let Kind::Map(map) = written.kind() else {
-            return reader.refuse(written.wrong_type(&format!("a map of {item}s to texts")));
-        };
-        if map.entries.is_empty() {
-            let message = format!("`{}` has no {item}s", written.key.name);
-            return reader.refuse(Finding::error(Code::MissingKey, written.span(), message));
-        }
+        let expected = format!("a map of {item}s to texts");
+        let empty = format!("`{}` has no {item}s", written.key.name);
         let (mut texts, mut is_sound) = (Vec::new(), true);
-        for entry in &map.entries {
+        for entry in written.entries(reader, &expected, empty)? {
             let (name, span) = (shown(&entry.key), entry.value.span);
             let is_sign = |c: char| c.is_ascii_alphanumeric() || c == '_';
             let finding = match &entry.value.kind {
@@ -169,7 +164,7 @@ fn one_or_more(reader: &mut Reader<'_>, written: Written<'_>) -> Option<List<Str
 /// The valid ones of a text or of the texts of a list.
 fn valid(reader: &mut Reader<'_>, written: Written<'_>) -> List<String> {
     let mut read = List::default();
-    for item in nodes(written.node) {
+    for item in nodes(&written.entry.value) {
         let (text, finding) = match &item.kind {
             Kind::Text(text) => (Some(text), wrong_item(written, text, item.span)),
             kind => {
@@ -199,7 +194,7 @@ fn wrong_item(written: Written<'_>, text: &str, span: Option<Span>) -> Option<Fi
     }
     let finding = kind.invalid(text, span)?;
     let meant = finding.fix.as_ref().map(|fix| &*fix.to);
-    let is_meant = |meant| items(written.node).any(|(other, _)| other == meant);
+    let is_meant = |meant| items(&written.entry.value).any(|(other, _)| other == meant);
     (!kind.is_tool() || !meant.is_some_and(is_meant)).then_some(finding)
 }
 

@@ -19,8 +19,9 @@ impl<S: FromMap> KeyType for Map<S> {
         let Kind::Map(map) = written.kind() else {
             return reader.refuse(written.wrong_type(S::SECTION.expected));
         };
-        let keys = MapReader::new(reader, S::SECTION, map, written.span());
-        S::from_map(&mut keys.at(written))
+        let mut keys = MapReader::new(reader, S::SECTION, map, written.span());
+        keys.of = Some(written);
+        S::from_map(&mut keys)
     }
 }
 

@@ -34,7 +34,7 @@ fn whole_in(
     to: u32,
     expected: &str,
 ) -> Option<u32> {
-    let number = whole_number(written.node).filter(|number| (from..=to).contains(number));
+    let number = whole_number(&written.entry.value).filter(|number| (from..=to).contains(number));
     number.or_else(|| reader.refuse(written.out_of_range(expected)))
 }
 
@@ -147,7 +147,7 @@ impl KeyType for Duration {
         const HIGHEST: u32 = 24 * 60 * 60;
         let seconds = match written.kind() {
             Kind::Text(text) => spelled_duration(text),
-            _ => whole_number(written.node),
+            _ => whole_number(&written.entry.value),
         };
         let seconds = seconds.filter(|seconds| (1..=HIGHEST).contains(seconds));
         let expected = "whole seconds, or a number with `s`, `m` or `h`, and at most a day";

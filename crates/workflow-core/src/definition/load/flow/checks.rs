@@ -2,14 +2,11 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
-
 use super::graph::FlowGraph;
 use super::located::{Flow, report_in};
 use super::references::check_references;
-use crate::definition::model::{Condition, ParameterKind, Phase, Subject, Target};
+use crate::definition::model::{Phase, Target};
 use crate::definition::schema::{JumpKind, Reader, Site, listed, nearest};
-use crate::definition::syntax::Span;
 use crate::diagnostic::{Code, Finding, shown};
 
 /// Checks the flow of a workflow.
@@ -22,7 +19,6 @@ pub(crate) fn check_flow(reader: &mut Reader<'_>, flow: &Flow<'_>) {
     check_unreachable(reader, flow, &graph);
     check_loops(reader, flow, &graph);
     check_visits(reader, flow, &graph);
-    check_conditions(reader, flow);
     check_references(reader, flow, &graph);
 }
 
@@ -195,51 +191,4 @@ fn leads_back(flow: &Flow<'_>, start: &Phase) -> bool {
         }
     }
     false
-}
-
-fn check_conditions(reader: &mut Reader<'_>, flow: &Flow<'_>) {
-    for (entry, sites) in flow.workflow.phases.iter().zip(flow.phases) {
-        for (condition, &span) in entry.when().iter().zip(&sites.when) {
-            if let Err(finding) = check_condition(flow, condition, span) {
-                report_in(reader, sites, finding);
-            }
-        }
-    }
-}
-
-fn check_condition(
-    flow: &Flow<'_>,
-    condition: &Condition,
-    span: Option<Span>,
-) -> Result<(), Finding> {
-    let subject = condition.subject.to_string();
-    let unknown = |why: String| {
-        let message = format!("`when` cannot look at `{subject}`: {why}");
-        Finding::error(Code::UnknownSubject, span, message)
-    };
-    let named = flow.named(&condition.subject);
-    let value = named.map_err(|name| name.suggest(unknown(name.why.clone()), str::to_owned))?;
-    let kind = value.map_or(&ParameterKind::Number, |value| &value.kind);
-    let incomparable = match (&condition.subject, kind) {
-        (Subject::Output { .. }, ParameterKind::Text(_)) => Some(("text", "the output")),
-        (_, ParameterKind::List) => Some(("list", "it")),
-        _ => None,
-    };
-    if let Some((kind, what)) = incomparable {
-        let why = format!("a {kind} is compared with nothing");
-        let help = format!("give {what} the type `{{oneOf: [..]}}` or `flag`");
-        return Err(unknown(why).help(help));
-    }
-    match condition.values.iter().find(|value| !kind.takes(value)) {
-        None => Ok(()),
-        Some(value) => {
-            let value = match value {
-                Value::String(text) => shown(text),
-                value => value.to_string(),
-            };
-            let message = format!("`{subject}` is never `{value}`: it is {}", kind.in_words());
-            let finding = Finding::error(Code::ValueOutsideType, span, message);
-            Err(finding.help(format!("compare it with {}", kind.in_words())))
-        }
-    }
 }

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use serde_json::Value;
+
 use super::graph::FlowGraph;
 use super::located::{Flow, report_in};
-use crate::definition::model::{Phase, Subject};
+use crate::definition::model::{Condition, ParameterKind, Phase, Subject};
 use crate::definition::schema::{Reader, TemplateReference};
 use crate::definition::syntax::Span;
 use crate::diagnostic::{Code, Finding, Severity, shown};
@@ -12,14 +14,6 @@ use crate::template::{Family, TemplateKind};
 
 /// Phases whose outputs are followed through the graph; each costs a walk.
 const MAX_FOLLOWED: usize = 200;
-
-/// The nodes at which the outputs of a phase have a value.
-struct Known {
-    /// Reached without the outputs.
-    without: Vec<bool>,
-    /// Reached after them.
-    after: Vec<bool>,
-}
 
 /// Checks the references of a workflow.
 pub(super) fn check_references(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) {
@@ -42,11 +36,16 @@ pub(super) fn check_references(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: 
     }
     for (at, (entry, sites)) in flow.workflow.phases.iter().zip(flow.phases).enumerate() {
         for (condition, &span) in entry.when().iter().zip(&sites.when) {
-            if let Subject::Output { phase: id, .. } = &condition.subject {
-                let name = condition.subject.to_string();
-                if let Some(finding) = checks.unset(id, &name, graph.before(at), span) {
-                    report_in(reader, sites, finding);
+            let wrong = check_condition(flow, condition, span).err();
+            let unset = match &condition.subject {
+                Subject::Output { phase: id, .. } => {
+                    let name = condition.subject.to_string();
+                    checks.unset(id, &name, graph.before(at), span)
                 }
+                Subject::Input(_) | Subject::Visits(_) => None,
+            };
+            for finding in wrong.into_iter().chain(unset) {
+                report_in(reader, sites, finding);
             }
         }
     }
@@ -55,8 +54,8 @@ pub(super) fn check_references(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: 
 struct References<'f, 'a> {
     flow: &'f Flow<'a>,
     graph: &'f FlowGraph<'a>,
-    /// By the index of the phase that hands the outputs over.
-    known: HashMap<usize, Known>,
+    /// The nodes that are reached without the outputs of a phase, and those after them, by its index.
+    known: HashMap<usize, [Vec<bool>; 2]>,
     asks_for_comment: bool,
 }
 
@@ -114,15 +113,14 @@ impl References<'_, '_> {
             return None;
         }
         let graph = self.graph;
-        let known = self.known.entry(producer).or_insert_with(|| Known {
-            without: graph.reached(Some(producer)),
-            after: graph.after(producer),
-        });
-        if !known.without[node] {
+        let known = self.known.entry(producer);
+        let [without, after] =
+            known.or_insert_with(|| [graph.reached(Some(producer)), graph.after(producer)]);
+        if !without[node] {
             return None;
         }
         let id = shown(id);
-        Some(if known.after[node] {
+        Some(if after[node] {
             let message =
                 format!("`{name}` may have no value yet: a path leads here without `{id}`");
             Finding::new(Severity::Info, Code::UnsetOutput, span, message)
@@ -130,5 +128,43 @@ impl References<'_, '_> {
             let message = format!("`{name}` has no value here: `{id}` does not come before");
             Finding::warning(Code::UnsetOutput, span, message)
         })
+    }
+}
+
+/// Checks that a condition compares a value that there is with values that it can have.
+fn check_condition(
+    flow: &Flow<'_>,
+    condition: &Condition,
+    span: Option<Span>,
+) -> Result<(), Finding> {
+    let subject = condition.subject.to_string();
+    let unknown = |why: String| {
+        let message = format!("`when` cannot look at `{subject}`: {why}");
+        Finding::error(Code::UnknownSubject, span, message)
+    };
+    let named = flow.named(&condition.subject);
+    let value = named.map_err(|name| name.suggest(unknown(name.why.clone()), str::to_owned))?;
+    let kind = value.map_or(&ParameterKind::Number, |value| &value.kind);
+    let incomparable = match (&condition.subject, kind) {
+        (Subject::Output { .. }, ParameterKind::Text(_)) => Some(("text", "the output")),
+        (_, ParameterKind::List) => Some(("list", "it")),
+        _ => None,
+    };
+    if let Some((kind, what)) = incomparable {
+        let why = format!("a {kind} is compared with nothing");
+        let help = format!("give {what} the type `{{oneOf: [..]}}` or `flag`");
+        return Err(unknown(why).help(help));
+    }
+    match condition.values.iter().find(|value| !kind.takes(value)) {
+        None => Ok(()),
+        Some(value) => {
+            let value = match value {
+                Value::String(text) => shown(text),
+                value => value.to_string(),
+            };
+            let message = format!("`{subject}` is never `{value}`: it is {}", kind.in_words());
+            let finding = Finding::error(Code::ValueOutsideType, span, message);
+            Err(finding.help(format!("compare it with {}", kind.in_words())))
+        }
     }
 }
