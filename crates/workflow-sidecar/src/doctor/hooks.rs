@@ -162,15 +162,11 @@ impl Row<'_> {
     fn trust(&self, target: &InstallTarget, installed: &Installed) -> Option<InstallationCheck> {
         match (self.host.name, &self.version) {
             ("codex", Some(ProgramVersion { path, line: Some(_) })) => {
-                let commands = installed.commands.iter();
-                let commands: Vec<String> = commands.map(|(_, command)| command.clone()).collect();
-                let hooks = HooksOfCodex {
+                Some(self.trust_of_codex(HooksOfCodex {
                     program: path,
                     directory: self.project,
-                    file: &installed.hooks,
-                    commands: &commands,
-                };
-                Some(self.trust_of_codex(hooks))
+                    installed,
+                }))
             }
             ("gemini", _) if is_trusted_by_gemini(&target.directories, self.project) => {
                 Some(self.subject.ok("this folder is trusted"))
@@ -186,7 +182,7 @@ impl Row<'_> {
     fn trust_of_codex(&self, hooks: HooksOfCodex<'_>) -> InstallationCheck {
         match hooks.status() {
             Ok((0, _)) => self.subject.warn(
-                format!("Codex does not read {}", hooks.file.display()),
+                format!("Codex does not read {}", hooks.installed.hooks.display()),
                 "start `codex` in the project and trust it, with the same CODEX_HOME if that is set",
             ),
             Ok((listed, trusted)) if trusted < listed => self.subject.warn(

@@ -12,6 +12,7 @@ use anyhow::{Error, Result, anyhow, bail};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::plan::Installed;
 use crate::platform::{ProgramLine, RunningProgram};
 
 /// The time for one answer of Codex.
@@ -41,15 +42,14 @@ impl ListedHook {
     }
 }
 
-/// The hooks in a file that have one of some commands, as Codex sees them.
+/// The hooks that are installed, as Codex sees them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HooksOfCodex<'a> {
     /// The program of Codex.
     pub(crate) program: &'a Path,
     /// The project.
     pub(crate) directory: &'a Path,
-    pub(crate) file: &'a Path,
-    pub(crate) commands: &'a [String],
+    pub(crate) installed: &'a Installed,
 }
 
 impl HooksOfCodex<'_> {
@@ -67,7 +67,7 @@ impl HooksOfCodex<'_> {
             bail!(
                 "Codex does not list the hooks of {}. It reads those of a project once you trust the project: start \
                  `codex` there",
-                self.file.display()
+                self.installed.hooks.display()
             );
         }
         let state = hooks.iter().filter(|hook| !hook.runs());
@@ -100,10 +100,11 @@ impl HooksOfCodex<'_> {
         let hooks = hooks.map_err(|error| refused(METHOD, &error.to_string()))?;
         // Codex may name the file without links.
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        let file = real(self.file);
+        let file = real(&self.installed.hooks);
         let is_ours = |hook: &ListedHook| {
-            let mut command = hook.command.iter();
-            real(&hook.source_path) == file && command.any(|one| self.commands.contains(one))
+            let mut commands = self.installed.commands.iter();
+            let is_installed = commands.any(|(_, command)| hook.command.as_ref() == Some(command));
+            is_installed && real(&hook.source_path) == file
         };
         Ok(hooks.into_iter().filter(is_ours).collect())
     }

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::changes::make;
 use super::codex_trust::HooksOfCodex;
-use super::hosts::{InstallTarget, commands};
+use super::hosts::InstallTarget;
 use super::plan::{installed, plan, plan_removal};
 use super::{opencode, pi};
 use crate::hook_hosts::{self, HookHost};
@@ -96,8 +96,7 @@ fn trust_in_codex(host: &'static HookHost, target: &InstallTarget) -> anyhow::Re
     let hooks = HooksOfCodex {
         program: Path::new("codex"),
         directory: &std::env::current_dir()?,
-        file: &installed.hooks,
-        commands: &commands(host, target),
+        installed: &installed,
     };
     hooks
         .trust()

@@ -125,14 +125,6 @@ pub(super) fn files(
     })
 }
 
-/// The commands that are to be installed for a host, by the host's names of the events.
-pub(super) fn commands(host: &HookHost, target: &InstallTarget) -> Vec<String> {
-    let events = host.events.iter();
-    events
-        .map(|(_, event)| command(host, target, *event))
-        .collect()
-}
-
 fn hook_edits(host: &HookHost, target: &InstallTarget) -> Vec<Edit> {
     let edit = |(name, event): &(&'static str, EventName)| {
         let command = command(host, target, *event);
@@ -160,7 +152,7 @@ fn hook_edits(host: &HookHost, target: &InstallTarget) -> Vec<Edit> {
 
 /// The command of a hook. If the program is missing or crashes before a tool call, the call is blocked while a run is
 /// active; an exit code of its own is passed on.
-fn command(host: &HookHost, target: &InstallTarget, event: EventName) -> String {
+pub(super) fn command(host: &HookHost, target: &InstallTarget, event: EventName) -> String {
     let program = quoted(&target.program);
     let state = target.state.as_ref();
     let state = state.map_or_else(String::new, |state| format!(" --state {}", quoted(state)));

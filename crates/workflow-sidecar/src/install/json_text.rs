@@ -21,9 +21,15 @@ pub(super) struct Place {
 impl Place {
     /// The values that are there.
     pub(super) fn values<'a>(&self, text: &'a str) -> Result<Vec<&'a str>, String> {
-        let ranges = match self.array(text)? {
-            Some(array) => array.values,
-            None => find(text, &self.path)?.into_iter().collect(),
+        let mut containers = self.containers(text)?;
+        let has_array = containers.len() > self.path.len();
+        let ranges = match containers.pop() {
+            Some(array) if has_array => array.values,
+            Some(object) => {
+                let member = object.next.map(|index| object.values[index].clone());
+                member.into_iter().collect()
+            }
+            None => Vec::new(),
         };
         Ok(ranges.into_iter().map(|range| &text[range]).collect())
     }
@@ -35,26 +41,19 @@ impl Place {
         } else {
             value.to_owned()
         };
-        if text.trim().is_empty() {
+        let containers = self.containers(text)?;
+        let Some(last) = containers.last() else {
             return Ok(format!("{}\n", nested(&self.path, &new)));
-        }
-        let mut range = 0..text.len();
-        for (depth, name) in self.path.iter().enumerate() {
-            let object = Container::object(text, &range)?;
-            let Some(index) = object.member(name) else {
-                let member = nested(&self.path[depth..], &new);
-                // Without the brackets of the object that is there.
-                return Ok(object.append(text, &member[1..member.len() - 1]));
-            };
-            range = object.values[index].clone();
-        }
-        match self.array(text)? {
-            Some(array) => Ok(array.append(text, value)),
-            None => Err(format!(
+        };
+        if last.next.is_some() {
+            return Err(format!(
                 "it has `{}`, which is not ours: rename or remove it",
                 self.path.join(".")
-            )),
+            ));
         }
+        // Without the brackets of the object or array that is there.
+        let new = nested(&self.path[containers.len() - 1..], &new);
+        Ok(last.append(text, &new[1..new.len() - 1]))
     }
 
     /// Removes the values that are ours, and what was created for them.
@@ -65,21 +64,36 @@ impl Place {
     ) -> Result<String, String> {
         let mut text = text.to_owned();
         while let Some(index) = self.values(&text)?.into_iter().position(&is_ours) {
-            text = match self.array(&text)? {
-                Some(array) if array.values.len() > 1 || !array.is_created(&text) => {
-                    array.cut(&text, index)
-                }
-                Some(_) | None => remove(&text, &self.path)?,
-            };
+            let containers = self.containers(&text)?;
+            let mut outwards = containers.iter().rev();
+            let kept = outwards.find(|container| !container.is_created_for_one(&text));
+            let kept = kept.unwrap_or(&containers[0]);
+            text = kept.cut(&text, kept.next.unwrap_or(index));
         }
         Ok(text)
     }
 
-    /// The array at the place; `None` if it is no place in an array, or there is none.
-    fn array(&self, text: &str) -> Result<Option<Container>, String> {
-        let range = find(text, &self.path)?.filter(|_| self.is_array);
-        let array = range.map(|range| Container::array(text, &range));
-        array.transpose()
+    /// The object of the text, the one in it, and the array that our values are in, as far as they exist. A text that is
+    /// empty has none.
+    fn containers(&self, text: &str) -> Result<Vec<Container>, String> {
+        let mut found = Vec::new();
+        let mut next = Some(text).filter(|text| !text.trim().is_empty());
+        for name in self.path {
+            let Some(object) = next else { break };
+            let members: HashMap<String, &RawValue> = parse(object)?;
+            let mut members: Vec<_> = members.into_iter().collect();
+            members.sort_by_key(|(_, value)| value.get().as_ptr());
+            let index = members.iter().position(|(known, _)| known == name);
+            let values = members.iter().map(|(_, value)| value.get());
+            found.push(Container::new(text, object, values, index));
+            next = index.map(|index| members[index].1.get());
+        }
+        if let Some(array) = next.filter(|_| self.is_array) {
+            let values: Vec<&RawValue> = parse(array)?;
+            let values = values.into_iter().map(RawValue::get);
+            found.push(Container::new(text, array, values, None));
+        }
+        Ok(found)
     }
 }
 
@@ -87,52 +101,36 @@ impl Place {
 struct Container {
     /// Between the brackets.
     inside: Range<usize>,
-    /// The names; empty in an array.
-    names: Vec<String>,
     values: Vec<Range<usize>>,
+    /// The index of the value at our place, or on the way there.
+    next: Option<usize>,
 }
 
 impl Container {
-    /// Reads the object in a range of the text.
-    fn object(text: &str, range: &Range<usize>) -> Result<Self, String> {
-        let members: HashMap<String, &RawValue> = parse(text, range)?;
-        let mut members: Vec<_> = members.into_iter().collect();
-        members.sort_by_key(|(_, value)| value.get().as_ptr());
-        let (names, values): (_, Vec<&RawValue>) = members.into_iter().unzip();
-        Ok(Self::of(text, range, names, &values))
-    }
-
-    /// Reads the array in a range of the text.
-    fn array(text: &str, range: &Range<usize>) -> Result<Self, String> {
-        let values: Vec<&RawValue> = parse(text, range)?;
-        Ok(Self::of(text, range, Vec::new(), &values))
-    }
-
-    fn of(text: &str, range: &Range<usize>, names: Vec<String>, values: &[&RawValue]) -> Self {
-        let slice = &text[range.clone()];
-        let begin = range.start + slice.find(['{', '[']).unwrap_or(0) + 1;
-        let end = range.start + slice.rfind(['}', ']']).unwrap_or(slice.len());
-        // A raw value is a part of the text that it was read from.
-        let offset = |value: &RawValue| value.get().as_ptr() as usize - text.as_ptr() as usize;
-        let range = |value: &&RawValue| offset(value)..offset(value) + value.get().len();
+    /// The container that is a part of a text, with parts of it as its values.
+    fn new<'a>(
+        text: &str,
+        part: &str,
+        values: impl Iterator<Item = &'a str>,
+        next: Option<usize>,
+    ) -> Self {
+        let range = |part: &str| {
+            let start = part.as_ptr() as usize - text.as_ptr() as usize;
+            start..start + part.len()
+        };
+        let whole = range(part.trim());
         Self {
-            inside: begin..end,
-            names,
-            values: values.iter().map(range).collect(),
+            inside: whole.start + 1..whole.end - 1,
+            values: values.map(range).collect(),
+            next,
         }
-    }
-
-    fn member(&self, name: &str) -> Option<usize> {
-        self.names.iter().position(|known| known == name)
     }
 
     /// Adds a value at the end.
     fn append(&self, text: &str, value: &str) -> String {
         let begin = self.inside.start;
-        let (at, comma) = self
-            .values
-            .last()
-            .map_or((begin, ""), |last| (last.end, ","));
+        let last = self.values.last();
+        let (at, comma) = last.map_or((begin, ""), |last| (last.end, ","));
         splice(text, at..at, &format!("{comma}\n{value}"))
     }
 
@@ -143,49 +141,15 @@ impl Container {
             return splice(text, self.values[index - 1].end..end, "");
         }
         // What follows the comma stays.
-        let end = match self.values.get(1) {
-            Some(_) => end + text[end..].find(',').map_or(0, |comma| comma + 1),
-            None => end,
-        };
+        let comma = text[end..self.inside.end].find(',');
+        let end = comma.map_or(end, |comma| end + comma + 1);
         splice(text, self.inside.start..end, "")
     }
 
-    /// True if an edit created it with its first value.
-    fn is_created(&self, text: &str) -> bool {
-        text[self.inside.clone()].starts_with(['{', '[', '"'])
+    /// True if an edit created it with its first value, and there is no other.
+    fn is_created_for_one(&self, text: &str) -> bool {
+        self.values.len() == 1 && text[self.inside.clone()].starts_with(['{', '[', '"'])
     }
-}
-
-/// Removes the member at a path, and each object around it that was created for it alone.
-fn remove(text: &str, path: &[&str]) -> Result<String, String> {
-    if let Some((name, around)) = path.split_last()
-        && let Some(range) = find(text, around)?
-    {
-        let object = Container::object(text, &range)?;
-        if object.names.len() == 1 && object.is_created(text) && !around.is_empty() {
-            return remove(text, around);
-        }
-        if let Some(index) = object.member(name) {
-            return Ok(object.cut(text, index));
-        }
-    }
-    Ok(text.to_owned())
-}
-
-/// The range of the value at a path.
-fn find(text: &str, path: &[&str]) -> Result<Option<Range<usize>>, String> {
-    if text.trim().is_empty() {
-        return Ok(None);
-    }
-    let mut range = 0..text.len();
-    for name in path {
-        let object = Container::object(text, &range)?;
-        match object.member(name) {
-            Some(index) => range = object.values[index].clone(),
-            None => return Ok(None),
-        }
-    }
-    Ok(Some(range))
 }
 
 /// A value in objects of these names.
@@ -200,7 +164,7 @@ fn splice(text: &str, range: Range<usize>, with: &str) -> String {
     format!("{}{with}{}", &text[..range.start], &text[range.end..])
 }
 
-fn parse<'a, T: Deserialize<'a>>(text: &'a str, range: &Range<usize>) -> Result<T, String> {
-    serde_json::from_str(&text[range.clone()])
+fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
+    serde_json::from_str(text)
         .map_err(|error| format!("it is not the JSON that was expected: {error}"))
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::file_change::apply;
-use super::hosts::commands;
+use super::hosts::command;
 use super::plan::plan_removal;
 use super::*;
 use crate::hook_hosts::HookHost;
@@ -229,14 +229,10 @@ fn assert_blocked_while_active(host: &HookHost, script: Option<&str>) {
         program: program.clone(),
         ..home.target()
     };
-    let event = host
-        .events
-        .iter()
-        .position(|(_, event)| *event == EventName::ToolCall);
-    let command = &commands(host, &target)[event.unwrap()];
+    let command = command(host, &target, EventName::ToolCall);
     let run = || {
         let mut shell = Command::new("/bin/sh");
-        shell.args(["-c", command]).env("HOME", home.0.path());
+        shell.args(["-c", &command]).env("HOME", home.0.path());
         let output = shell.output().unwrap();
         (
             output.status.code(),

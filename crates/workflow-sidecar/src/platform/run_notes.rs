@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use parking_lot::Mutex;
 
 use super::answers::open_requests::OpenRequests;
+use super::open_sessions::OpenSessions;
 use crate::store::{RunNote, of_agent_dir};
 use crate::threads::spawn;
 
@@ -21,12 +22,19 @@ pub(super) struct RunNotes(Mutex<Option<(Sender<Note>, JoinHandle<()>)>>);
 type Note = (PathBuf, RunNote);
 
 impl RunNotes {
-    /// Has a note written. `answers` are looked for from the first note on.
-    pub(super) fn write(&self, agent_dir: &Path, note: RunNote, answers: &Arc<OpenRequests>) {
+    /// Has a note written. `answers` are looked for from the first note on, and reported to their sessions.
+    pub(super) fn write(
+        &self,
+        agent_dir: &Path,
+        note: RunNote,
+        answers: &Arc<OpenRequests>,
+        sessions: &OpenSessions,
+    ) {
         let mut writer = self.0.lock();
         if writer.is_none() {
-            let ((sender, notes), answers) = (channel(), Arc::clone(answers));
-            match spawn("run-notes", move || work(&notes, &answers)) {
+            let (sender, notes) = channel();
+            let (answers, sessions) = (Arc::clone(answers), sessions.clone());
+            match spawn("run-notes", move || work(&notes, &answers, &sessions)) {
                 Ok(thread) => *writer = Some((sender, thread)),
                 Err(error) => tracing::warn!("runs are not listed: {error}"),
             }
@@ -49,7 +57,7 @@ impl RunNotes {
 }
 
 /// Writes notes until there is no sender any more.
-fn work(notes: &Receiver<Note>, answers: &OpenRequests) {
+fn work(notes: &Receiver<Note>, answers: &OpenRequests, sessions: &OpenSessions) {
     let mut known: Option<PathBuf> = None;
     loop {
         let interval = known.as_ref().and_then(|known| answers.interval(known));
@@ -69,7 +77,7 @@ fn work(notes: &Receiver<Note>, answers: &OpenRequests) {
             }
             Err(RecvTimeoutError::Timeout) => {
                 if let Some(agent_dir) = &known {
-                    answers.look(agent_dir);
+                    answers.look(agent_dir, sessions);
                 }
             }
             Err(RecvTimeoutError::Disconnected) => return,
@@ -131,7 +139,8 @@ mod tests {
     fn notes_that_wait_are_written_before_the_end() {
         let agent = tempfile::tempdir().unwrap();
         let notes = RunNotes::default();
-        notes.write(agent.path(), note("wf-1", "x"), &Arc::default());
+        let (answers, sessions) = (Arc::default(), OpenSessions::default());
+        notes.write(agent.path(), note("wf-1", "x"), &answers, &sessions);
         notes.finish();
         let store = of_agent_dir(agent.path()).unwrap();
         assert_eq!(store.runs(&RunQuery::default()).unwrap().len(), 1);

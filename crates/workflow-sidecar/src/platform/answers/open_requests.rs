@@ -32,7 +32,6 @@ const INTERVAL_AT_SERVER: Duration = Duration::from_secs(5);
 pub(in crate::platform) struct OpenRequests {
     /// By the ids of their runs.
     open: Mutex<HashMap<String, OpenRequest>>,
-    sessions: OpenSessions,
     notifier: OnceLock<Option<Notifier>>,
     /// A role does not change often enough to ask each time.
     right: OnceLock<AnswerRight>,
@@ -50,13 +49,6 @@ struct OpenRequest {
 }
 
 impl OpenRequests {
-    pub(in crate::platform) fn new(sessions: &OpenSessions) -> Self {
-        Self {
-            sessions: sessions.clone(),
-            ..Self::default()
-        }
-    }
-
     /// Reads the user's `notify` command, once: what a tool of the agent writes there later does not count here.
     pub(in crate::platform) fn prepare(&self, agent_dir: &Path) {
         self.notifier.get_or_init(|| notifier::notifier(agent_dir));
@@ -211,7 +203,7 @@ impl OpenRequests {
     }
 
     /// Looks for answers to the open requests, and reports them.
-    pub(in crate::platform) fn look(&self, agent_dir: &Path) {
+    pub(in crate::platform) fn look(&self, agent_dir: &Path, sessions: &OpenSessions) {
         // The next look warns again, and so does the call that needs the store.
         let Ok(requests) = Requests::in_agent_dir(agent_dir) else {
             return;
@@ -235,7 +227,7 @@ impl OpenRequests {
                 choice: decision.choice,
                 is_earlier: false,
             };
-            self.sessions.report(&session, event);
+            sessions.report(&session, event);
         }
     }
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use workflow_core::definition::OutputStream;
 
-use super::output::{Output, OutputSource};
+use super::output::Output;
 use super::program::{program, start_failure};
 use super::{CheckError, Failure, Monitor, ProcessGroup, kill_tree};
 
@@ -170,13 +170,6 @@ fn spawn(invocation: &Invocation<'_>, output: &Output) -> Result<Child, Failure>
 
 /// Connects both outputs of a command: with a pipe each, unless they are read in their true order.
 fn connect(command: &mut Command, invocation: &Invocation<'_>, output: &Output) -> io::Result<()> {
-    let source = |is_recorded| {
-        if is_recorded && invocation.stdout_bound > 0 {
-            OutputSource::Recorded
-        } else {
-            OutputSource::Other
-        }
-    };
     let (pipe, stdout) = io::pipe()?;
     let recorded = invocation.recorded;
     if invocation.stdout_bound == 0 || recorded == OutputStream::Both {
@@ -184,10 +177,10 @@ fn connect(command: &mut Command, invocation: &Invocation<'_>, output: &Output) 
     } else {
         let (pipe, stderr) = io::pipe()?;
         command.stderr(stderr);
-        output.read(source(recorded == OutputStream::Stderr), pipe)?;
+        output.read(recorded == OutputStream::Stderr, pipe)?;
     }
     command.stdout(stdout);
-    output.read(source(recorded != OutputStream::Stderr), pipe)
+    output.read(recorded != OutputStream::Stderr, pipe)
 }
 
 impl CommandLine<'_> {

@@ -47,15 +47,6 @@ struct Captured {
     is_closed: bool,
 }
 
-/// The source of a piece of output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum OutputSource {
-    /// An output that may have to match a pattern.
-    Recorded,
-    /// Anything else: only its end is recorded.
-    Other,
-}
-
 impl Output {
     /// Records at most `stdout_bound` bytes of standard output.
     pub(super) fn new(stdout_bound: usize) -> Self {
@@ -69,10 +60,11 @@ impl Output {
         }))
     }
 
-    /// Reads a pipe on a new thread, to its end or until the output is closed.
+    /// Reads a pipe on a new thread, to its end or until the output is closed. Of one that is not recorded only the end is
+    /// kept.
     pub(super) fn read(
         &self,
-        source: OutputSource,
+        is_recorded: bool,
         mut pipe: impl Read + Send + 'static,
     ) -> std::io::Result<()> {
         self.captured().open += 1;
@@ -83,7 +75,7 @@ impl Output {
                 match pipe.read(&mut buffer) {
                     Ok(0) => break,
                     Ok(count) => {
-                        if !output.captured().record(source, &buffer[..count]) {
+                        if !output.captured().add(is_recorded, &buffer[..count]) {
                             break;
                         }
                     }
@@ -129,8 +121,8 @@ impl Output {
 }
 
 impl Captured {
-    /// Records a piece of output; `false` if no more is needed.
-    fn record(&mut self, source: OutputSource, bytes: &[u8]) -> bool {
+    /// Adds a piece of output; `false` if no more is needed.
+    fn add(&mut self, is_recorded: bool, bytes: &[u8]) -> bool {
         if self.is_closed {
             return false;
         }
@@ -140,7 +132,7 @@ impl Captured {
             self.end.drain(..surplus);
         }
         self.end.extend_from_slice(bytes);
-        if source == OutputSource::Recorded {
+        if is_recorded && self.stdout_bound > 0 {
             let room = self.stdout_bound - self.stdout.len();
             self.is_too_much |= bytes.len() > room;
             self.stdout
@@ -223,7 +215,7 @@ mod tests {
     fn captured(chunks: &[&[u8]]) -> Output {
         let output = Output::new(0);
         for chunk in chunks {
-            assert!(output.captured().record(OutputSource::Other, chunk));
+            assert!(output.captured().add(false, chunk));
         }
         output
     }
@@ -287,7 +279,7 @@ mod tests {
         let lengths = [2 * RECORDED - 1, 2 * RECORDED, 2 * RECORDED + 1].map(|bytes| {
             let output = captured(&[]);
             for _ in 0..bytes {
-                output.captured().record(OutputSource::Other, b"y");
+                output.captured().add(false, b"y");
             }
             output.captured().end.len()
         });
@@ -298,7 +290,7 @@ mod tests {
     fn memory_is_bounded_for_any_amount_of_output() {
         let output = captured(&[]);
         for _ in 0..10_000 {
-            output.captured().record(OutputSource::Other, &[b'y'; 4096]);
+            output.captured().add(false, &[b'y'; 4096]);
         }
         assert!(output.captured().end.capacity() <= 4 * RECORDED);
         let (_, tail) = output.close();
@@ -315,11 +307,11 @@ mod tests {
     #[test]
     fn standard_output_is_recorded_separately_up_to_its_bound() {
         let output = Output::new(4);
-        output.captured().record(OutputSource::Recorded, b"ab");
-        output.captured().record(OutputSource::Other, b"--");
-        output.captured().record(OutputSource::Recorded, b"cd");
+        output.captured().add(true, b"ab");
+        output.captured().add(false, b"--");
+        output.captured().add(true, b"cd");
         assert!(!output.is_too_much());
-        output.captured().record(OutputSource::Recorded, b"e");
+        output.captured().add(true, b"e");
         assert!(output.is_too_much());
         assert_eq!(output.close(), (b"abcd".to_vec(), "ab--cde".to_owned()));
     }

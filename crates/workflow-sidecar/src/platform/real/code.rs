@@ -93,14 +93,8 @@ impl CodeRestores {
             let addressee = || {
                 let session = sessions.this_or_other_in(&asked_by, &directory);
                 let is_other = session.as_ref().is_some_and(|session| *session != asked_by);
-                (
-                    session,
-                    if is_other {
-                        OF_ANOTHER_SESSION
-                    } else {
-                        restore
-                    },
-                )
+                let of_other = is_other.then_some(OF_ANOTHER_SESSION);
+                (session, of_other.unwrap_or(restore))
             };
             let on_progress = |step, elapsed: Duration| {
                 let text = format!("Restoring the code: {step} ({} s)", elapsed.as_secs());

@@ -27,7 +27,7 @@ use crate::store::{Run, RunNote};
 use crate::time::wall_time;
 
 /// This machine.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct RealPlatform {
     sessions: OpenSessions,
     gates: RunningGates,
@@ -35,20 +35,6 @@ pub(crate) struct RealPlatform {
     code: CodeRestores,
     answers: Arc<OpenRequests>,
     notes: RunNotes,
-}
-
-impl Default for RealPlatform {
-    fn default() -> Self {
-        let sessions = OpenSessions::default();
-        Self {
-            answers: Arc::new(OpenRequests::new(&sessions)),
-            sessions,
-            gates: RunningGates::default(),
-            triggers: WatchedTriggers::default(),
-            code: CodeRestores::default(),
-            notes: RunNotes::default(),
-        }
-    }
 }
 
 impl RealPlatform {
@@ -152,7 +138,8 @@ impl Platform for RealPlatform {
                 .map(|file| file.to_string_lossy().into_owned()),
             now: wall_time(),
         };
-        self.notes.write(project.agent_dir, note, &self.answers);
+        let (answers, sessions) = (&self.answers, &self.sessions);
+        self.notes.write(project.agent_dir, note, answers, sessions);
     }
 
     fn close_session(&self, session: &str) {

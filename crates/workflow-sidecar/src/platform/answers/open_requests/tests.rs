@@ -18,6 +18,7 @@ struct Fixture {
     agent: TempDir,
     project: TempDir,
     open: OpenRequests,
+    sessions: OpenSessions,
     reports: Receiver<PlatformReport>,
 }
 
@@ -40,7 +41,8 @@ impl Fixture {
         Self {
             agent: tempfile::tempdir().unwrap(),
             project,
-            open: OpenRequests::new(&sessions),
+            open: OpenRequests::default(),
+            sessions,
             reports,
         }
     }
@@ -117,7 +119,7 @@ impl Fixture {
 
     /// The choice that is reported to the session.
     fn reported(&self) -> Option<String> {
-        self.open.look(self.agent.path());
+        self.open.look(self.agent.path(), &self.sessions);
         match self.reports.try_recv().ok()?.event {
             PlatformEvent::ApprovalAnswered { choice, .. } => Some(choice),
             event => panic!("{event:?}"),
@@ -388,7 +390,7 @@ fn an_approver_answers_without_a_code_and_only_the_question_that_is_asked() {
         answer();
         assert_eq!(read(), expected);
     }
-    fixture.open.look(&agent_dir);
+    fixture.open.look(&agent_dir, &fixture.sessions);
     assert!(fixture.reports.try_recv().is_ok());
     fs::write(fixture.project.path().join("plan.md"), "Two buttons.").unwrap();
     assert_eq!(read(), approved(true));
