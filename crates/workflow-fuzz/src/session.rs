@@ -1,10 +1,9 @@
 //! A whole session: the lines of a host, and what happens beside them.
 
 use std::collections::HashMap;
-use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use workflow_sidecar::run_script;
@@ -76,25 +75,22 @@ impl Owed {
 
     /// Takes a line of the sidecar; gives the id that it answers.
     fn hear(&mut self, line: &str) -> Option<String> {
-        let Members(members) = serde_json::from_str(line).expect("the sidecar speaks JSON");
-        let member = |name: &str| {
-            let mut found = members.iter().filter(|(known, _)| known == name);
-            let value = found.next().map(|(_, value)| value.get().to_owned());
-            assert!(found.next().is_none(), "`{name}` twice: {line}");
-            value
-        };
-        assert_eq!(member("jsonrpc").as_deref(), Some("\"2.0\""), "{line}");
-        let id = member("id");
-        let id = id.map(|id| valid_id(&id).unwrap_or(id));
-        if let Some(method) = member("method") {
-            self.asked(id.as_deref(), &method, line);
+        let members = members(line.as_bytes()).expect("the sidecar speaks JSON, each member once");
+        let jsonrpc = members.jsonrpc.as_deref().map(RawValue::get);
+        assert_eq!(jsonrpc, Some("\"2.0\""), "{line}");
+        let id = members.id.as_deref().map(RawValue::get);
+        let id = id.map(|id| valid_id(id).unwrap_or_else(|| id.to_owned()));
+        if let Some(method) = members.method {
+            self.asked(id.as_deref(), method.get(), line);
             return None;
         }
         let id = id.expect("an answer has an id");
-        let (result, error) = (member("result"), member("error"));
-        assert!(result.is_some() != error.is_some(), "{line}");
-        if let Some(error) = error {
-            let error: Value = serde_json::from_str(&error).expect("an error is JSON");
+        assert!(
+            members.result.is_some() != members.error.is_some(),
+            "{line}"
+        );
+        if let Some(error) = members.error {
+            let error: Value = serde_json::from_str(error.get()).expect("an error is JSON");
             assert!(error["code"].is_i64(), "{line}");
             assert!(error["message"].is_string(), "{line}");
             assert_ne!(error["data"]["kind"], "internal", "{line}");
@@ -138,23 +134,13 @@ fn asks(line: &[u8]) -> Asks {
     if line.trim_ascii().is_empty() {
         return Asks::Nothing;
     }
-    let Ok(Members(members)) = serde_json::from_slice(line) else {
+    let Some(members) = members(line) else {
         return answer(NO_ID, false);
     };
-    let known = ["jsonrpc", "id", "method", "params", "result", "error"];
-    let times = |name: &str| members.iter().filter(|(member, _)| member == name).count();
-    if known.into_iter().any(|name| times(name) > 1) {
-        return answer(NO_ID, false);
-    }
-    let member = |name: &str| {
-        let found = members.iter().find(|(member, _)| member == name);
-        found.map(|(_, value)| value.get())
-    };
-    let id = member("id");
-    let valid = id.and_then(valid_id);
+    let valid = members.id.as_ref().and_then(|id| valid_id(id.get()));
     let named = valid.as_deref().unwrap_or(NO_ID);
-    let answers = member("result").is_some() || member("error").is_some();
-    let Some(method) = member("method") else {
+    let answers = members.result.is_some() || members.error.is_some();
+    let Some(method) = members.method.as_deref().map(RawValue::get) else {
         return if answers || valid.as_deref().and_then(number_of_sidecar).is_some() {
             Asks::Nothing
         } else {
@@ -162,7 +148,8 @@ fn asks(line: &[u8]) -> Asks {
         };
     };
     let string = |json: &str| serde_json::from_str::<String>(json).ok();
-    if id.is_some() || string(member("jsonrpc").unwrap_or_default()).as_deref() != Some("2.0") {
+    let version = members.jsonrpc.and_then(|json| string(json.get()));
+    if members.id.is_some() || version.as_deref() != Some("2.0") {
         let may_wait = string(method).is_some_and(|method| MAY_WAIT.contains(&&*method));
         return answer(named, may_wait && valid.is_some());
     }
@@ -187,27 +174,31 @@ fn valid_id(id: &str) -> Option<String> {
     (id.is_string() || id.is_u64()).then(|| id.to_string())
 }
 
-/// Returns the members of an object as raw text; `None` if it is something else.
-struct Members(Vec<(String, Box<RawValue>)>);
+/// The members of a message. One that is null is not missing.
+#[derive(Deserialize)]
+struct Members {
+    #[serde(default, deserialize_with = "present")]
+    jsonrpc: Option<Box<RawValue>>,
+    #[serde(default, deserialize_with = "present")]
+    id: Option<Box<RawValue>>,
+    #[serde(default, deserialize_with = "present")]
+    method: Option<Box<RawValue>>,
+    #[serde(default, deserialize_with = "present")]
+    result: Option<Box<RawValue>>,
+    #[serde(default, deserialize_with = "present")]
+    error: Option<Box<RawValue>>,
+    #[serde(default, rename = "params")]
+    _params: Option<IgnoredAny>,
+}
 
-impl<'de> Deserialize<'de> for Members {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Each;
-        impl<'de> Visitor<'de> for Each {
-            type Value = Members;
+fn present<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Deserialize::deserialize(member).map(Some)
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Each)
-    }
+/// Reads an object; `None` if it is something else, or has a member of a message twice.
+fn members(line: &[u8]) -> Option<Members> {
+    let line = std::str::from_utf8(line).ok()?;
+    // Of a list the values would be the members in their order.
+    let is_object = line.trim_ascii_start().starts_with('{');
+    serde_json::from_str(line).ok().filter(|_| is_object)
 }

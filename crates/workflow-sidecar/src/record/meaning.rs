@@ -3,46 +3,33 @@
 //! With other definitions nearly every line differs somewhere, because the definition is stored in the session. So the effects
 //! are compared: which call is blocked, which text is read.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 use workflow_core::run::entry_type;
 
 use super::difference::MeaningChange;
 
-const CALL: &str = "the call";
-const ANSWER: &str = "the answer to the agent";
-const ERROR: &str = "the error";
-const CONTEXT: &str = "the text in the context";
-const TO_AGENT: &str = "what the agent reads";
-const SHOWN: &str = "what the user is shown";
-const QUESTION: &str = "the question";
-const NOTICE: &str = "the notice";
-const STATUS: &str = "the status";
-const WIDGET: &str = "the widget";
-const SESSION_NAME: &str = "the session's name";
-const STORED: &str = "what is stored";
-const OTHER: &str = "something else in the answer";
+/// The subject of facts: its place in the order of importance, and its name.
+type Subject = (u8, &'static str);
 
-/// The subjects of facts, in order of importance.
-const SUBJECTS: [&str; 11] = [
-    CALL,
-    ANSWER,
-    ERROR,
-    CONTEXT,
-    TO_AGENT,
-    SHOWN,
-    QUESTION,
-    NOTICE,
-    STATUS,
-    WIDGET,
-    SESSION_NAME,
-];
-/// The subjects that are named only if nothing else differs, because they follow from the others.
-const MINOR_SUBJECTS: [&str; 2] = [STORED, OTHER];
+const CALL: Subject = (0, "the call");
+const ANSWER: Subject = (1, "the answer to the agent");
+const ERROR: Subject = (2, "the error");
+const CONTEXT: Subject = (3, "the text in the context");
+const TO_AGENT: Subject = (4, "what the agent reads");
+const SHOWN: Subject = (5, "what the user is shown");
+const QUESTION: Subject = (6, "the question");
+const NOTICE: Subject = (7, "the notice");
+const STATUS: Subject = (8, "the status");
+const WIDGET: Subject = (9, "the widget");
+const SESSION_NAME: Subject = (10, "the session's name");
+// The subjects that are named only if nothing else differs, because they follow from the others.
+const STORED: Subject = (11, "what is stored");
+const OTHER: Subject = (12, "something else in the answer");
 
 /// The facts in messages, by their subjects.
-type Facts = HashMap<&'static str, Vec<Fact>>;
+type Facts = BTreeMap<Subject, Vec<Fact>>;
 
 /// A fact in a message.
 #[derive(Debug, PartialEq, Eq)]
@@ -84,22 +71,15 @@ pub(super) fn changes(
         }
         facts
     });
-    let differing = |subjects: &[&'static str]| -> Vec<MeaningChange> {
-        let changes = subjects.iter().filter_map(|about| {
-            let [one, other] = [&expected, &received].map(|facts| facts.get(about));
-            change(
-                about,
-                one.map_or(&[], |facts| facts),
-                other.map_or(&[], |facts| facts),
-            )
-        });
-        changes.collect()
-    };
-    let found = differing(&SUBJECTS);
-    if found.is_empty() {
-        return differing(&MINOR_SUBJECTS);
-    }
-    found
+    let subjects: BTreeSet<&Subject> = expected.keys().chain(received.keys()).collect();
+    let changes = subjects.into_iter().filter_map(|subject| {
+        let [one, other] =
+            [&expected, &received].map(|facts| facts.get(subject).map_or(&[][..], Vec::as_slice));
+        Some((subject, change(subject.1, one, other)?))
+    });
+    let (minor, found): (Vec<_>, Vec<_>) = changes.partition(|(subject, _)| **subject >= STORED);
+    let found = if found.is_empty() { minor } else { found };
+    found.into_iter().map(|(_, change)| change).collect()
 }
 
 /// The first fact of a kind that differs.
@@ -136,7 +116,7 @@ fn add(found: &mut Facts, requests: &Requests, line: &str) {
     }
 }
 
-fn push(found: &mut Facts, about: &'static str, text: String) {
+fn push(found: &mut Facts, about: Subject, text: String) {
     let fact = Fact {
         verdict: None,
         text,
