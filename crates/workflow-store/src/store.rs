@@ -1,5 +1,6 @@
 //! What a caller asks of the store, and the statements for it, which both databases know.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Deserialize;
@@ -329,19 +330,13 @@ impl Store {
     }
 }
 
-/// A set of commands that is trusted.
-#[derive(Deserialize)]
-struct TrustRow {
-    commands: String,
-}
-
 /// The trust of the user in commands of projects.
 impl Store {
     /// Lists the hashes of the commands that are trusted in a project, oldest first.
     pub fn trusted(&self, project: &str) -> Result<Vec<String>> {
         let trusted = "SELECT commands FROM trust WHERE project = ?1 ORDER BY id";
-        let sets: Vec<TrustRow> = self.select(trusted, &json!([project]))?;
-        Ok(sets.into_iter().map(|set| set.commands).collect())
+        let sets: Vec<BTreeMap<String, String>> = self.select(trusted, &json!([project]))?;
+        Ok(sets.into_iter().flat_map(BTreeMap::into_values).collect())
     }
 
     /// Stores that commands are trusted, and keeps so many sets of the project's commands.

@@ -22,10 +22,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// Marks a project as open, as long as the returned file exists.
 pub(crate) fn mark(agent_dir: &Path, project: &Path) -> io::Result<File> {
     let path = path_of(agent_dir, project)?;
-    let directory = path.parent().expect("it is in a directory");
-    let above = directory.parent().expect("it is in a directory");
-    create_private_dir(above)?;
-    create_private_dir(directory)?;
+    let mut directories = path.ancestors().skip(1).take(2);
+    directories.try_for_each(create_private_dir)?;
     let file = File::options().append(true).create(true).open(&path)?;
     // `trust` holds the file for a moment. Whoever holds it longer does not stop a session, and is one for `trust`.
     for _ in 1..ATTEMPTS {

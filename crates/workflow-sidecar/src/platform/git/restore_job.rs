@@ -1,10 +1,12 @@
-//! Restoring a checkpoint with progress. Git may take minutes, so it runs on a thread of its own.
+//! Restoring a checkpoint with progress, because git may take minutes.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use workflow_core::event::RestoreOutcome;
 use workflow_core::types::Snapshot;
 
@@ -18,32 +20,23 @@ pub(crate) fn restore_with_progress(
     snapshot: &Snapshot,
     cwd: &Path,
     agent_dir: &Path,
-    on_progress: impl Fn(&'static str, Duration),
+    on_progress: impl Fn(&'static str, Duration) + Send,
 ) -> RestoreOutcome {
-    let (began, mut step) = (Instant::now(), "");
+    let (began, step) = (Instant::now(), Mutex::new(""));
+    let restore = || restore_checkpoint(snapshot, cwd, agent_dir, &|next| *step.lock() = next);
     thread::scope(|scope| {
-        let (steps, received) = channel();
-        let git = thread::Builder::new().name("git".to_owned());
-        let git = git.spawn_scoped(scope, move || {
-            restore_checkpoint(snapshot, cwd, agent_dir, &|step| {
-                // The receiver lives until this thread has ended.
-                let _ = steps.send(step);
-            })
-        });
-        let git = match git {
-            Ok(git) => git,
-            Err(error) => {
-                return RestoreOutcome::failed(format!("it could not be started: {error}"));
+        let (done, ended) = channel::<()>();
+        let step = &step;
+        let report = move || {
+            while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                on_progress(*step.lock(), began.elapsed());
             }
         };
-        loop {
-            match received.recv_timeout(INTERVAL) {
-                Ok(next) => step = next,
-                Err(RecvTimeoutError::Timeout) => on_progress(step, began.elapsed()),
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-        }
-        git.join().unwrap_or_else(|_| {
+        // Without this thread there is no progress.
+        let _ = thread::Builder::new().spawn_scoped(scope, report);
+        let outcome = catch_unwind(AssertUnwindSafe(restore));
+        drop(done);
+        outcome.unwrap_or_else(|_| {
             RestoreOutcome::failed(
                 "the sidecar failed at it: see `git status` and `git stash list`",
             )

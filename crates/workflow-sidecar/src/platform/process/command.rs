@@ -101,7 +101,7 @@ pub(crate) enum End {
 pub(crate) fn run(invocation: &Invocation<'_>, monitor: Monitor<'_>) -> Result<Finished, Failure> {
     let output = Output::new(invocation.stdout_bound);
     let mut child = spawn(invocation, &output)?;
-    let group = ProcessGroup::of(&child);
+    let group = ProcessGroup::numbered(child.id());
     (monitor.report)(group);
     let end = wait(&mut child, invocation.timeout, &output, monitor);
     if let End::Exited(_) = end {

@@ -29,11 +29,6 @@ type Id = rustix::process::Pid;
 type Id = u32;
 
 impl ProcessGroup {
-    /// Returns the group of a child that was prepared.
-    pub(super) fn of(child: &Child) -> Option<Self> {
-        Self::numbered(child.id())
-    }
-
     /// Ends all processes of the group: asks them first, then kills them.
     pub(crate) fn end(self, mut leader: Option<&mut Child>) {
         self.ask_to_end();
@@ -98,7 +93,7 @@ impl ProcessGroup {
         std::os::unix::process::CommandExt::process_group(command, 0);
     }
 
-    /// Returns the group with a number from [`Self::number`], also from another process.
+    /// Returns the group with a number from [`Self::number`], also from another process: that of a leader that was prepared.
     pub(crate) fn numbered(number: u32) -> Option<Self> {
         // 1 would mean all processes.
         let number = i32::try_from(number).ok().filter(|&number| number > 1);

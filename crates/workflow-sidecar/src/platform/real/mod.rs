@@ -63,7 +63,7 @@ impl Platform for RealPlatform {
         let project = session.project;
         match effect {
             Effect::RunGate(run) => return self.gates.run(session, run, &self.sessions),
-            Effect::CancelGate { gate } => self.gates.cancel(session.id, gate),
+            Effect::CancelGate { gate } => self.gates.end(session.id, Some(gate)),
             Effect::TakeBaseline { gates } => {
                 return Some(PlatformEvent::BaselineTaken {
                     baseline: baseline(&gates, project.cwd),
@@ -101,7 +101,7 @@ impl Platform for RealPlatform {
 
     fn accept(&self, report: &PlatformReport) -> bool {
         if let PlatformEvent::GateFinished { gate, .. } = report.event {
-            self.gates.cancel(&report.session, gate);
+            self.gates.end(&report.session, Some(gate));
         }
         report
             .trigger
@@ -144,7 +144,7 @@ impl Platform for RealPlatform {
 
     fn close_session(&self, session: &str) {
         self.sessions.close(session);
-        self.gates.close_session(session);
+        self.gates.end(session, None);
         self.triggers.stop(session);
     }
 }

@@ -68,19 +68,16 @@ impl RunningGates {
         }
     }
 
-    /// Ends the commands of a gate.
-    pub(super) fn cancel(&self, session: &str, gate: GateRunId) {
+    /// Ends the commands of the gate of a session: of this one, or of any.
+    pub(super) fn end(&self, session: &str, gate: Option<GateRunId>) {
         let mut gates = self.running.lock();
-        let is_running = gates.get(session).is_some_and(|(id, _)| *id == gate);
-        let cancelled = is_running.then(|| gates.remove(session));
+        let is_it = |running: &GateRunId| gate.is_none_or(|gate| gate == *running);
+        let ends = gates
+            .get(session)
+            .is_some_and(|(running, _)| is_it(running));
+        let ended = ends.then(|| gates.remove(session));
         // It takes time to end processes, and other sessions need the list.
         drop(gates);
-        drop(cancelled);
-    }
-
-    /// Ends the gate of a session.
-    pub(super) fn close_session(&self, session: &str) {
-        // Bound to a name, so that it does not end under the lock.
-        let _gate = self.running.lock().remove(session);
+        drop(ended);
     }
 }

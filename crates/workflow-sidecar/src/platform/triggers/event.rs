@@ -7,17 +7,9 @@ pub(crate) use workflow_core::effect::TriggerOutcome;
 /// Bytes of text that are accepted.
 pub(super) const MAX_TEXT: usize = 64 * 1024;
 
-/// An event of a trigger.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum TriggerEvent {
-    /// A text for the agent.
-    Text(String),
-    /// A problem for a person.
-    Problem(String),
-}
-
-/// Delivers an event. `None`: the session has ended.
-pub(super) type Deliver = Box<dyn Fn(TriggerEvent) -> Option<TriggerOutcome> + Send + Sync>;
+/// Delivers a text for the agent, or a problem for a person. `None`: the session has ended.
+pub(super) type Deliver =
+    Box<dyn Fn(Result<String, String>) -> Option<TriggerOutcome> + Send + Sync>;
 
 /// Converts input to text without control characters. The part beyond the bound is replaced by a note.
 pub(super) fn as_text(bytes: &[u8], length: u64) -> String {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, SystemTime};
 
-use super::event::{Deliver, MAX_TEXT, TriggerEvent, TriggerOutcome, as_text};
+use super::event::{Deliver, MAX_TEXT, TriggerOutcome, as_text};
 use crate::files::if_present;
 use crate::threads::spawn;
 
@@ -138,7 +138,7 @@ impl FilePoller {
         let text = as_text(&written.bytes, written.stamp.length);
         let is_accepted = text.is_empty()
             || matches!(
-                (self.deliver)(TriggerEvent::Text(text)),
+                (self.deliver)(Ok(text)),
                 Some(TriggerOutcome::Delivered | TriggerOutcome::Queued)
             );
         if !is_accepted {
@@ -155,7 +155,7 @@ impl FilePoller {
             self.location.path.display()
         );
         if self.reported.as_ref() != Some(&problem) {
-            (self.deliver)(TriggerEvent::Problem(problem.clone()));
+            (self.deliver)(Err(problem.clone()));
             self.reported = Some(problem);
         }
     }
@@ -266,7 +266,7 @@ mod tests {
         text: &str,
         outcome: Option<TriggerOutcome>,
         during_delivery: impl Fn(&Path) + Send + Sync + 'static,
-    ) -> (Vec<TriggerEvent>, String) {
+    ) -> (Vec<Result<String, String>>, String) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("trigger.txt");
         fs::write(&path, text).unwrap();

@@ -14,7 +14,7 @@ use std::path::Path;
 use workflow_core::definition::{Tier, Token, Trigger, TriggerOn};
 use workflow_core::event::{PlatformEvent, WatchReport};
 
-use self::event::{Deliver, TriggerEvent};
+use self::event::Deliver;
 use self::file::FileLocation;
 use self::webhook::Webhook;
 use crate::files::expanded_home;
@@ -33,10 +33,10 @@ pub(crate) fn start(
     let definition = trigger.clone();
     let deliver: Deliver = Box::new(move |event| {
         deliver(match event {
-            TriggerEvent::Text(text) => PlatformEvent::Triggered {
+            Ok(text) => PlatformEvent::Triggered {
                 text: definition.message(&text),
             },
-            TriggerEvent::Problem(problem) => PlatformEvent::TriggersWatched {
+            Err(problem) => PlatformEvent::TriggersWatched {
                 report: WatchReport {
                     problems: vec![problem],
                     ..WatchReport::default()

@@ -43,7 +43,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::event::{Deliver, MAX_TEXT, TriggerEvent, TriggerOutcome, as_text};
+use super::event::{Deliver, MAX_TEXT, TriggerOutcome, as_text};
 use super::unauthenticated::{UnauthenticatedConnections, UnauthenticatedSlot};
 use crate::threads;
 
@@ -279,7 +279,7 @@ impl WebhookEndpoint {
     }
 
     async fn deliver(self: Arc<Self>, text: String) -> WebhookAnswer {
-        let delivery = spawn_blocking(move || (self.deliver)(TriggerEvent::Text(text)));
+        let delivery = spawn_blocking(move || (self.deliver)(Ok(text)));
         match delivery.await {
             Ok(Some(TriggerOutcome::Delivered)) => WebhookAnswer::DELIVERED,
             Ok(Some(TriggerOutcome::Queued)) => WebhookAnswer::QUEUED,
