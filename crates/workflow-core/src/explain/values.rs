@@ -274,8 +274,7 @@ fn budget(rows: &mut Rows<'_>, whose: RuleSource<'_>, budget: &Budget, within: &
 
 /// Conditions, all of which must hold.
 fn joined<'c>(conditions: impl IntoIterator<Item = &'c Condition>) -> String {
-    let conditions = conditions.into_iter().map(ToString::to_string);
-    conditions.collect::<Vec<_>>().join(" and ")
+    text::join(conditions.into_iter().map(ToString::to_string), " and ")
 }
 
 /// Inputs or outputs, each on a line.

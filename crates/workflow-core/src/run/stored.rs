@@ -112,7 +112,7 @@ impl StoredGuards {
         Self {
             user: guards(&settings.user, known.map(|known| &known.user)),
             project: guards(&settings.project, known.map(|known| &known.project)),
-            jumps: Some(settings.limits.jumps).filter(|most| *most != Limits::DEFAULT.jumps),
+            jumps: Some(settings.limits.jumps).filter(|most| *most != Limits::default().jumps),
         }
     }
 
@@ -123,7 +123,7 @@ impl StoredGuards {
 
     /// The times that jumps may lead into a phase without a limit of its own.
     pub(crate) fn jumps(&self) -> u32 {
-        self.jumps.unwrap_or(Limits::DEFAULT.jumps)
+        self.jumps.unwrap_or(Limits::default().jumps)
     }
 }
 

@@ -2,17 +2,18 @@
 
 use workflow_shell::{Effect, UnknownReason, analyze};
 
-use super::Mistake;
-use crate::diagnostic::shown;
+use super::{corrected, mistake};
+use crate::diagnostic::{Finding, shown};
 
 const QUOTES: [char; 2] = ['"', '\''];
 
-pub(super) fn mistake(pattern: &str) -> Option<Mistake> {
+/// A pattern of commands.
+pub(super) fn pattern(pattern: &str) -> Option<Finding> {
     if let Some(sign) = regex_sign(pattern) {
         let why = format!("it is not a regular expression, so `{sign}` has no special meaning");
         return Some(match without_regex(pattern) {
-            Some(plain) => Mistake::corrected(why, plain),
-            None => Mistake::new(
+            Some(plain) => corrected(why, pattern, &plain),
+            None => mistake(
                 why,
                 "write the words of one command, with `*` for any characters",
             ),
@@ -20,19 +21,16 @@ pub(super) fn mistake(pattern: &str) -> Option<Mistake> {
     }
     if let Some(operator) = operator(pattern) {
         let why = format!("a pattern is about one command, and `{operator}` separates commands");
-        return Some(Mistake::new(why, parts_help(pattern, operator)));
+        return Some(mistake(why, parts_help(pattern, operator)));
     }
     let is_quoted = |word: &str| word.starts_with(QUOTES) || word.ends_with(QUOTES);
     if pattern.split_whitespace().any(is_quoted) {
         let help = format!("write `{}`", shown(&pattern.replace(QUOTES, "")));
-        return Some(Mistake::new(
-            "words are compared without their quotes",
-            help,
-        ));
+        return Some(mistake("words are compared without their quotes", help));
     }
     let program = pattern.split_whitespace().next()?;
     if program.starts_with('-') {
-        return Some(Mistake::new(
+        return Some(mistake(
             "it is an option without its program",
             "write the program before it: `python3 -m pytest`",
         ));
@@ -46,7 +44,7 @@ pub(super) fn mistake(pattern: &str) -> Option<Mistake> {
             pattern.replacen(program, &lower, 1)
         };
         let why = format!("case counts, and the usual program is `{lower}`");
-        Mistake::corrected(why, to)
+        corrected(why, pattern, &to)
     })
 }
 

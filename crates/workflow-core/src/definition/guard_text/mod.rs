@@ -9,6 +9,8 @@ mod regexes;
 mod tools;
 mod words;
 
+use std::borrow::Cow;
+
 use crate::definition::syntax::{Span, TYPOGRAPHIC_QUOTES};
 use crate::diagnostic::{Code, Finding, Severity, shown};
 use crate::pattern::{ProjectGlob, check_glob, regex};
@@ -50,35 +52,17 @@ pub(crate) enum GuardText {
     Value,
 }
 
-/// The reason why a text can never act, and what to write instead.
-struct Mistake {
-    severity: Severity,
-    code: Option<Code>,
-    why: String,
-    help: String,
-    /// The text to write, where only one makes sense.
-    to: Option<String>,
+/// The code of a mistake that the kind of its text decides.
+const OF_KIND: Code = Code::InvalidValue;
+
+/// The reason why a text can never act, and what to write instead. The text and its location are not in it yet.
+fn mistake(why: impl Into<String>, help: impl Into<Cow<'static, str>>) -> Finding {
+    Finding::error(OF_KIND, None, why).help(help)
 }
 
-impl Mistake {
-    fn new(why: impl Into<String>, help: impl Into<String>) -> Self {
-        Self {
-            severity: Severity::Error,
-            code: None,
-            why: why.into(),
-            help: help.into(),
-            to: None,
-        }
-    }
-
-    /// A mistake with one correction.
-    fn corrected(why: impl Into<String>, to: impl Into<String>) -> Self {
-        let to = to.into();
-        Self {
-            to: Some(to.clone()),
-            ..Self::new(why, format!("write `{}`", shown(&to)))
-        }
-    }
+/// A mistake with one correction.
+fn corrected(why: impl Into<String>, text: &str, to: &str) -> Finding {
+    mistake(why, format!("write `{}`", shown(to))).fix(text, to)
 }
 
 impl GuardText {
@@ -124,11 +108,11 @@ impl GuardText {
     /// The finding about a text that can never act.
     pub(crate) fn finding(self, text: &str, span: Option<Span>) -> Option<Finding> {
         let mistake = foreign(text).or_else(|| match self {
-            Self::Tool => tools::mistake(text, false),
-            Self::ToolPattern => tools::mistake(text, true),
-            Self::Path => paths::mistake(text),
-            Self::Command => commands::mistake(text),
-            Self::Regex => regexes::mistake(text),
+            Self::Tool => tools::name(text, false),
+            Self::ToolPattern => tools::name(text, true),
+            Self::Path => paths::files(text),
+            Self::Command => commands::pattern(text),
+            Self::Regex => regexes::pattern(text),
             Self::Program => words::program(text),
             Self::Argument | Self::Directory | Self::Variable | Self::Value => None,
             Self::Files => paths::file(text),
@@ -139,12 +123,16 @@ impl GuardText {
             Severity::Error => "",
             Severity::Warning | Severity::Info => "perhaps ",
         };
-        let message = format!("{perhaps}{before}`{}`{after}: {}", shown(text), mistake.why);
-        let code = mistake.code.unwrap_or(code);
-        let finding = Finding::new(mistake.severity, code, span, message).help(mistake.help);
-        Some(match mistake.to {
-            Some(to) => finding.fix(text, &to),
-            None => finding,
+        let (text, why) = (shown(text), &mistake.message);
+        Some(Finding {
+            code: if mistake.code == OF_KIND {
+                code
+            } else {
+                mistake.code
+            },
+            span,
+            message: format!("{perhaps}{before}`{text}`{after}: {why}"),
+            ..mistake
         })
     }
 
@@ -174,20 +162,14 @@ fn leaves_project(path: &str) -> bool {
 }
 
 /// Texts that no guard takes: in typographic quotes, or with a variable of the run.
-fn foreign(text: &str) -> Option<Mistake> {
+fn foreign(text: &str) -> Option<Finding> {
     let inner = text.trim_matches(TYPOGRAPHIC_QUOTES);
     if inner.len() != text.len() && !inner.is_empty() {
-        return Some(Mistake::corrected(
-            "typographic quotes are part of the text",
-            inner,
-        ));
+        let why = "typographic quotes are part of the text";
+        return Some(corrected(why, text, inner));
     }
-    variable(text).map(|_| {
-        Mistake::new(
-            "no variable is replaced here",
-            "write the value itself: only texts for the agent and questions have variables",
-        )
-    })
+    let help = "write the value itself: only texts for the agent and questions have variables";
+    variable(text).map(|_| mistake("no variable is replaced here", help))
 }
 
 /// Returns the first variable of a text that is a value of the run.

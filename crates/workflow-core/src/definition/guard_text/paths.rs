@@ -1,7 +1,7 @@
 //! Globs of files, and paths of one file.
 
-use super::Mistake;
-use crate::diagnostic::Code;
+use super::{corrected, mistake};
+use crate::diagnostic::{Code, Finding, shown};
 
 /// Directories at the root of usual systems and containers.
 #[rustfmt::skip] // Alphabetical.
@@ -15,15 +15,16 @@ const ROOTS: &[&str] = &[
 /// Signs of glob syntax that a backslash may escape.
 const ESCAPED: &str = "[]{}?!";
 
-pub(super) fn mistake(path: &str) -> Option<Mistake> {
+/// A glob of files.
+pub(super) fn files(path: &str) -> Option<Finding> {
     if path.starts_with('!') {
-        return Some(Mistake::new(
+        return Some(mistake(
             "`!` does not exclude anything here",
             "write what it should match: to exclude files, write an earlier rule about them",
         ));
     }
     if let Some(sign) = regex_sign(path) {
-        return Some(Mistake::new(
+        return Some(mistake(
             format!("it is not a regular expression, so `{sign}` has no special meaning"),
             "write a glob: `src/**/*.js` is every `.js` file below `src`",
         ));
@@ -34,17 +35,17 @@ pub(super) fn mistake(path: &str) -> Option<Mistake> {
     if let Some(variable) = variable(path) {
         let why = format!("the variable `{variable}` is not replaced");
         return Some(match (variable, &path[variable.len()..]) {
-            ("$HOME" | "${HOME}", rest) => Mistake::corrected(why, format!("~{rest}")),
-            _ => Mistake::new(why, "write the path from the project, or from `~/`"),
+            ("$HOME" | "${HOME}", rest) => corrected(why, path, &format!("~{rest}")),
+            _ => mistake(why, "write the path from the project, or from `~/`"),
         });
     }
     from_root(path)
 }
 
 /// A path that is to be that of a file.
-pub(super) fn file(path: &str) -> Option<Mistake> {
+pub(super) fn file(path: &str) -> Option<Finding> {
     if path.ends_with('/') {
-        return Some(Mistake::new(
+        return Some(mistake(
             "it is a directory",
             "name a file in it, for example `docs/plan.md`",
         ));
@@ -53,9 +54,9 @@ pub(super) fn file(path: &str) -> Option<Mistake> {
 }
 
 /// A glob where one file is to be named.
-pub(super) fn glob(path: &str) -> Option<Mistake> {
+pub(super) fn glob(path: &str) -> Option<Finding> {
     path.contains('*').then(|| {
-        Mistake::new(
+        mistake(
             "`*` has no special meaning here",
             "name one file, for example `docs/plan.md`",
         )
@@ -82,7 +83,7 @@ fn regex_sign(path: &str) -> Option<&'static str> {
 }
 
 /// A path with a backslash that escapes no sign of a glob.
-fn separator(path: &str) -> Option<Mistake> {
+fn separator(path: &str) -> Option<Finding> {
     let mut signs = path.chars();
     let mut backslashes = std::iter::from_fn(|| {
         signs.find(|sign| *sign == '\\')?;
@@ -91,7 +92,7 @@ fn separator(path: &str) -> Option<Mistake> {
     let to = path.replace('\\', "/");
     backslashes
         .any(|escapes| !escapes)
-        .then(|| Mistake::corrected("`\\` does not separate directories", to))
+        .then(|| corrected("`\\` does not separate directories", path, &to))
 }
 
 /// Returns the variable of a shell with which a path begins.
@@ -107,7 +108,7 @@ fn variable(path: &str) -> Option<&str> {
 }
 
 /// A path whose first directory no root has.
-fn from_root(path: &str) -> Option<Mistake> {
+fn from_root(path: &str) -> Option<Finding> {
     let inside = path.strip_prefix('/')?;
     let first = inside.split('/').next().unwrap_or_default();
     if first.is_empty() || first.contains(['*', '?', '[', '{']) || ROOTS.contains(&first) {
@@ -115,10 +116,10 @@ fn from_root(path: &str) -> Option<Mistake> {
     }
     let why =
         "a path that starts with `/` is from the root of the file system, not from the project";
-    let mistake = Mistake::corrected(why, inside);
-    Some(Mistake {
-        code: Some(Code::AbsolutePath),
-        help: format!("{}, or `/{path}` for a directory of the root", mistake.help),
-        ..mistake
-    })
+    let help = format!(
+        "write `{}`, or `/{path}` for a directory of the root",
+        shown(inside)
+    );
+    let finding = Finding::error(Code::AbsolutePath, None, why).help(help);
+    Some(finding.fix(path, inside))
 }

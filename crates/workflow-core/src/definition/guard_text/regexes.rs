@@ -1,9 +1,10 @@
 //! Regular expressions in the notation of other languages.
 
-use super::Mistake;
+use super::corrected;
+use crate::diagnostic::Finding;
 
 /// `/x/g`, as JavaScript and sed write it: the slashes and the flags would be characters to match.
-pub(super) fn mistake(pattern: &str) -> Option<Mistake> {
+pub(super) fn pattern(pattern: &str) -> Option<Finding> {
     let (body, flags) = pattern.strip_prefix('/')?.rsplit_once('/')?;
     let is_one = !body.is_empty() && !body.replace("\\/", "").contains('/');
     let are_flags =
@@ -14,8 +15,7 @@ pub(super) fn mistake(pattern: &str) -> Option<Mistake> {
         return None;
     }
     let ignores_case = if flags.contains('i') { "(?i)" } else { "" };
-    Some(Mistake::corrected(
-        "the slashes around it are characters to match",
-        format!("{ignores_case}{}", body.replace("\\/", "/")),
-    ))
+    let to = format!("{ignores_case}{}", body.replace("\\/", "/"));
+    let why = "the slashes around it are characters to match";
+    Some(corrected(why, pattern, &to))
 }

@@ -1,7 +1,7 @@
 //! Names of tools, and patterns of them.
 
-use super::Mistake;
-use crate::diagnostic::{Severity, shown};
+use super::{corrected, mistake};
+use crate::diagnostic::{Finding, Severity, shown};
 use crate::pattern::names_match;
 use crate::white_space::trim;
 
@@ -11,13 +11,14 @@ const USUAL_TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find",
 /// Signs that the name of no tool has.
 const SIGNS: &str = "?[]{}(),;|&^$!\\\"'`<>=+%";
 
-pub(super) fn mistake(name: &str, is_pattern: bool) -> Option<Mistake> {
+/// The name of a tool, or a pattern of them.
+pub(super) fn name(name: &str, is_pattern: bool) -> Option<Finding> {
     let trimmed = trim(name);
     if trimmed.is_empty() {
-        return Some(Mistake::new("it is empty", "remove it"));
+        return Some(mistake("it is empty", "remove it"));
     }
     if trimmed.len() != name.len() {
-        return Some(Mistake::corrected("white space around it counts", trimmed));
+        return Some(corrected("white space around it counts", name, trimmed));
     }
     if let Some((tool, rest)) = name.split_once('(')
         && let Some(inside) = rest.strip_suffix(')')
@@ -33,7 +34,7 @@ pub(super) fn mistake(name: &str, is_pattern: bool) -> Option<Mistake> {
             shown(&tool),
             shown(&pattern)
         );
-        return Some(Mistake::new("a name cannot contain conditions", help));
+        return Some(mistake("a name cannot contain conditions", help));
     }
     let is_path = [".", "~", "/", "*."]
         .iter()
@@ -45,10 +46,10 @@ pub(super) fn mistake(name: &str, is_pattern: bool) -> Option<Mistake> {
             "write a rule about the tools, with `path: \"{}\"`: `block: [read, write, edit, bash]`",
             shown(name)
         );
-        return Some(Mistake::new("it looks like a path", help));
+        return Some(mistake("it looks like a path", help));
     }
     if name.contains('*') && !is_pattern {
-        return Some(Mistake::new(
+        return Some(mistake(
             "a list has names, not patterns",
             "write each name, or the pattern in a rule",
         ));
@@ -62,33 +63,30 @@ pub(super) fn mistake(name: &str, is_pattern: bool) -> Option<Mistake> {
     }
 }
 
-fn with_sign(name: &str, sign: char) -> Mistake {
+fn with_sign(name: &str, sign: char) -> Finding {
     let why = format!("names do not contain `{}`", shown(&sign.to_string()));
     if sign != ',' && !sign.is_whitespace() {
-        return Mistake::new(why, "write the name as the host does");
+        return mistake(why, "write the name as the host does");
     }
     let names = name.split([',', ' ']).filter(|part| !part.is_empty());
     let names = names.collect::<Vec<_>>().join(", ");
-    Mistake::new(why, format!("write a list: `[{}]`", shown(&names)))
+    mistake(why, format!("write a list: `[{}]`", shown(&names)))
 }
 
 /// A name that is nearly that of a usual tool. Only a slip of the keyboard is certainly no other tool: `exit` may be one.
-fn misspelled(name: &str) -> Option<Mistake> {
+fn misspelled(name: &str) -> Option<Finding> {
     let own = [name.to_owned()];
     if USUAL_TOOLS.iter().any(|usual| names_match(&own, usual)) {
         return None;
     }
     let lower = [name.to_lowercase()];
-    let guess = |why: &str, near: &str| Mistake {
+    let guess = |why: &str, near: &str| Finding {
         severity: Severity::Warning,
-        ..Mistake::new(why, format!("did you mean `{}`?", shown(near)))
+        ..mistake(why, format!("did you mean `{}`?", shown(near)))
     };
     if let Some(usual) = USUAL_TOOLS.iter().find(|usual| names_match(&lower, usual)) {
         let why = format!("the usual tool is `{usual}`, and names are compared with their case");
-        return Some(Mistake {
-            to: Some(lower[0].clone()),
-            ..guess(&why, &lower[0])
-        });
+        return Some(guess(&why, &lower[0]).fix(name, &lower[0]));
     }
     if name.contains('*') {
         return None;
@@ -98,7 +96,7 @@ fn misspelled(name: &str) -> Option<Mistake> {
     })?;
     let why = "it differs in one letter from a usual tool";
     Some(if is_slip(&lower[0], near) {
-        Mistake::corrected(why, *near)
+        corrected(why, name, near)
     } else {
         guess(why, near)
     })

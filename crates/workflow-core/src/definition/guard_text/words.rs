@@ -1,6 +1,6 @@
 //! Words of a command that runs without a shell.
 
-use super::{GuardText, Mistake};
+use super::{GuardText, mistake};
 use crate::definition::syntax::Node;
 use crate::diagnostic::{Code, Finding, shown};
 
@@ -23,14 +23,14 @@ pub(crate) fn command_finding(words: &[String], list: &[Node<'_>]) -> Option<Fin
 }
 
 /// The name of a program with the words that belong behind it.
-pub(super) fn program(name: &str) -> Option<Mistake> {
+pub(super) fn program(name: &str) -> Option<Finding> {
     let (first, _) = name.trim().split_once(char::is_whitespace)?;
     // A path may contain blanks.
     if first.contains(['/', '\\']) {
         return None;
     }
     let words: Vec<&str> = name.split_whitespace().collect();
-    Some(Mistake::new(
+    Some(mistake(
         "each word is an entry of its own",
         format!("write `[{}]`", shown(&words.join(", "))),
     ))

@@ -10,7 +10,7 @@ use crate::definition::syntax::{Kind, Source, TreeLimits, frontmatter, json5, ya
 #[must_use]
 pub fn document(file_name: &str, bytes: &[u8]) -> Option<Value> {
     let source = Source::new(file_name, bytes.to_vec());
-    let limits = TreeLimits::from(&Limits::DEFAULT);
+    let limits = TreeLimits::from(&Limits::default());
     let extension = file_name.rsplit_once('.').map(|(_, extension)| extension);
     let node = match extension {
         Some("yaml") => yaml::parse(source.text(), 0, limits).ok()?,

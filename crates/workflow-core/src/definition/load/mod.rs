@@ -24,7 +24,7 @@ pub use files::{FilePath, FileProblem, Files, MemoryFiles, TierEntry};
 pub use listing::{Listing, LoadOutcome};
 pub use origins::{EntryOrigin, Origins, WorkflowOrigin};
 
-use super::model::{Catalog, Limits, Settings, Show, TierSettings};
+use super::model::{Catalog, Limits, Settings, SettingsStatus, Show, TierSettings};
 use super::schema::KeyLocations;
 use super::syntax::{Findings, Source, json5};
 use super::tier::Tier;
@@ -54,7 +54,9 @@ pub struct Loaded {
 impl Loaded {
     /// Replaces settings that can no longer be read by those that were loaded last.
     pub fn keep_last_known_good(&mut self, tier: Tier, before: TierSettings) {
-        self.tiers[tier as usize] = before.last_known_good();
+        let settings = &mut self.tiers[tier as usize];
+        *settings = before;
+        settings.guards.status = SettingsStatus::LastKnownGood;
         let limits = self.settings.limits;
         self.settings = Settings {
             // The limits that applied while loading.

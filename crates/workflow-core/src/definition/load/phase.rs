@@ -17,8 +17,7 @@ pub(super) fn read_phase(
 ) -> Option<(Phase, Sites)> {
     let mut keys = MapReader::new(reader, Phase::SECTION, map, None);
     keys.start = start;
-    let mut phase = Phase::default();
-    phase.read_keys(&mut keys);
+    let mut phase: Phase = keys.read();
     let instructions = read_instructions(&mut keys, body);
     let level = read_level(&mut keys, &Phase::level_tools, &Phase::level_results, sets);
     (phase.tools, phase.rules, phase.results) = (level.tools, level.rules, level.results);

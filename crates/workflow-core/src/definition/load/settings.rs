@@ -41,13 +41,6 @@ impl TierSettings {
     pub fn is_loaded(&self) -> bool {
         self.guards.status.is_loaded()
     }
-
-    /// The same settings, for a file that can no longer be read.
-    #[must_use]
-    pub fn last_known_good(mut self) -> Self {
-        self.guards.status = SettingsStatus::LastKnownGood;
-        self
-    }
 }
 
 /// Reads the map of a settings file, inside of those further out.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::definition::schema::{
-    Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
+    FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
 };
 use crate::definition::syntax::Kind;
 use crate::definition::value::{Map, OneOf, Seconds, whole_number, words};
@@ -41,13 +41,11 @@ section! {
 
 impl FromMap for ContinueRule {
     fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
-        let mut rule = Self {
+        Some(Self {
             // A map says how to continue, and by that also that this level continues.
             wait: Some(false),
-            ..Self::default()
-        };
-        rule.read_keys(keys);
-        Some(rule)
+            ..keys.read()
+        })
     }
 }
 

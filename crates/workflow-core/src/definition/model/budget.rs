@@ -81,8 +81,6 @@ impl FromMap for Budget {
                 finding
             });
         }
-        let mut budget = Self::default();
-        budget.read_keys(keys);
-        Some(budget)
+        Some(keys.read())
     }
 }

@@ -112,13 +112,8 @@ impl RunCheck {
         Some(run)
     }
 
-    /// The command as one would type it, in one line without control characters, cut when it is long.
-    #[must_use]
-    pub fn describe(&self) -> String {
-        shown(&self.typed())
-    }
-
-    /// The same in full, however long it is: for whoever must know all of it.
+    /// The command as one would type it, in one line without control characters, however long it is: for whoever must know
+    /// all of it.
     #[must_use]
     pub fn in_full(&self) -> String {
         visible(&self.typed())
@@ -327,8 +322,7 @@ section! {
 
 impl FromMap for Expect {
     fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
-        let mut expect = Self::default();
-        expect.read_keys(keys);
+        let mut expect: Self = keys.read();
         let patterns = [
             (OutputStream::Stdout, &Self::stdout),
             (OutputStream::Stderr, &Self::stderr),

@@ -77,7 +77,7 @@ impl fmt::Display for Condition {
 }
 
 /// A value as people write it: a text without quotes.
-fn value_text(value: &Value) -> String {
+pub(crate) fn value_text(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::check::{Check, FileCheck, GitCheck, ONE_OF, RunCheck};
 use super::target::OnFail;
-use crate::definition::schema::{Declared, FromMap, MapReader, Section, Written, section};
+use crate::definition::schema::{FromMap, MapReader, Section, Written, section};
 use crate::definition::value::{OneOf, words};
 use crate::diagnostic::{Code, Finding};
 
@@ -60,8 +60,7 @@ impl FromMap for Gate {
         keys.has_several(CHECK.alternatives, "write two checks");
         check_companions(keys, kind);
         let run = RunCheck::read(keys);
-        let mut file = FileCheck::default();
-        file.read_keys(keys);
+        let file: FileCheck = keys.read();
         keys.get(&Self::git);
         keys.get(&Self::commit);
         let on_fail = keys.get(&Self::on_fail);

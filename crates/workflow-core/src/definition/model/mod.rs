@@ -31,6 +31,7 @@ pub use auto_continue::{Bound, ContinueRule, OnLimit, OnStop};
 pub use budget::Budget;
 pub use catalog::Catalog;
 pub use check::{Check, ExpectedExit, FileCheck, GitCheck, OutputStream, RunCheck};
+pub(super) use condition::value_text;
 pub use condition::{Condition, Subject};
 pub use gate::Gate;
 pub use guards::{Guards, SettingsStatus, ToolAccess};

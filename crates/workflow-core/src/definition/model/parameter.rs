@@ -177,8 +177,7 @@ impl Parameter {
 /// Reads the type of a parameter, with the keys that belong to one type.
 fn read_kind(keys: &mut MapReader<'_, '_, '_>) -> Option<ParameterKind> {
     let texts = keys.get(&Parameter::one_of);
-    let mut limits = TextLimits::default();
-    limits.read_keys(keys);
+    let limits: TextLimits = keys.read();
     if keys.has_several(&["type", "oneOf"], "remove `type`") {
         return None;
     }

@@ -1,7 +1,7 @@
 //! Changes to the results of tools before the model reads them.
 
 use crate::definition::guard_text::GuardText;
-use crate::definition::schema::{Declared, FromMap, MapReader, Section, section};
+use crate::definition::schema::{FromMap, MapReader, Section, section};
 use crate::definition::value::{List, OneOf, Text, TextOrTexts, ToolPatterns, Whole, words};
 use crate::diagnostic::{Code, Finding};
 
@@ -43,8 +43,7 @@ impl FromMap for ResultRule {
     fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
         let help = "write what is done with the results, for example `maxChars: 20000`";
         keys.first_of(EFFECTS, help);
-        let mut rule = Self::default();
-        rule.read_keys(keys);
+        let mut rule: Self = keys.read();
         let tools = keys.get(&Self::tool).and_then(List::whole);
         // An entry about tools that cannot be read is about all of them.
         rule.tools = tools.unwrap_or_else(|| vec!["*".to_owned()]);

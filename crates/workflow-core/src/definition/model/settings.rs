@@ -11,7 +11,7 @@ use super::rules::{OnRepeat, Rule, UnknownAction};
 use super::tools::ToolsMap;
 use super::trigger::{Trigger, Triggers};
 use super::workflow::{ContextMode, Workflow};
-use crate::definition::schema::{Declared, FromMap, MapReader, Section, section};
+use crate::definition::schema::{FromMap, MapReader, Section, section};
 use crate::definition::syntax::TreeLimits;
 use crate::definition::value::{Choices, FilledText, Limit, ListOf, Map, OneOf, Seconds, Text};
 
@@ -105,24 +105,21 @@ section! {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self::DEFAULT
+        Self {
+            max_file_bytes: Self::max_file_bytes.number(),
+            max_total_bytes: Self::max_total_bytes.number(),
+            max_depth: Self::max_depth.number(),
+            max_phases: Self::max_phases.number(),
+            max_workflows: Self::max_workflows.number(),
+            max_nesting: Self::max_nesting.number(),
+            jumps: Self::jumps.number(),
+        }
     }
 }
 
 impl Limits {
     /// The highest number of nested subworkflows.
     pub const HIGHEST_NESTING: u32 = 128;
-
-    /// The limits without settings.
-    pub const DEFAULT: Self = Self {
-        max_file_bytes: Self::max_file_bytes.number(),
-        max_total_bytes: Self::max_total_bytes.number(),
-        max_depth: Self::max_depth.number(),
-        max_phases: Self::max_phases.number(),
-        max_workflows: Self::max_workflows.number(),
-        max_nesting: Self::max_nesting.number(),
-        jumps: Self::jumps.number(),
-    };
 }
 
 impl From<&Limits> for TreeLimits {
@@ -137,9 +134,7 @@ impl From<&Limits> for TreeLimits {
 
 impl FromMap for Limits {
     fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
-        let mut limits = Self::DEFAULT;
-        limits.read_keys(keys);
-        Some(limits)
+        Some(keys.read())
     }
 }
 

@@ -19,7 +19,7 @@ use super::rule_sets::NamedRules;
 use super::rules::{OnRepeat, Rule, UnknownAction};
 use super::tools::ReadOnlyOrTools;
 use crate::definition::schema::{
-    Change, Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
+    Change, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
 };
 use crate::definition::value::{
     CommandName, Flag, ListOf, Map, OneOf, Template, Text, TextOrTexts, Texts, Whole, words,
@@ -332,8 +332,7 @@ section! {
 
 impl FromMap for Subworkflow {
     fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
-        let mut reference = Self::default();
-        reference.read_keys(keys);
+        let reference = keys.read();
         keys.is_complete.then_some(reference)
     }
 }

@@ -10,19 +10,13 @@ use crate::diagnostic::Location;
 pub struct KeyLocations(BTreeMap<String, Location>);
 
 impl KeyLocations {
-    /// The location of a key. `["continue", "max"]` is a key of a map in the map; where it is not written out,
-    /// the location is that of the key around it.
+    /// The location of a key. `["continue", "max"]` is a key of a map in the map, and `["tools", "rules[0]"]` an item of a
+    /// list there; where it is not written out, the location is that of the key around it.
     #[must_use]
     pub fn of(&self, key: &[&str]) -> Option<&Location> {
         self.0
             .get(&key.join("."))
             .or_else(|| self.0.get(*key.first()?))
-    }
-
-    /// The location of an item of a list in a map: `["tools", "rules"]` and the index of a rule.
-    #[must_use]
-    pub fn of_item(&self, key: [&str; 2], at: usize) -> Option<&Location> {
-        self.of(&[key[0], &item_name(key[1], at)])
     }
 
     /// The locations of the items of a list.

@@ -8,6 +8,7 @@ use super::reader::Reader;
 use super::section::{Section, Sections};
 use crate::definition::syntax::{Entry, Kind, Map, Span};
 use crate::diagnostic::{Code, Finding, shown};
+use crate::text::joined;
 
 /// Reports every key of a map that has no meaning there, and returns them.
 pub(super) fn report<'m>(
@@ -255,10 +256,7 @@ fn homes(sections: Sections, key: &str) -> String {
         .iter()
         .filter(|section| names(section).any(|known| known == key));
     let words: Vec<&str> = of.map(|section| section.name).collect();
-    match words.split_last() {
-        Some((last, before)) if !before.is_empty() => format!("{} or {last}", before.join(", ")),
-        _ => words.concat(),
-    }
+    joined(&words, "or")
 }
 
 /// The guard that an unknown key resembles.

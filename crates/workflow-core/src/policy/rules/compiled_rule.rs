@@ -15,7 +15,7 @@ use super::line_verdict::{self, is_of_command};
 use super::read_only::{Openings, ReadOnly};
 use crate::definition::{Rule, RuleAction};
 use crate::diagnostic::shown;
-use crate::pattern::regex;
+use crate::pattern::{Anchor, regex};
 use workflow_shell::{AccessKind, Effect, SimpleCommand};
 
 /// A rule with patterns that are compiled on first use.
@@ -32,12 +32,12 @@ pub(super) struct CompiledRule {
 
 impl CompiledRule {
     pub(super) fn new(rule: Rule) -> Self {
-        let path = match rule.action {
-            RuleAction::Allow => Globs::in_project(&rule.path),
-            RuleAction::Ask | RuleAction::Block => Globs::anywhere(&rule.path),
+        let bare = match rule.action {
+            RuleAction::Allow => Anchor::Project,
+            RuleAction::Ask | RuleAction::Block => Anchor::Root,
         };
         Self {
-            path,
+            path: Globs::new(&rule.path, bare),
             command: CommandPatterns::new(rule.command.iter().map(String::as_str)),
             input: rule.input.iter().map(|_| OnceCell::new()).collect(),
             open: None,

@@ -30,17 +30,9 @@ struct Compiled {
 }
 
 impl Globs {
-    /// Creates the globs of a rule that forbids; bare names match in any directory.
-    pub(super) fn anywhere(patterns: &[String]) -> Self {
-        Self::new(patterns, Anchor::Root)
-    }
-
-    /// Creates the globs of a rule that allows; bare names match in the project.
-    pub(super) fn in_project(patterns: &[String]) -> Self {
-        Self::new(patterns, Anchor::Project)
-    }
-
-    fn new(patterns: &[String], bare: Anchor) -> Self {
+    /// Creates globs: a bare name matches anywhere below a directory. Of a rule that forbids it is the root, of one that
+    /// allows the project.
+    pub(super) fn new(patterns: &[String], bare: Anchor) -> Self {
         Self {
             patterns: patterns.to_vec(),
             bare,
@@ -145,7 +137,7 @@ mod tests {
     use crate::pattern::check_glob;
 
     fn matches(pattern: &str, path: &str) -> bool {
-        let globs = Globs::anywhere(&[pattern.to_owned()]);
+        let globs = Globs::new(&[pattern.to_owned()], Anchor::Root);
         assert!(globs.is_valid(&*PLAIN_PATHS), "{pattern} is a glob");
         globs.match_any(&PLAIN_PATHS.forms(path), &*PLAIN_PATHS)
     }
@@ -189,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_rule_that_allows_applies_bare_names_to_the_project() {
-        let globs = Globs::in_project(&["*.md".to_owned()]);
+        let globs = Globs::new(&["*.md".to_owned()], Anchor::Project);
         let matches = |path| globs.match_all(&Some(PLAIN_PATHS.forms(path)), &*PLAIN_PATHS);
         assert!(globs.is_valid(&*PLAIN_PATHS));
         assert!(matches("docs/a.md"));

@@ -16,6 +16,7 @@ use super::globs::Globs;
 use super::paths::{PathForm, Paths};
 use crate::definition::{Rule, RuleAction};
 use crate::diagnostic::shown;
+use crate::pattern::Anchor;
 use workflow_shell::AccessKind;
 
 /// Texts of a call that are compared with the protected files.
@@ -57,7 +58,7 @@ fn written(call: &Call<'_>) -> Option<String> {
     }
     let protected = call.paths.protected();
     let patterns: Vec<String> = protected.iter().map(|path| globset::escape(path)).collect();
-    let globs = Globs::anywhere(&patterns);
+    let globs = Globs::new(&patterns, Anchor::Root);
     let is_one = |forms: &[PathForm]| globs.match_any(forms, call.paths);
     let accessed = call.accessed_paths().paths.iter();
     let mut written = accessed.filter(|path| path.kind.writes());

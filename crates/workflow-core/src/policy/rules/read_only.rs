@@ -8,6 +8,7 @@ use super::globs::Globs;
 use super::known::Known;
 use super::line_verdict::{self, LineFinding, is_of_command};
 use crate::diagnostic::shown;
+use crate::pattern::Anchor;
 use crate::text::{joined, quoted};
 
 /// The paths and commands that are open although a level is read-only.
@@ -68,7 +69,7 @@ impl Openings {
     pub(super) fn new(read_only: &ReadOnly<'_>) -> Self {
         let writable: Vec<String> = read_only.writable.iter().map(ToString::to_string).collect();
         Self {
-            writable: Globs::in_project(&writable),
+            writable: Globs::new(&writable, Anchor::Project),
             commands: CommandPatterns::new(read_only.run.iter().copied()),
         }
     }

@@ -123,7 +123,8 @@ impl Level<'_> {
 
     /// A diagnostic at the location of one of its rules.
     pub(super) fn at_rule(&self, at: usize, found: Diagnostic) -> Diagnostic {
-        self.about(found.at(self.keys.of_item(["tools", "rules"], at).cloned()))
+        let location = self.keys.of(&["tools", &format!("rules[{at}]")]);
+        self.about(found.at(location.cloned()))
     }
 
     /// A diagnostic about its workflow.

@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
-
 use super::graph::FlowGraph;
 use super::located::{Flow, report_in};
-use crate::definition::model::{Condition, ParameterKind, Phase, Subject};
+use crate::definition::model::{Condition, ParameterKind, Phase, Subject, value_text};
 use crate::definition::schema::{Reader, TemplateReference};
 use crate::definition::syntax::Span;
 use crate::diagnostic::{Code, Finding, Severity, shown};
@@ -158,10 +156,7 @@ fn check_condition(
     match condition.values.iter().find(|value| !kind.takes(value)) {
         None => Ok(()),
         Some(value) => {
-            let value = match value {
-                Value::String(text) => shown(text),
-                value => value.to_string(),
-            };
+            let value = shown(&value_text(value));
             let message = format!("`{subject}` is never `{value}`: it is {}", kind.in_words());
             let finding = Finding::error(Code::ValueOutsideType, span, message);
             Err(finding.help(format!("compare it with {}", kind.in_words())))
