@@ -13,8 +13,6 @@
 //! One that allows must have the words of the command in their order, from the first: an option before the
 //! subcommand may run any program, as `git -c core.fsmonitor=program add` does.
 
-use std::borrow::Cow;
-
 use crate::command::SimpleCommand;
 use crate::word::{UNKNOWN, Word};
 
@@ -36,22 +34,18 @@ pub fn matches(pattern: &str, command: &SimpleCommand) -> bool {
     let Some(name) = name.filter(|name| globs(program, name)) else {
         return false;
     };
-    let shapes: Vec<Cow<'_, str>> = given
-        .iter()
-        .map(|word| {
-            if word.is_glob {
-                Cow::Owned(with_stars(word.shape()))
-            } else {
-                Cow::Borrowed(word.shape())
-            }
-        })
-        .collect();
+    let shape = |word: &Word| {
+        if word.is_glob {
+            with_stars(word.shape())
+        } else {
+            word.shape().to_owned()
+        }
+    };
+    let shapes: Vec<String> = given.iter().map(shape).collect();
     let hides_option = given.iter().any(Word::has_option_in_braces);
-    let given = sort(
-        first.program().unwrap_or(name),
-        shapes.iter().map(|shape| &**shape),
-    );
-    let wanted = sort(first.program().unwrap_or(name), wanted.iter().copied());
+    let program = first.program().unwrap_or(name);
+    let given = sort(program, shapes.iter().map(String::as_str));
+    let wanted = sort(program, wanted.iter().copied());
     let words =
         wanted
             .words

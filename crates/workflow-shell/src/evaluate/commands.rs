@@ -88,7 +88,7 @@ impl Evaluator<'_> {
             && words[1..]
                 .iter()
                 .all(|word| word.shape() == "-r" || !word.shape().starts_with('-'))
-            && !self.changes_separators();
+            && !self.source.contains("IFS");
         for (index, (kind, name, value)) in outcome.variables.into_iter().enumerate() {
             if reads_name && index == 0 {
                 self.variables.keep(&name, Value::Operand, false);
@@ -144,12 +144,6 @@ impl Evaluator<'_> {
                 self.recorder.access(write.location, scope);
             }
         }
-    }
-
-    /// Returns whether the line may set `IFS` to anything but nothing, as in `IFS= read -r f`.
-    fn changes_separators(&self) -> bool {
-        let mut rests = self.source.split("IFS").skip(1);
-        rests.any(|rest| !rest.starts_with("= "))
     }
 
     pub(super) fn nested_command(&mut self, command: NestedCommand, scope: &mut Scope<'_>) {

@@ -12,7 +12,8 @@ pub(super) fn shell(invocation: &Invocation<'_>) -> Result {
     let rest = &known.operands;
     if known.has(&["-c"]) {
         return match rest.first() {
-            Some(text) if invocation.name == "zsh" && has_code_of_zsh(text.shape()) => {
+            // Parentheses may be code in zsh: `=(command)`, `*(e:command:)`, `${(e)name}`.
+            Some(text) if invocation.name == "zsh" && text.shape().contains('(') => {
                 Ok(Outcome::unknown("zsh", UnknownReason::Code))
             }
             Some(text) => Ok(Outcome::scripts([text.clone()], NestedCommand::Script)),
@@ -27,14 +28,6 @@ pub(super) fn shell(invocation: &Invocation<'_>) -> Result {
         }
         _ => standard_input(invocation),
     }
-}
-
-/// Returns whether a text may have a parenthesis that zsh takes for code: `=(command)`, `*(e:command:)`, `${(e)name}`.
-fn has_code_of_zsh(text: &str) -> bool {
-    let is_after = |c: char| c.is_whitespace() || "$<>(;|&!'\"".contains(c);
-    text.char_indices().any(|(index, letter)| {
-        letter == '(' && !text[..index].chars().next_back().is_none_or(is_after)
-    })
 }
 
 /// A script on the standard input.

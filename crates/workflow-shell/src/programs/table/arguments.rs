@@ -70,19 +70,12 @@ impl Found {
         if self.variable_value.is_none() {
             self.variable_value = value.clone().filter(may_be_several);
         }
-        let text = value.as_ref().and_then(Word::text);
-        let is_file = match option.writes {
-            OptionWrites::Nothing => false,
-            OptionWrites::Somewhere | OptionWrites::Operands => true,
-            OptionWrites::Value => !text.is_some_and(|text| NO_FILES.contains(&text)),
-            OptionWrites::ValueUnlessDash => {
-                !text.is_some_and(|text| text == "-" || NO_FILES.contains(&text))
-            }
-        };
-        let writes = if is_file {
-            option.writes
-        } else {
-            OptionWrites::Nothing
+        let text = value.as_ref().and_then(Word::text).unwrap_or_default();
+        let is_output = NO_FILES.contains(&text);
+        let writes = match option.writes {
+            OptionWrites::Value if is_output => OptionWrites::Nothing,
+            OptionWrites::ValueUnlessDash if is_output || text == "-" => OptionWrites::Nothing,
+            writes => writes,
         };
         self.options.push((name, writes, value));
     }
@@ -197,15 +190,7 @@ impl Sets {
                 return Err(unknown(word, UnknownReason::Expansion));
             }
             if is_option(word) {
-                let count = words.len();
-                if let Err(unknown) = take_option(&mut words, &self.all, found)
-                    && is_strict
-                {
-                    return Err(unknown);
-                }
-                if words.len() == count {
-                    words = after;
-                }
+                take_option(&mut words, &self.all, found, is_strict)?;
             } else {
                 found.operands.push(word.clone());
                 words = after;
@@ -232,45 +217,33 @@ impl Sets {
     }
 
     fn check_operands(&self, found: &Found) -> Result<(), Unknown> {
-        let known = &self.row.operands;
-        if let Some(values) = &known.values {
-            let is_known = |word: &Word| values.iter().any(|value| fits(value, word));
-            let count = if self.row.leading { 1 } else { usize::MAX };
-            let mut operands = found.operands.iter().take(count);
-            if let Some(word) = operands.find(|word| !is_known(word)) {
-                return Err(unknown(word, UnknownReason::Argument));
-            }
-        }
+        let (known, operands) = (&self.row.operands, &found.operands);
+        let count = if self.row.leading { 1 } else { usize::MAX };
+        let unlisted = known.values.as_ref().and_then(|values| {
+            let is_known = |word: &&Word| values.iter().any(|value| fits(value, word));
+            operands.iter().take(count).find(|word| !is_known(word))
+        });
         let is_excluded = |word: &&Word| {
             let has = |part: &&str| word.shape().contains(part);
             !known.without.is_empty() && (is_variable(word) || known.without.iter().any(has))
         };
-        if let Some(word) = found.operands.iter().find(is_excluded) {
-            return Err(unknown(word, UnknownReason::Argument));
-        }
-        if let Some(max) = known.max {
+        let surplus = known.max.and_then(|max| {
             // A glob or an expansion may be several words.
-            let several = found.operands.iter().find(|word| may_be_several(word));
-            let several = several.filter(|_| max > 0);
+            let several = operands.iter().find(|word| max > 0 && may_be_several(word));
             let shifting = found.variable_value.as_ref();
-            let surplus = found.operands.get(max);
-            if let Some(word) = surplus.or(several).or(shifting) {
-                return Err(unknown(word, UnknownReason::Argument));
-            }
-        }
-        if found.operands.len() < known.min {
-            return Err(missing("an operand"));
-        }
+            operands.get(max).or(several).or(shifting)
+        });
         // Some programs take `--check false` for `--check=false`.
-        if !self.row.needs.is_empty()
-            && let Some(word) = found
-                .operands
-                .iter()
-                .find(|word| matches!(word.shape(), "false" | "no" | "0"))
-        {
-            return Err(unknown(word, UnknownReason::Argument));
+        let is_off = |word: &&Word| {
+            !self.row.needs.is_empty() && matches!(word.shape(), "false" | "no" | "0")
+        };
+        let is_unfit = |word: &&Word| is_excluded(word) || is_off(word);
+        let unfit = unlisted.or(surplus);
+        match unfit.or_else(|| operands.iter().find(is_unfit)) {
+            Some(word) => Err(unknown(word, UnknownReason::Argument)),
+            None if operands.len() < known.min => Err(missing("an operand")),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -285,15 +258,7 @@ pub(super) fn take_options(
         if is_toolchain(word, sets) {
             *words = &words[1..];
         } else if is_option(word) {
-            let after = &words[1..];
-            if let Err(unknown) = take_option(words, sets, found)
-                && is_strict
-            {
-                return Err(unknown);
-            }
-            if words.len() > after.len() {
-                *words = after;
-            }
+            take_option(words, sets, found, is_strict)?;
         } else {
             break;
         }
@@ -310,8 +275,22 @@ pub(super) fn is_toolchain(word: &Word, sets: &[&ArgumentSet]) -> bool {
             .any(|set| set.operands.values.as_deref() == Some(&["+*"]))
 }
 
-/// Takes an option and its value from the words.
+/// Takes an option and its value from the words. If that is not strict, an unknown option has no value.
 fn take_option(
+    words: &mut &[Word],
+    sets: &[&'static ArgumentSet],
+    found: &mut Found,
+    is_strict: bool,
+) -> Result<(), Unknown> {
+    let after = &words[1..];
+    let taken = take_known_option(words, sets, found);
+    if words.len() > after.len() {
+        *words = after;
+    }
+    taken.or_else(|unknown| if is_strict { Err(unknown) } else { Ok(()) })
+}
+
+fn take_known_option(
     words: &mut &[Word],
     sets: &[&'static ArgumentSet],
     found: &mut Found,
@@ -324,28 +303,22 @@ fn take_option(
     }
     let shape = word.shape();
     let is_start = |set: &&'static ArgumentSet| {
-        let starts = &set.starts;
         // What is behind `;` is a setting of its own: `-p:Configuration=Debug;OutputPath=src`.
-        starts
-            .iter()
-            .filter_map(|start| shape.strip_prefix(start))
-            .any(|rest| !rest.contains(';'))
+        let rests = set.starts.iter().map(|start| shape.strip_prefix(start));
+        rests.flatten().any(|rest| !rest.contains(';'))
     };
     let is_number = |set: &&'static ArgumentSet| {
         set.number && shape[1..].bytes().all(|byte| byte.is_ascii_digit())
     };
-    let whole = |set: &&'static ArgumentSet, name: &str| {
-        let has_two = set.whole_words && name.starts_with("--");
-        set.options.get_key_value(&name[usize::from(has_two)..])
-    };
     let name = shape.split('=').next().unwrap_or_default();
-    let is_whole = shape.starts_with("--") || sets.iter().any(|set| set.whole_words);
-    if is_whole
-        && let Some((set, (name_known, option))) = sets
-            .iter()
-            .filter(|set| shape.starts_with("--") || set.whole_words)
-            .find_map(|set| Some((set, whole(set, name)?)))
-    {
+    let is_long = shape.starts_with("--");
+    let known = sets.iter().find_map(|set| {
+        // Options of whole words have one dash in the table.
+        let name = &name[usize::from(set.whole_words && is_long)..];
+        let option = set.options.get_key_value(name)?;
+        (is_long || set.whole_words).then_some((set, option))
+    });
+    if let Some((set, (known, option))) = known {
         *words = after;
         let joined = (name.len() < shape.len()).then(|| word.suffix(name.len() + 1));
         // An option that is off is none; one that a row needs is not there then.
@@ -360,18 +333,18 @@ fn take_option(
             return Err(unknown(word, UnknownReason::Option));
         }
         let value = value_of(word, joined, words, option, set.exact)?;
-        found.note(name_known, option, value);
+        found.note(known, option, value);
         return Ok(());
     }
     if sets.iter().any(is_number) || sets.iter().any(is_start) && word.text().is_some() {
         *words = after;
         return Ok(());
     }
-    if shape.starts_with("--") || sets.iter().all(|set| set.whole_words) {
+    if is_long || sets.iter().all(|set| set.whole_words) {
         // Where arguments are not read strictly, it is the option that it abbreviates.
         let options = sets.iter().flat_map(|set| &set.options);
         let abbreviated = options.filter(|(known, _)| name.len() >= 5 && known.starts_with(name));
-        if let Some((name, option)) = abbreviated.min_by_key(|(known, _)| **known) {
+        if let Some((name, option)) = abbreviated.min_by_key(|(known, _)| known.as_str()) {
             found.note(name, option, None);
         }
         return Err(unknown(word, UnknownReason::Option));

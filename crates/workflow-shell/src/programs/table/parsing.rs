@@ -188,7 +188,7 @@ impl ArgumentSet {
         }
         let mut needed = set.needs.iter().flatten();
         if let Some(option) =
-            needed.find(|option| **option != "-" && !set.options.contains_key(*option))
+            needed.find(|option| **option != "-" && !set.options.contains_key(**option))
         {
             return Err(option);
         }
@@ -284,36 +284,20 @@ impl ArgumentSet {
             writes,
         };
         if is_long || self.whole_words || name.len() == 2 {
-            return self.insert_option(name, option);
+            return self.insert_option(name.to_owned(), option);
         }
         if takes_value || writes != OptionWrites::Nothing {
             return None;
         }
-        let mut letters = 1..name.len();
-        letters.try_for_each(|index| {
-            let letter = name.get(index..=index)?;
-            self.insert_option(letter_name(letter)?, option.clone())
-        })
+        let mut letters = name.chars().skip(1);
+        letters.try_for_each(|letter| self.insert_option(format!("-{letter}"), option.clone()))
     }
 
-    fn insert_option(&mut self, name: &'static str, option: KnownOption) -> Option<()> {
+    fn insert_option(&mut self, name: String, option: KnownOption) -> Option<()> {
         let known = |c: char| c.is_ascii_alphanumeric() || "-_.#:@%+?,".contains(c);
         let is_name = name.len() > 1 && name.chars().all(known);
         (is_name && self.options.insert(name, option).is_none()).then_some(())
     }
-}
-
-/// Returns the name of the option that a letter is, with its dash.
-fn letter_name(letter: &str) -> Option<&'static str> {
-    const NAMES: &str = concat!(
-        "-a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r-s-t-u-v-w-x-y-z",
-        "-A-B-C-D-E-F-G-H-I-J-K-L-M-N-O-P-Q-R-S-T-U-V-W-X-Y-Z",
-        "-0-1-2-3-4-5-6-7-8-9-#-@-%-+-?-,-:-."
-    );
-    let mut names = (0..NAMES.len())
-        .step_by(2)
-        .map(|index| &NAMES[index..index + 2]);
-    names.find(|name| &name[1..] == letter)
 }
 
 impl KnownOperands {

@@ -117,7 +117,7 @@ pub(super) struct ArgumentSet {
     pub(super) any: bool,
     /// `-5` is.
     pub(super) number: bool,
-    pub(super) options: HashMap<&'static str, KnownOption>,
+    pub(super) options: HashMap<String, KnownOption>,
     /// Starts of options: `-W*`.
     pub(super) starts: Vec<&'static str>,
     /// Options are whole words with one dash or two.

@@ -1,66 +1,50 @@
 //! Environment variables that are known.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::lists::{alternatives, lists};
 
-static HARMLESS: LazyLock<Names> = LazyLock::new(|| Names::of("harmless"));
-static INTERPRETED: LazyLock<Names> = LazyLock::new(|| Names::of("interpreted"));
+/// Names of variables, and patterns such as `LC_*` and `*_OPTIONS`, with the values that are listed, or any.
+type Rows = Vec<(&'static str, Option<Vec<&'static str>>)>;
 
-/// Names of variables with the values that are listed, or any; and patterns of names: `LC_*` and `*_OPTIONS` stand for all that start or
-/// end so.
-#[derive(Default)]
-struct Names {
-    exact: HashMap<&'static str, Option<Vec<&'static str>>>,
-    patterns: Vec<&'static str>,
+static HARMLESS: LazyLock<Rows> = LazyLock::new(|| rows("harmless"));
+static INTERPRETED: LazyLock<Rows> = LazyLock::new(|| rows("interpreted"));
+
+/// Returns the rows of a list of the table.
+fn rows(list: &str) -> Rows {
+    let mut lists = lists(include_str!("../../../tables/variables.txt"));
+    let rows = lists.remove(list).unwrap_or_default().into_iter();
+    let row = |row: &'static str| match row.split_once('=') {
+        // A row with a mistake has no value.
+        Some((name, values)) => (name, Some(alternatives(values).unwrap_or_default())),
+        None => (row, None),
+    };
+    rows.map(row).collect()
 }
 
-impl Names {
-    /// Returns those of a list of the table.
-    fn of(list: &str) -> Self {
-        let mut names = Self::default();
-        let mut lists = lists(include_str!("../../../tables/variables.txt"));
-        for row in lists.remove(list).unwrap_or_default() {
-            match row.split_once('=') {
-                _ if row.contains('*') => names.patterns.push(row),
-                // A row with a mistake has no value.
-                Some((name, values)) => {
-                    let values = alternatives(values).unwrap_or_default();
-                    names.exact.insert(name, Some(values));
-                }
-                None => drop(names.exact.insert(row, None)),
-            }
-        }
-        names
-    }
-
-    /// Returns whether a name is listed.
-    fn has(&self, name: &str) -> bool {
-        self.exact.contains_key(name) || self.has_any(name)
-    }
-
-    /// Returns whether a name is listed with any value.
-    fn has_any(&self, name: &str) -> bool {
-        let fits = |pattern: &&str| match pattern.strip_suffix('*') {
-            Some(start) => name.starts_with(start),
-            None => name.ends_with(pattern.trim_start_matches('*')),
+/// Returns whether a row has a name, with values that fit: `None` stands for any.
+fn has(rows: &Rows, name: &str, fit: impl Fn(Option<&Vec<&str>>) -> bool) -> bool {
+    rows.iter().any(|(listed, values)| {
+        let is_listed = match (listed.strip_suffix('*'), listed.strip_prefix('*')) {
+            (Some(start), _) => name.starts_with(start),
+            (None, Some(end)) => name.ends_with(end),
+            (None, None) => name == *listed,
         };
-        self.exact.get(name).is_some_and(Option::is_none) || self.patterns.iter().any(fits)
-    }
-
-    /// Returns whether a name is listed with a value.
-    fn has_value(&self, name: &str, value: &str) -> bool {
-        let values = self.exact.get(name).and_then(Option::as_ref);
-        // A blank is `~` in the table.
-        values.is_some_and(|values| values.contains(&value.replace(' ', "~").as_str()))
-    }
+        is_listed && fit(values.as_ref())
+    })
 }
 
 /// Returns whether no program writes, runs or loads anything because of this environment variable. `value` is `None` if only the
 /// shell knows it.
 pub(crate) fn is_harmless_variable(name: &str, value: Option<&str>) -> bool {
-    HARMLESS.has_any(name) || value.is_some_and(|value| HARMLESS.has_value(name, value))
+    // A blank is `~` in the table.
+    let value = value.map(|value| value.replace(' ', "~"));
+    let has_value = |values: &Vec<&str>| {
+        value
+            .as_ref()
+            .is_some_and(|value| values.contains(&&**value))
+    };
+    has(&HARMLESS, name, |values| values.is_none_or(has_value))
 }
 
 /// Returns whether a program that reads may run code of the project or write build outputs because of this environment variable.
@@ -81,10 +65,10 @@ pub(crate) fn is_project_path(name: &str, value: &str) -> bool {
 
 /// Returns whether the shell or a common program interprets this variable, so that a plain assignment has an effect.
 pub(crate) fn is_interpreted_variable(name: &str) -> bool {
-    !HARMLESS.has_any(name) && INTERPRETED.has(name)
+    !is_harmless_variable(name, None) && has(&INTERPRETED, name, |_| true)
 }
 
 /// Returns whether the table lists a variable: it may be one of the environment.
 pub(crate) fn is_environment_variable(name: &str) -> bool {
-    HARMLESS.has(name) || INTERPRETED.has(name)
+    has(&HARMLESS, name, |_| true) || has(&INTERPRETED, name, |_| true)
 }
