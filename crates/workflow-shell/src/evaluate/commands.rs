@@ -127,6 +127,9 @@ impl Evaluator<'_> {
         for command in outcome.nested {
             self.nested_command(command, scope);
         }
+        for command in outcome.guesses {
+            self.guess(command, scope);
+        }
         outcome.effect
     }
 
@@ -182,10 +185,6 @@ impl Evaluator<'_> {
                 }
             }
             NestedCommand::Elsewhere(word) => self.remote_script(&word, depth),
-            NestedCommand::Guess(words) => {
-                self.guess(NestedCommand::OtherDirectory(words), scope);
-            }
-            NestedCommand::GuessedScript(word) => self.guess(NestedCommand::Script(word), scope),
         }
     }
 

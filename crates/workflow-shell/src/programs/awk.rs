@@ -23,12 +23,12 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
     };
     // What it may run, for rules on commands.
     let texts = program.shape().split('"').skip(1).step_by(2);
-    let scripts = texts.map(|text| NestedCommand::GuessedScript(Word::literal(text)));
-    let outcome = Outcome {
+    let scripts = texts.map(|text| NestedCommand::Script(Word::literal(text)));
+    Ok(Outcome {
+        guesses: scripts.collect(),
         accesses: code_words(program.shape()),
         ..Outcome::unknown(part, UnknownReason::Code)
-    };
-    Ok(outcome.with(scripts))
+    })
 }
 
 /// Returns a program from its first part that is not known to read.

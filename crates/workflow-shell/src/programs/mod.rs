@@ -36,7 +36,10 @@ pub(crate) use table::{
 
 /// Returns what a program does.
 pub(crate) fn outcome(invocation: &Invocation<'_>) -> Outcome {
-    let mut outcome = outcome_by_name(invocation);
+    let mut outcome = outcome_by_name(invocation).unwrap_or_else(|unknown| Outcome {
+        guesses: wrappers::guesses(invocation),
+        ..Outcome::from(unknown)
+    });
     let trees = trees(invocation);
     if let Effect::Writes(writes) = &mut outcome.effect {
         for write in writes {
@@ -82,33 +85,27 @@ fn trees(invocation: &Invocation<'_>) -> Vec<FileAccess> {
     }
 }
 
-fn outcome_by_name(invocation: &Invocation<'_>) -> Outcome {
+fn outcome_by_name(invocation: &Invocation<'_>) -> Result {
+    let name = invocation.name;
     if is_request_for_help(invocation) {
-        return Outcome::reads();
+        return Ok(Outcome::reads());
     }
     if let Some(result) = coded(invocation) {
-        return result
-            .unwrap_or_else(|unknown| Outcome::from(unknown).with(wrappers::guesses(invocation)));
+        return result;
     }
-    if invocation.input.is_given() && names::executes_input(invocation.name)
-        || sends_unknown_input(invocation)
+    if invocation.input.is_given() && names::executes_input(name) || sends_unknown_input(invocation)
     {
-        return Outcome::unknown(invocation.name, UnknownReason::Input);
+        return Err(Unknown::new(name, UnknownReason::Input));
     }
-    match row(invocation.name, invocation.arguments) {
-        Some(outcome) if outcome.is_unknown() => outcome.with(wrappers::guesses(invocation)),
-        Some(outcome) => outcome,
-        None => {
-            let has_code = is_interpreter(invocation.name) || is_shell(invocation.name);
-            let reason = if has_code {
-                UnknownReason::Code
-            } else {
-                UnknownReason::Program
-            };
-            Outcome::unknown(invocation.words[0].shape(), reason)
-                .with(wrappers::guesses(invocation))
-        }
-    }
+    let reason = if is_interpreter(name) || is_shell(name) {
+        UnknownReason::Code
+    } else {
+        UnknownReason::Program
+    };
+    let unlisted = || Unknown::new(invocation.words[0].shape(), reason);
+    row(name, invocation.arguments)
+        .ok_or_else(unlisted)?
+        .known()
 }
 
 /// Returns the outcome of a program that is known in code.
@@ -150,17 +147,14 @@ fn coded(invocation: &Invocation<'_>) -> Option<Result> {
 
 /// Returns whether a program sends an input to a host which the line does not show to be a question.
 fn sends_unknown_input(invocation: &Invocation<'_>) -> bool {
-    let sends = match invocation.name {
-        "websocat" | "wscat" | "http" | "https" | "httpie" | "xh" | "xhs" => true,
-        "openssl" => invocation.arguments.first().and_then(Word::text) == Some("s_client"),
-        _ => false,
+    let first = invocation.arguments.first().and_then(Word::text);
+    let sends = is_listed("senders", invocation.name)
+        || invocation.name == "openssl" && first == Some("s_client");
+    let is_known = match invocation.input {
+        StandardInput::Text(text) => text.text().is_some_and(is_question),
+        input => !input.is_given(),
     };
-    sends
-        && match invocation.input {
-            StandardInput::Inherited => false,
-            StandardInput::Text(text) => !text.text().is_some_and(is_question),
-            StandardInput::File | StandardInput::Pipe { .. } => true,
-        }
+    sends && !is_known
 }
 
 /// Returns whether a text that is sent to a host is empty or asks only: `GET / HTTP/1.0` with its headers, `PING`.
@@ -181,13 +175,10 @@ fn is_request_for_help(invocation: &Invocation<'_>) -> bool {
     };
     let is_plain_name = |text: &str| !text.contains('/') && !text.contains('=');
     let is_bare = last.shape().starts_with('-') && first.text().is_some_and(is_plain_name);
-    let has_input = match invocation.input {
-        input if !input.is_given() => false,
-        StandardInput::Pipe { .. } => {
-            names::executes_input(invocation.name) || names::is_shell(invocation.name)
-        }
-        _ => true,
-    };
+    let ignores_input = matches!(invocation.input, StandardInput::Pipe { .. })
+        && !names::executes_input(invocation.name)
+        && !names::is_shell(invocation.name);
+    let has_input = invocation.input.is_given() && !ignores_input;
     // The others run or read their operands in any case.
     if !is_bare || has_input || is_listed("take_commands", invocation.name) {
         return false;

@@ -21,6 +21,8 @@ pub(crate) struct Outcome {
     /// Its own effect, without those of the commands that it runs.
     pub(crate) effect: Effect,
     pub(crate) nested: Vec<NestedCommand>,
+    /// Commands that may run. What runs them is unknown, so that only rules on commands and paths need them.
+    pub(crate) guesses: Vec<NestedCommand>,
     /// Variables of the shell that change.
     pub(crate) variables: Vec<(VariableKind, String, Option<Word>)>,
     /// Paths that it accesses besides those that its words name.
@@ -59,10 +61,6 @@ pub(crate) enum NestedCommand {
     Eval(Word),
     /// A script that a shell on another machine runs.
     Elsewhere(Word),
-    /// A command that may run. What runs it is unknown, so that only rules on commands and paths need it.
-    Guess(Vec<Word>),
-    /// A script that may run.
-    GuessedScript(Word),
 }
 
 impl Outcome {

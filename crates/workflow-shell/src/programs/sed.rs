@@ -61,16 +61,14 @@ fn written(operands: &[Word], suffix: Option<&Word>) -> Vec<FileWrite> {
         return vec![FileWrite::anywhere(operation())];
     }
     let suffix = suffix.filter(|suffix| !suffix.shape().contains(['*', '/']));
-    let copies = suffix.map(|suffix| {
-        let copy = |word: &Word| Word {
-            shape: word.shape.clone() + suffix.shape(),
-            ..word.clone()
-        };
-        operands.iter().map(copy).collect::<Vec<_>>()
-    });
-    let files = operands.iter().chain(copies.iter().flatten());
+    let copy = |word: &Word| Word {
+        shape: word.shape.clone() + suffix.map_or("", Word::shape),
+        ..word.clone()
+    };
+    let copies = operands.iter().map(copy).filter(|_| suffix.is_some());
+    let files = operands.iter().cloned().chain(copies);
     files
-        .map(|word| FileWrite::to_word(operation(), word))
+        .map(|word| FileWrite::to_word(operation(), &word))
         .collect()
 }
 

@@ -53,16 +53,19 @@ pub(super) fn with_variables(name: &str, arguments: &[Word]) -> Result {
 
 /// Returns the commands that a program whose arguments are not known may run, for rules on commands.
 pub(super) fn guesses(invocation: &Invocation<'_>) -> Vec<NestedCommand> {
-    let name = invocation.name;
-    let arguments = invocation.arguments;
+    let Invocation {
+        name, arguments, ..
+    } = *invocation;
     if name == "git" {
         let bisects = |words: &[Word]| words[0].shape() == "bisect" && words[1].shape() == "run";
         let start = arguments.windows(2).position(bisects);
-        let command = start.map(|start| NestedCommand::Guess(arguments[start + 2..].to_vec()));
-        return command.into_iter().collect();
+        let command = start.map(|start| arguments[start + 2..].to_vec());
+        return command
+            .map(NestedCommand::OtherDirectory)
+            .into_iter()
+            .collect();
     }
-    let is_wrapper = is_listed("wrappers", name) || is_shell(name);
-    if !is_wrapper {
+    if !is_listed("wrappers", name) && !is_shell(name) {
         return Vec::new();
     }
     let starts = |word: &Word| {
@@ -74,14 +77,11 @@ pub(super) fn guesses(invocation: &Invocation<'_>) -> Vec<NestedCommand> {
         let value = word.after_equals().filter(|_| is_long);
         let word = value.as_ref().unwrap_or(word);
         if word.shape().contains(char::is_whitespace) {
-            guesses.push(NestedCommand::GuessedScript(word.clone()));
+            guesses.push(NestedCommand::Script(word.clone()));
         } else if starts(word) {
-            let mut commands = arguments[index..].split(|word| word.shape() == ";");
-            guesses.extend(
-                commands
-                    .next()
-                    .map(|words| NestedCommand::Guess(words.to_vec())),
-            );
+            let words = arguments[index..].iter();
+            let command = words.take_while(|word| word.shape() != ";").cloned();
+            guesses.push(NestedCommand::OtherDirectory(command.collect()));
         }
     }
     guesses
