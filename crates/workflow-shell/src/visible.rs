@@ -74,48 +74,29 @@ pub fn few<T: Borrow<str>>(texts: &[T], most: usize) -> String {
 fn escaped(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
     // Nearly all of a text is ASCII, of which only the control characters are hidden.
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') || is_kept(char::from(byte));
-    let mut out = String::new();
-    let (mut copied, mut at) = (0, 0);
-    while let Some(plain) = text.as_bytes()[at..]
-        .iter()
-        .position(|byte| !is_plain(*byte))
-    {
-        at += plain;
-        let Some((c, hidden)) = judged_at(text, at) else {
-            break;
-        };
-        if hidden && !is_kept(c) {
-            out.push_str(&text[copied..at]);
-            push(&mut out, c, true);
-            copied = at + c.len_utf8();
-        }
-        at += c.len_utf8();
-    }
-    if copied == 0 {
+    if text.bytes().all(is_plain) {
         return Cow::Borrowed(text);
     }
-    out.push_str(&text[copied..]);
+    let mut out = String::new();
+    for (c, hidden) in judged(text) {
+        push(&mut out, c, hidden && !is_kept(c));
+    }
     Cow::Owned(out)
 }
 
 /// The characters of a text, each with whether it is hidden there.
 fn judged(text: &str) -> impl Iterator<Item = (char, bool)> {
-    text.char_indices()
-        .filter_map(move |(at, _)| judged_at(text, at))
-}
-
-/// Returns the character that begins at an offset, with whether it is hidden there.
-fn judged_at(text: &str, at: usize) -> Option<(char, bool)> {
-    let mut rest = text[at..].chars();
-    let c = rest.next()?;
     // A joiner between letters of other scripts, or in an emoji, is needed; beside ASCII it only deceives.
-    let is_needed = |neighbour: Option<char>| neighbour.is_some_and(|c: char| !c.is_ascii());
-    let hidden = if matches!(c, '\u{200c}' | '\u{200d}') {
-        !(is_needed(text[..at].chars().next_back()) && is_needed(rest.next()))
-    } else {
-        is_hidden(c)
-    };
-    Some((c, hidden))
+    let is_needed = |neighbour: Option<char>| neighbour.is_some_and(|c| !c.is_ascii());
+    text.char_indices().map(move |(at, c)| {
+        let hidden = if matches!(c, '\u{200c}' | '\u{200d}') {
+            let behind = text[at + c.len_utf8()..].chars().next();
+            !is_needed(text[..at].chars().next_back()) || !is_needed(behind)
+        } else {
+            is_hidden(c)
+        };
+        (c, hidden)
+    })
 }
 
 /// Appends a character, escaped if it is hidden.

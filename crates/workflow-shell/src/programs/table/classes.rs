@@ -31,7 +31,7 @@ pub(super) fn fits(listed: &str, word: &Word) -> bool {
             let (name, value) = shape.split_once('=').unwrap_or((shape, ""));
             is_harmless_variable(name, Some(value).filter(|value| !value.contains('\0')))
         }
-        "<read-only>" => is_read_only_volume(shape) || is_read_only_mount(shape),
+        "<read-only>" => is_read_only_mount(shape),
         "<field>" => is_field_of_query(word),
         _ => word.text().is_some_and(|text| fits_text(listed, text)),
     }
@@ -48,6 +48,10 @@ fn fits_text(listed: &str, text: &str) -> bool {
         "<goal>" => is_goal(text),
         "<package-tool>" => is_listed("package_tools", known_name(text)),
         "<number>" => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
+        "<version>" => {
+            let is_part = |part: &str| fits_text("<number>", part);
+            text.split('.').all(is_part)
+        }
         // It starts with a part of the time, and has no blank.
         "+<time>" => text.strip_prefix("+%").is_some_and(|rest| {
             rest.starts_with(|c| "YFsHdmTDyjMSIekl".contains(c))
@@ -57,7 +61,6 @@ fn fits_text(listed: &str, text: &str) -> bool {
         "<format>" => !text.contains("#(") && !text.ends_with(';'),
         "<check>" => !may_change(text),
         "<setting>" => !text.contains("emit_mode"),
-        "<version>" => is_version(text),
         "<item>" => is_item_of_http(text),
         "+*" => text.starts_with('+'),
         _ => {
@@ -80,19 +83,6 @@ fn is_inner_path(text: &str) -> bool {
     !text.starts_with(['/', '~', '-', '{', '['])
         && !text.contains("..")
         && !text.contains([':', '='])
-}
-
-/// Returns whether a value is the version of a Python, not a path of one.
-fn is_version(text: &str) -> bool {
-    let number = text.trim_start_matches(|c: char| c.is_ascii_lowercase() || c == '@');
-    let name = &text[..text.len() - number.len()];
-    matches!(
-        name,
-        "" | "python" | "cpython" | "cpython@" | "pypy" | "pypy@"
-    ) && number.starts_with(|c: char| c.is_ascii_digit())
-        && number
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b'.' || byte == b't')
 }
 
 /// Returns whether an address is one of HTTP, FTP or a file. `gopher`, `dict`, `telnet`, mail and others send the address, or the
@@ -141,14 +131,6 @@ fn is_field_of_query(word: &Word) -> bool {
         && !name.contains('\0')
         && !value.starts_with(['@', '\0'])
         && (name != "query" || only_asks)
-}
-
-/// Returns whether a volume of `docker` is read-only: `.:/src:ro`.
-fn is_read_only_volume(text: &str) -> bool {
-    let parts: Vec<&str> = text.split(':').collect();
-    matches!(parts.as_slice(), [_, _, options]
-        if options.split(',').any(|option| option == "ro")
-            && options.split(',').all(|option| matches!(option, "ro" | "z" | "Z" | "cached" | "consistent")))
 }
 
 /// Returns whether a mount certainly changes nothing on the host. Of a field that occurs twice, the last one counts.

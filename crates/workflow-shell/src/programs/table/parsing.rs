@@ -130,7 +130,6 @@ fn add_row(
 impl Node {
     /// Adds a row to all subcommands that a path such as `log|show` stands for.
     fn insert(&mut self, path: &[&'static str], row: &Arc<Row>, is_prefix: bool) {
-        self.names_trees |= row.arguments.target.is_some() || !row.arguments.trees.is_empty();
         if let Some((words, path)) = path.split_first() {
             for word in words.split('|') {
                 self.subcommand_mut(word).insert(path, row, is_prefix);

@@ -41,8 +41,6 @@ pub(super) struct Node {
     pub(super) outputs: Vec<Arc<Row>>,
     /// The rows of the options that code asks for, and of what is accessed.
     pub(super) code: Vec<Arc<Row>>,
-    /// A row of it or of a subcommand says what is accessed.
-    pub(super) names_trees: bool,
     /// The row of options that may precede a subcommand.
     pub(super) prefix: Option<Arc<Row>>,
 }

@@ -9,7 +9,7 @@ use crate::word::Word;
 /// Returns the locations that a command accesses with everything below them, and the targets of its copies. What its rows do not know is
 /// an option without a value, or an operand.
 pub(crate) fn trees(name: &str, arguments: &[Word]) -> Vec<FileAccess> {
-    let Some(program) = rows(name).filter(|program| program.node.names_trees) else {
+    let Some(program) = rows(name) else {
         return Vec::new();
     };
     let place = program.place(arguments, false);
