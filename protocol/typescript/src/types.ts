@@ -128,14 +128,12 @@ export type AgentEndEvent = {
   messages?: Array<unknown>;
 };
 
-/** The change of the run's state at the end of the agent's run. hook-lifecycle: "Mutation Semantics by Case". The sidecar has done it already; the host need not do anything. */
+/** The change of the run's state at the end of the agent's run. hook-lifecycle: "Mutation Semantics by Case". The session has done it already; the host need not do anything. */
 export type AgentEndMutation = {
   /** True if the run was unloaded. */
   unload: boolean;
   /** True if its state was stored. */
   persist: boolean;
-  /** The state that took the place of the old one, in the shape of hook-lifecycle. It is never set: the entries of `actions` carry the state. */
-  state?: WorkflowState;
 };
 
 /** The agent has stopped. */
@@ -194,7 +192,7 @@ export type BeforeAgentStartResult = {
   /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
   /** The message to put into the conversation. */
-  inject?: Inject;
+  inject?: Message;
 };
 
 /** The reason why a tool call is blocked. hook-lifecycle: "Block Reason Template". */
@@ -394,7 +392,7 @@ export type Context = {
 };
 
 /** When a message reaches an agent that is busy. */
-export type Delivery = "steer" | "followUp" | "nextTurn";
+export type Delivery = "steer" | "followUp";
 
 /** Something the user should know about a definition or a run. */
 export type Diagnostic = {
@@ -477,8 +475,8 @@ export type ExecResult = {
   truncated?: boolean;
 };
 
-/** Sequential or parallel execution of the tool calls of one message. */
-export type ExecutionMode = "sequential" | "parallel";
+/** The execution of the tool calls of one message. */
+export type ExecutionMode = "sequential";
 
 /** The actions that a hook asks of the host. */
 export type HookResult = {
@@ -548,16 +546,6 @@ export type InitializeParams = {
   clock?: Clock;
 };
 
-/** A message for the agent before it starts. hook-lifecycle: "handleBeforeAgentStart". */
-export type Inject = {
-  /** The message's type: `workflow:context`. */
-  customType: string;
-  /** The text. */
-  content: string;
-  /** True if the user sees it. */
-  display: boolean;
-};
-
 /** A question that is answered with a line of text. */
 export type InputDialogParams = {
   /** The question. */
@@ -616,8 +604,6 @@ export type Message = {
   content: string;
   /** True if the user sees it. */
   display: boolean;
-  /** Data that the host may keep with the text. */
-  details?: unknown;
 };
 
 /** The appearance of a message. */
@@ -638,8 +624,6 @@ export type MessageDisplay = {
 export type MessageOptions = {
   /** True if the agent starts a run because of it. */
   triggerTurn: boolean;
-  /** When, if the agent is busy. */
-  deliverAs?: Delivery;
 };
 
 /** The treatment of messages of one type. */
@@ -710,7 +694,7 @@ export type Reminders = {
 };
 
 /** The kind of a tool's answer. */
-export type ResultType = "error" | "cancel" | "complete" | "normal";
+export type ResultType = "error" | "cancel" | "complete";
 
 /** The flow of the run's definition, as people read it. */
 export type RunFlow = {
@@ -828,12 +812,6 @@ export type ToolCallEvent = {
   toolCallId?: string | null;
 };
 
-/** Changes to a tool call. */
-export type ToolCallMutation = {
-  /** The arguments to run the tool with. */
-  input: unknown;
-};
-
 /** The agent wants to run a tool. */
 export type ToolCallParams = {
   /** The call. */
@@ -852,8 +830,6 @@ export type ToolCallResult = {
   block?: Block;
   /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
-  /** Changes to the call. */
-  mutation?: ToolCallMutation;
 };
 
 /** A call whose answer is not wanted any more. */
@@ -876,7 +852,7 @@ export type ToolDeclaration = {
   description: string;
   /** The JSON Schema of its arguments. */
   parameters: Record<string, unknown>;
-  /** Sequential or parallel execution of the calls of one message. */
+  /** The execution of the calls of one message. */
   executionMode: ExecutionMode;
   /** Advice on the tool for the system prompt. */
   promptGuidelines?: Array<string>;
@@ -928,14 +904,10 @@ export type ToolResultEvent = {
   toolCallId?: string | null;
 };
 
-/** Changes to a tool result; absent fields stay as they are. */
+/** Changes to a tool result. */
 export type ToolResultMutation = {
   /** The content that the model reads. */
-  content?: unknown;
-  /** Data that the host keeps with it. */
-  details?: unknown;
-  /** True if the call failed. */
-  isError?: boolean;
+  content: unknown;
 };
 
 /** A tool has run. */
@@ -1002,28 +974,6 @@ export type WorkflowListResult = {
   actions?: Array<Action>;
   /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
-};
-
-/** The data of a `workflow:state` entry. state-management: "Entry structure in the session branch". */
-export type WorkflowState = {
-  /** True if the agent should be working on phases. */
-  active: boolean;
-  /** The key of the top-level workflow. */
-  workflowKey: string;
-  /** The way from the top-level workflow to the innermost scope. */
-  currentPath: Array<PathSegment>;
-  /** The number of transitions so far. */
-  globalStepCount: number;
-  /** The run's id: `wf-`, the time of its start, `-` and six characters. */
-  taskId: string;
-  /** The task that the user described. */
-  taskDescription: string;
-  /** When the run started, in milliseconds since 1970. */
-  startedAt: number;
-  /** True if the end of the run has been announced. */
-  completionNotified: boolean;
-  /** True if the run was cancelled. */
-  cancelled: boolean;
 };
 
 /** A workflow in one line. */

@@ -98,9 +98,6 @@ pub struct Message {
     pub content: String,
     /// True if the user sees it.
     pub display: bool,
-    /// Data that the host may keep with the text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub details: Option<Box<RawValue>>,
 }
 
 /// The way a message is delivered.
@@ -109,9 +106,6 @@ pub struct Message {
 pub struct MessageOptions {
     /// True if the agent starts a run because of it.
     pub trigger_turn: bool,
-    /// When, if the agent is busy.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub deliver_as: Option<Delivery>,
 }
 
 /// When a message reaches an agent that is busy.
@@ -122,8 +116,6 @@ pub enum Delivery {
     Steer,
     /// After the run that is going on.
     FollowUp,
-    /// Together with the next prompt of the user.
-    NextTurn,
 }
 
 /// The position of a widget.

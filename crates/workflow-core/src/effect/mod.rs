@@ -162,7 +162,6 @@ impl Effects {
                 custom_type,
                 content,
                 display: true,
-                details: None,
             },
             options: MessageOptions::default(),
         });
@@ -407,33 +406,24 @@ pub enum ToolDecision {
     /// The call may run.
     Allow,
     /// The call must not run.
-    Block {
-        /// The text the agent reads.
-        reason: String,
-        /// The source of the decision.
-        by: BlockKind,
-    },
+    Block(Block),
 }
 
 impl ToolDecision {
-    pub(crate) fn block(by: BlockKind, reason: String) -> Self {
-        Self::Block { reason, by }
+    pub(crate) fn block(kind: BlockKind, reason: String) -> Self {
+        Self::Block(Block { reason, kind })
     }
 }
 
-/// A message for the agent before it starts.
+/// The reason why a tool call is blocked.
 ///
-/// hook-lifecycle: "handleBeforeAgentStart".
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "Inject")]
-pub struct ContextMessage {
-    /// The message's type: `workflow:context`.
-    pub custom_type: &'static str,
-    /// The text.
-    pub content: String,
-    /// True if the user sees it.
-    pub display: bool,
+/// hook-lifecycle: "Block Reason Template".
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Block {
+    /// The text that the agent reads.
+    pub reason: String,
+    /// The origin of the decision.
+    pub kind: BlockKind,
 }
 
 /// The outcome of the message of a trigger.
@@ -459,12 +449,15 @@ pub enum BlockKind {
     Failure,
 }
 
-/// The change of the run at `agent_end` (hook-lifecycle: `HookStateMutation`).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The change of the run's state at the end of the agent's run.
+///
+/// hook-lifecycle: "Mutation Semantics by Case". The session has done it already; the host need not do anything.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "AgentEndMutation")]
 pub struct Mutation {
-    /// The run is unloaded.
+    /// True if the run was unloaded.
     pub unload: bool,
-    /// Its state was persisted.
+    /// True if its state was stored.
     pub persist: bool,
 }
 
@@ -515,8 +508,6 @@ pub enum AnswerKind {
     Cancel,
     /// The workflow is complete.
     Complete,
-    /// Anything else.
-    Normal,
 }
 
 /// A question to the person, shown by the host.

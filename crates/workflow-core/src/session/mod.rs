@@ -54,7 +54,7 @@ use self::run::{ActiveRun, approval_not_stored};
 use self::tool_guard::{CallGuard, Verdict};
 use self::triggers::TriggerQueue;
 use crate::definition::{Checkpoint, Settings};
-use crate::effect::{ContextMessage, Effects, Mutation, Reply, ToolDecision, TriggerOutcome};
+use crate::effect::{Effects, Message, Mutation, Reply, ToolDecision, TriggerOutcome};
 use crate::event::{Author, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
 use crate::policy::rules::Call;
@@ -163,12 +163,6 @@ impl Session {
         self.calls.is_guarded()
     }
 
-    /// Returns true if the host has dialogs.
-    #[must_use]
-    pub fn has_dialogs(&self) -> bool {
-        self.host.abilities.dialogs
-    }
-
     /// Returns true if a settings file could not be read as it is, so that it should be read again.
     #[must_use]
     pub fn misses_settings(&self) -> bool {
@@ -214,7 +208,7 @@ impl Session {
     }
 
     /// Handles a prompt that the agent is about to start on. Returns the context message of the phase.
-    pub fn handle_before_agent_start(&mut self, prompt: Option<&str>) -> Option<ContextMessage> {
+    pub fn handle_before_agent_start(&mut self, prompt: Option<&str>) -> Option<Message> {
         self.on_work_begun();
         self.forget_first_cancel();
         self.turn_moved = None;
@@ -331,7 +325,7 @@ impl Session {
                 return self.refresh_status();
             }
         };
-        if let ToolDecision::Block { .. } = decision {
+        if let ToolDecision::Block(_) = decision {
             self.count_blocked();
         }
         self.out.reply(request, Reply::ToolCall(decision));

@@ -9,7 +9,7 @@ use super::{Session, announcement, controls};
 use crate::condition::RunCondition;
 use crate::definition::{ContextMode, Settings};
 use crate::effect::{
-    Action, ContextMessage, Delivery, Effects, EndedRun, Mutation, ToolAnswer, message_type,
+    Action, Delivery, Effects, EndedRun, Message, Mutation, ToolAnswer, message_type,
 };
 use crate::reminders::PauseReason;
 use crate::run::{Actor, RunProgress, UserMove, cancel};
@@ -17,14 +17,14 @@ use crate::types::RequestId;
 
 impl Session {
     /// Returns the context message of the phase, without the parts that the conversation already contains.
-    pub fn context_message(&mut self) -> Option<ContextMessage> {
+    pub fn context_message(&mut self) -> Option<Message> {
         self.mark_phase_read();
         let phase = self.run.as_ref()?.phase()?;
         let content = match phase.context_mode {
             ContextMode::ByChange => phase.context.update(&mut self.sent_context),
             ContextMode::EveryTurn => phase.context.in_full(),
         };
-        Some(ContextMessage {
+        Some(Message {
             custom_type: message_type::CONTEXT,
             content,
             display: false,

@@ -303,10 +303,11 @@ impl Host {
             Some(Reply::ToolCall(ToolDecision::Allow)) => Access::Runs,
             None => Access::Asked,
             // A host that cannot ask blocks what a person would have to decide.
-            Some(Reply::ToolCall(ToolDecision::Block {
-                by: BlockKind::Policy,
-                ..
-            })) => Access::Blocked,
+            Some(Reply::ToolCall(ToolDecision::Block(block)))
+                if block.kind == BlockKind::Policy =>
+            {
+                Access::Blocked
+            }
             Some(other) => panic!("{other:?}"),
         }
     }

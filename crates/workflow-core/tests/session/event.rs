@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use workflow_core::Session;
 use workflow_core::definition::Loaded;
 use workflow_core::effect::{
-    ContextMessage, Mutation, Reply, ToolAnswer, ToolDecision, TriggerOutcome,
+    Block, Message, Mutation, Reply, ToolAnswer, ToolDecision, TriggerOutcome,
 };
 use workflow_core::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use workflow_core::policy::rules::{Call, PLAIN_PATHS};
@@ -117,7 +117,7 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>) -> Replied {
         Event::BeforeAgentStart { prompt } => {
             let message = session.handle_before_agent_start(prompt);
             return Replied::Now(message.map(|message| {
-                let ContextMessage {
+                let Message {
                     custom_type,
                     content,
                     ..
@@ -219,7 +219,7 @@ pub(crate) fn render_late_reply(request: RequestId, answer: &Reply) -> String {
 fn render_decision(id: &str, decision: &ToolDecision) -> String {
     match decision {
         ToolDecision::Allow => format!("none {id}"),
-        ToolDecision::Block { reason, by } => format!("block {id}by {by:?}: {reason}"),
+        ToolDecision::Block(Block { reason, kind }) => format!("block {id}by {kind:?}: {reason}"),
     }
 }
 

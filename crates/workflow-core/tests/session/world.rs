@@ -307,7 +307,6 @@ impl World {
                         None => "if idle",
                         Some(Delivery::Steer) => "steers",
                         Some(Delivery::FollowUp) => "follows up",
-                        Some(Delivery::NextTurn) => "with the next prompt",
                     };
                     format!("user ({delivery}) {content}")
                 }

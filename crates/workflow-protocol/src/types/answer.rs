@@ -1,6 +1,7 @@
 //! The members that every result has.
 //!
-//! The macro adds `actions` and `diagnostics` to a result, each left out when empty.
+//! The macro adds `actions` and `diagnostics` to a result, each left out when empty. A result is made of the effects of its
+//! call, which have both.
 
 /// Declares results: the fields given, `actions` and `diagnostics`.
 macro_rules! answer {
@@ -16,6 +17,14 @@ macro_rules! answer {
             /// Problems of the definitions, and other findings.
             #[serde(skip_serializing_if = "Vec::is_empty")]
             pub diagnostics: Vec<$crate::types::Diagnostic>,
+        }
+
+        impl From<workflow_core::Effects> for $name {
+            fn from(out: workflow_core::Effects) -> Self {
+                let mut answer = Self::default();
+                (answer.actions, answer.diagnostics) = (out.actions, out.diagnostics);
+                answer
+            }
         }
     )*};
 }

@@ -7,28 +7,18 @@ use serde::Deserialize;
 use serde::de::Deserializer;
 use serde_json::value::RawValue;
 use workflow_core::Text;
+use workflow_core::event::Entry;
+use workflow_core::run::entry_type;
 
 use crate::read::lenient;
-
-/// The prefix of the types of the sidecar's entries.
-const PREFIX: &str = "workflow:";
 
 /// Our entries on the session's branch, oldest first.
 #[derive(Debug, Default)]
 pub struct Branch<'a> {
-    /// The custom entries whose type starts with `workflow:`.
-    pub entries: Vec<BranchEntry<'a>>,
+    /// The custom entries of types that the engine knows.
+    pub entries: Vec<Entry<'a>>,
     /// The number of elements that are no entries: not an object, or without a type.
     pub malformed: usize,
-}
-
-/// One of our entries on the branch.
-#[derive(Debug)]
-pub struct BranchEntry<'a> {
-    /// The type of the entry, for example `workflow:state`.
-    pub custom_type: Text<'a>,
-    /// The stored data as JSON text; `None` if the entry has none.
-    pub data: Option<&'a RawValue>,
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Branch<'a> {
@@ -44,7 +34,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Branch<'a> {
 /// The members of an entry that are read.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry<'a> {
+struct Members<'a> {
     #[serde(borrow, default, rename = "type", deserialize_with = "lenient::text")]
     kind: Option<Text<'a>>,
     #[serde(borrow, default, deserialize_with = "lenient::text")]
@@ -56,7 +46,7 @@ struct Entry<'a> {
 impl<'a> Branch<'a> {
     /// Adds an element of the branch if it is one of the sidecar's entries, and counts it if it is not an entry.
     fn add(&mut self, element: &'a RawValue) {
-        let Some(Entry {
+        let Some(Members {
             kind,
             custom_type,
             data,
@@ -65,12 +55,15 @@ impl<'a> Branch<'a> {
             self.malformed += 1;
             return;
         };
-        match (kind.as_deref(), custom_type) {
+        let mut known = entry_type::ALL.into_iter();
+        let known = known.find(|known| Some(*known) == custom_type.as_deref());
+        match (kind.as_deref(), known) {
             // A host that stores the action's members without pi's `type` means the same.
-            (None | Some("custom"), Some(custom_type)) if custom_type.starts_with(PREFIX) => {
-                self.entries.push(BranchEntry { custom_type, data });
+            (None | Some("custom"), Some(custom_type)) => {
+                self.entries.push(Entry { custom_type, data });
             }
-            (None, _) | (Some("custom"), None) => self.malformed += 1,
+            (Some("custom"), None) if custom_type.is_some() => {}
+            (None | Some("custom"), None) => self.malformed += 1,
             (Some(_), _) => {}
         }
     }
@@ -94,6 +87,7 @@ mod tests {
                 {"type":"custom","customType":"other:state","data":{}},
                 {"type":"custom_message","customType":"workflow:context","content":"x"},
                 {"type":"custom","customType":"work\u0066low:state","data":null},
+                {"type":"custom","customType":"workflow:gate"},
                 {"type":"custom","customType":"workflow:later"},
                 {"customType":"workflow:run","data":7}
             ]"#,
@@ -101,13 +95,13 @@ mod tests {
         let kept: Vec<_> = branch
             .entries
             .iter()
-            .map(|e| (e.custom_type.as_str(), e.data.map(RawValue::get)))
+            .map(|e| (e.custom_type, e.data.map(RawValue::get)))
             .collect();
         let expected = [
             ("workflow:state", Some(r#"{"active": true,"n":1e3}"#)),
             ("workflow:run", Some("[1]")),
             ("workflow:state", Some("null")),
-            ("workflow:later", None),
+            ("workflow:gate", None),
             ("workflow:run", Some("7")),
         ];
         assert_eq!(kept, expected);

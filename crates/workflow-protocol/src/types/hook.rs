@@ -7,8 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use workflow_core::Text;
-use workflow_core::effect::{BlockKind, BranchMutation, ContextMessage as Inject};
-use workflow_core::run::RunState as WorkflowState;
+use workflow_core::effect::{Block, BranchMutation, Message, Mutation};
 
 use super::answer::answer;
 use super::messages::Messages;
@@ -192,7 +191,7 @@ answer! {
     pub struct BeforeAgentStartResult {
         /// The message to put into the conversation.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub inject: Option<Inject>,
+        pub inject: Option<Message>,
     }
 
     /// The decision on a tool call; an empty object allows it.
@@ -200,9 +199,6 @@ answer! {
         /// The reason for blocking it.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub block: Option<Block>,
-        /// Changes to the call.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub mutation: Option<ToolCallMutation>,
     }
 
     /// The decision on a tool result; an empty object leaves it unchanged.
@@ -215,7 +211,7 @@ answer! {
     /// The run after the agent stopped.
     pub struct AgentEndResult {
         /// The change of the run's state.
-        pub mutation: AgentEndMutation,
+        pub mutation: Mutation,
     }
 
     /// The decision on going back.
@@ -226,50 +222,9 @@ answer! {
     }
 }
 
-/// The reason why a tool call is blocked.
-///
-/// hook-lifecycle: "Block Reason Template".
+/// Changes to a tool result.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Block {
-    /// The text that the agent reads.
-    pub reason: String,
-    /// The origin of the decision.
-    pub kind: BlockKind,
-}
-
-/// Changes to a tool call.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct ToolCallMutation {
-    /// The arguments to run the tool with.
-    pub input: Box<RawValue>,
-}
-
-/// Changes to a tool result; absent fields stay as they are.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct ToolResultMutation {
     /// The content that the model reads.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub content: Option<Box<RawValue>>,
-    /// Data that the host keeps with it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub details: Option<Box<RawValue>>,
-    /// True if the call failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub is_error: Option<bool>,
-}
-
-/// The change of the run's state at the end of the agent's run.
-///
-/// hook-lifecycle: "Mutation Semantics by Case". The sidecar has done it already; the host need not do anything.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct AgentEndMutation {
-    /// True if the run was unloaded.
-    pub unload: bool,
-    /// True if its state was stored.
-    pub persist: bool,
-    /// The state that took the place of the old one, in the shape of hook-lifecycle. It is never set: the entries of
-    /// `actions` carry the state.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub state: Option<WorkflowState>,
+    pub content: Box<RawValue>,
 }

@@ -71,19 +71,17 @@ pub struct ToolDeclaration {
     /// Advice on the tool for the system prompt.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub prompt_guidelines: &'static [&'static str],
-    /// Sequential or parallel execution of the calls of one message.
+    /// The execution of the calls of one message.
     pub execution_mode: ExecutionMode,
 }
 
-/// Sequential or parallel execution of the tool calls of one message.
+/// The execution of the tool calls of one message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ExecutionMode {
     /// Each call of the message is judged and run before the next one is judged.
     #[default]
     Sequential,
-    /// They may run side by side.
-    Parallel,
 }
 
 /// A command to register for the user.

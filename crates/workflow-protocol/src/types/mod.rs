@@ -29,8 +29,8 @@ pub use workflow::*;
 pub use workflow_core::definition::{Show, Thinking, Tier as Source};
 pub use workflow_core::diagnostic::Diagnostic;
 pub use workflow_core::effect::{
-    Action, AnswerKind as ResultType, BlockKind, BranchMutation, ContextMessage as Inject,
-    Delivery, HostHints, Message, MessageOptions, Placement,
+    Action, AnswerKind as ResultType, Block, BlockKind, BranchMutation, Delivery, HostHints,
+    Message, MessageOptions, Mutation as AgentEndMutation, Placement,
 };
 pub use workflow_core::policy::VisibleTools;
 pub use workflow_core::run::{PathSegment, RunState as WorkflowState};

@@ -13,12 +13,12 @@ use workflow_protocol::{
     BranchMutation, BranchResult, Breadcrumb, ClockAdvanceResult, CommandCompleteResult,
     CommandDeclaration, CommandRunResult, Completion, ConfirmParams, Content, Delivery, Diagnostic,
     EntryType, Error, ExecParams, ExecResult, ExecutionMode, HookResult, HookSubscription,
-    HostApplyParams, HostCancelParams, HostHints, HostMethod, Inject, InputDialogParams, Kind,
-    Manifest, Message, MessageDisplay, MessageOptions, MessageType, PathSegment, PhaseSummary,
-    PhaseView, Placement, Progress, Reminders, ResultType, RunFlow, SelectParams, ServerInfo,
-    SessionStateResult, Severity, Show, Source, Thinking, ToolCallMutation, ToolCallResult,
-    ToolDeclaration, ToolExecuteResult, ToolResultMutation, ToolResultResult, VisibleTools,
-    WorkflowListResult, WorkflowState, WorkflowSummary, method,
+    HostApplyParams, HostCancelParams, HostHints, HostMethod, InputDialogParams, Kind, Manifest,
+    Message, MessageDisplay, MessageOptions, MessageType, PathSegment, PhaseSummary, PhaseView,
+    Placement, Progress, Reminders, ResultType, RunFlow, SelectParams, ServerInfo,
+    SessionStateResult, Severity, Show, Source, Thinking, ToolCallResult, ToolDeclaration,
+    ToolExecuteResult, ToolResultMutation, ToolResultResult, VisibleTools, WorkflowListResult,
+    WorkflowState, WorkflowSummary, method,
 };
 
 /// Something written, and what it has to be on the wire.
@@ -69,16 +69,18 @@ fn actions() -> Vec<Action> {
                 custom_type: "workflow:complete",
                 content: "Done".into(),
                 display: true,
-                details: Some(raw(&json!({ "n": 1 }))),
             },
             options: MessageOptions {
                 trigger_turn: false,
-                deliver_as: Some(Delivery::NextTurn),
             },
         },
         Action::SendUserMessage {
             content: "Go on".into(),
             deliver_as: None,
+        },
+        Action::SendUserMessage {
+            content: "Stop".into(),
+            deliver_as: Some(Delivery::FollowUp),
         },
         Action::SetSessionName {
             name: "Workflow: a".into(),
@@ -116,10 +118,11 @@ fn actions_on_the_wire() -> Value {
         { "type": "appendEntry", "customType": "workflow:state", "data": { "active": true } },
         {
             "type": "sendMessage",
-            "message": { "customType": "workflow:complete", "content": "Done", "display": true, "details": { "n": 1 } },
-            "options": { "triggerTurn": false, "deliverAs": "nextTurn" },
+            "message": { "customType": "workflow:complete", "content": "Done", "display": true },
+            "options": { "triggerTurn": false },
         },
         { "type": "sendUserMessage", "content": "Go on" },
+        { "type": "sendUserMessage", "content": "Stop", "deliverAs": "followUp" },
         { "type": "setSessionName", "name": "Workflow: a" },
         { "type": "setStatus", "key": "workflow", "text": null },
         { "type": "setWidget", "key": "w", "lines": ["3"], "placement": "aboveEditor" },
@@ -188,7 +191,7 @@ fn hook_results() -> Vec<Written> {
         written(
             "hook/before_agent_start",
             &BeforeAgentStartResult {
-                inject: Some(Inject {
+                inject: Some(Message {
                     custom_type: "workflow:context",
                     content: "…".into(),
                     display: false,
@@ -205,24 +208,19 @@ fn hook_results() -> Vec<Written> {
                     reason: "No.".into(),
                     kind: BlockKind::Policy,
                 }),
-                mutation: Some(ToolCallMutation {
-                    input: raw(&json!({ "path": "b" })),
-                }),
                 ..Default::default()
             },
-            json!({ "block": { "reason": "No.", "kind": "policy" }, "mutation": { "input": { "path": "b" } } }),
+            json!({ "block": { "reason": "No.", "kind": "policy" } }),
         ),
         written(
             "hook/tool_result",
             &ToolResultResult {
                 mutation: Some(ToolResultMutation {
-                    content: Some(raw(&json!([]))),
-                    details: None,
-                    is_error: Some(true),
+                    content: raw(&json!([])),
                 }),
                 ..Default::default()
             },
-            json!({ "mutation": { "content": [], "isError": true } }),
+            json!({ "mutation": { "content": [] } }),
         ),
         written(
             "hook/agent_end",
@@ -235,11 +233,10 @@ fn hook_results() -> Vec<Written> {
                 mutation: AgentEndMutation {
                     unload: true,
                     persist: true,
-                    state: Some(state()),
                 },
                 ..Default::default()
             },
-            json!({ "mutation": { "unload": true, "persist": true, "state": state_on_the_wire() } }),
+            json!({ "mutation": { "unload": true, "persist": true } }),
         ),
         written(
             "hook/branch",
@@ -252,15 +249,6 @@ fn hook_results() -> Vec<Written> {
             json!({ "mutation": { "skipConversationRestore": true } }),
         ),
     ]
-}
-
-fn state_on_the_wire() -> Value {
-    json!({
-        "active": true, "workflowKey": "rpir", "currentPath": [{ "workflowKey": "rpir", "phaseIndex": 2 }],
-        "globalStepCount": 2, "taskId": "wf-1747234567890-a3f9k2",
-        "taskDescription": "Refactor authentication module", "startedAt": 1_747_234_567_890_u64,
-        "completionNotified": false, "cancelled": false,
-    })
 }
 
 fn work_results() -> Vec<Written> {

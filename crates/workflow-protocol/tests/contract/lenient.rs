@@ -209,7 +209,7 @@ fn our_own_entry_is_kept_beside_a_name_with_half_a_character() {
     let line = r#"{"context":{"branch":[{"\ud83d":1,"type":"custom","customType":"workflow:state","data":{"a":"\ud83d"}}]}}"#;
     let params = method::HookSessionStart::read(Some(line)).expect("parameters");
     let branch = params.context.branch.expect("a branch");
-    assert_eq!(branch.entries[0].custom_type.as_str(), "workflow:state");
+    assert_eq!(branch.entries[0].custom_type, "workflow:state");
     assert_eq!(
         branch.entries[0].data.expect("data").get(),
         r#"{"a":"\ud83d"}"#

@@ -178,9 +178,7 @@ impl StepRunner {
                 let text = with_commands_as_prompts(&answer.text);
                 return match answer.kind {
                     Some(AnswerKind::Error) => Err(text),
-                    Some(AnswerKind::Cancel | AnswerKind::Complete | AnswerKind::Normal) | None => {
-                        Ok(text)
-                    }
+                    Some(AnswerKind::Cancel | AnswerKind::Complete) | None => Ok(text),
                 };
             }
             is_late = true;

@@ -19,32 +19,21 @@ pub(super) fn whole_title(title: &str, message: &str) -> String {
     [title, message].join("\n\n").trim().to_owned()
 }
 
-pub(super) fn hook_result(out: Effects) -> protocol::HookResult {
-    protocol::HookResult {
-        guarded: None,
-        diagnostics: out.diagnostics,
-        actions: out.actions,
-    }
-}
-
 pub(super) fn branch_result(answer: BranchMutation, out: Effects) -> protocol::BranchResult {
     protocol::BranchResult {
         mutation: Some(answer).filter(|answer| answer.skip_conversation_restore),
-        diagnostics: out.diagnostics,
-        actions: out.actions,
+        ..out.into()
     }
 }
 
 pub(super) fn tool_call_result(decision: ToolDecision, out: Effects) -> protocol::ToolCallResult {
     let block = match decision {
         ToolDecision::Allow => None,
-        ToolDecision::Block { reason, by: kind } => Some(protocol::Block { reason, kind }),
+        ToolDecision::Block(block) => Some(block),
     };
     protocol::ToolCallResult {
         block,
-        mutation: None,
-        diagnostics: out.diagnostics,
-        actions: out.actions,
+        ..out.into()
     }
 }
 
@@ -60,8 +49,7 @@ pub(super) fn tool_execute_result(answer: ToolAnswer, out: Effects) -> protocol:
         details: Some(details),
         result_type: kind,
         is_error: (kind == Some(AnswerKind::Error)).then_some(true),
-        diagnostics: out.diagnostics,
-        actions: out.actions,
+        ..out.into()
     }
 }
 

@@ -77,14 +77,8 @@ impl OpenSession {
     /// Compares the session with the last report to the host: returns the new state if its settings have begun or ceased
     /// to apply without a run, and remembers it as reported.
     pub(super) fn take_guarded_change(&mut self) -> Option<bool> {
-        let before = self.guarded_reported;
-        Some(self.report_guarded()).filter(|is_guarded| *is_guarded != before)
-    }
-
-    /// Returns true if the settings apply without a run, and remembers it as reported.
-    pub(super) fn report_guarded(&mut self) -> bool {
-        self.guarded_reported = self.driver.session.is_guarded();
-        self.guarded_reported
+        let now = self.driver.session.is_guarded();
+        (std::mem::replace(&mut self.guarded_reported, now) != now).then_some(now)
     }
 
     /// Adopts what the host says of the session now. Returns true if other definitions may apply.

@@ -409,8 +409,7 @@ impl Server {
                 id,
                 CommandRunResult {
                     guarded: self.take_guarded_change(session),
-                    diagnostics: out.diagnostics,
-                    actions: out.actions,
+                    ..out.into()
                 },
             ),
             (RequestKind::Branch, Reply::Branch(answer)) => {

@@ -43,8 +43,8 @@ pub(super) fn judge(
             session.request(|session, request| session.handle_tool_call(request, &call));
         match answer {
             Some(Reply::ToolCall(ToolDecision::Allow)) => {}
-            Some(Reply::ToolCall(ToolDecision::Block { reason, .. })) => {
-                return HookDecision::Deny(reason);
+            Some(Reply::ToolCall(ToolDecision::Block(block))) => {
+                return HookDecision::Deny(block.reason);
             }
             Some(Reply::Step(_) | Reply::Command | Reply::Branch(_)) | None => {
                 let reason =

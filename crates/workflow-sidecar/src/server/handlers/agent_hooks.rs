@@ -7,7 +7,7 @@ use workflow_protocol::method::{
     HookAgentEnd, HookAgentStart, HookBeforeAgentStart, HookInput, HookTurnEnd, HookTurnStart,
 };
 use workflow_protocol::{
-    AgentEndMutation, AgentEndParams, AgentEndResult, AgentStartParams, BeforeAgentStartParams,
+    AgentEndParams, AgentEndResult, AgentStartParams, BeforeAgentStartParams,
     BeforeAgentStartResult, HookResult, InputParams, TurnParams,
 };
 
@@ -21,12 +21,11 @@ impl Handler<HookBeforeAgentStart> for Server {
     ) -> HandlerResult<BeforeAgentStartResult> {
         self.reload_unreadable_settings(&params)?;
         let prompt = params.event.prompt.as_deref();
-        let (message, out) =
+        let (inject, out) =
             self.handle_call(&params, |session| session.handle_before_agent_start(prompt))?;
         Ok(Some(BeforeAgentStartResult {
-            inject: message,
-            diagnostics: out.diagnostics,
-            actions: out.actions,
+            inject,
+            ..out.into()
         }))
     }
 }
@@ -64,13 +63,8 @@ impl Handler<HookAgentEnd> for Server {
         let (mutation, out) =
             self.handle_call(&params, |session| session.handle_agent_end(last))?;
         Ok(Some(AgentEndResult {
-            mutation: AgentEndMutation {
-                unload: mutation.unload,
-                persist: mutation.persist,
-                state: None,
-            },
-            diagnostics: out.diagnostics,
-            actions: out.actions,
+            mutation,
+            ..out.into()
         }))
     }
 }

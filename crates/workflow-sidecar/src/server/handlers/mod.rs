@@ -12,10 +12,8 @@ mod step_tool;
 mod tool_hooks;
 
 use workflow_core::Session;
-use workflow_core::event::Entry;
-use workflow_protocol::{Branch, BranchEntry, HookResult, Method, SessionBound};
+use workflow_protocol::{HookResult, Method, SessionBound};
 
-use super::convert;
 use super::requests::HandlerResult;
 use super::state::Server;
 
@@ -35,17 +33,7 @@ impl Server {
         let ((), out) = self.handle_call(params, handle)?;
         Ok(Some(HookResult {
             guarded: self.take_guarded_change(params.session_id()),
-            ..convert::hook_result(out)
+            ..out.into()
         }))
     }
-}
-
-/// The entries of a branch that are the sidecar's, oldest first.
-fn entries<'a>(branch: &'a Branch<'a>) -> Vec<Entry<'a>> {
-    let entries = branch.entries.iter();
-    let entry = |entry: &'a BranchEntry<'a>| Entry {
-        custom_type: &entry.custom_type,
-        data: entry.data,
-    };
-    entries.map(entry).collect()
 }

@@ -10,10 +10,9 @@ use workflow_protocol::{
     BranchParams, BranchResult, Error, HookResult, Kind, SessionBound, SessionHookParams,
 };
 
-use super::super::convert;
 use super::super::requests::RequestKind;
 use super::super::state::{Server, unknown_session};
-use super::{Handler, HandlerResult, entries};
+use super::{Handler, HandlerResult};
 
 impl Handler<HookSessionStart> for Server {
     fn handle(&mut self, params: SessionHookParams<'_>) -> HandlerResult<HookResult> {
@@ -44,16 +43,17 @@ impl Handler<HookSessionCompact> for Server {
 impl Handler<HookSessionShutdown> for Server {
     fn handle(&mut self, params: SessionHookParams<'_>) -> HandlerResult<HookResult> {
         self.session_of(&params)?;
-        Ok(Some(convert::hook_result(self.close(params.session_id()))))
+        Ok(Some(self.close(params.session_id()).into()))
     }
 }
 
 impl Handler<HookBranch> for Server {
     fn handle(&mut self, params: BranchParams<'_>) -> HandlerResult<BranchResult> {
-        let entries = params.context.branch.as_ref().map(entries);
+        let branch = params.context.branch.as_ref();
+        let entries = branch.map(|branch| branch.entries.as_slice());
         let turn = params.event.target_turn_index;
         self.handle_request(&params, RequestKind::Branch, |session, request| {
-            session.handle_branch(request, turn, entries.as_deref());
+            session.handle_branch(request, turn, entries);
         })
     }
 }
@@ -62,10 +62,11 @@ fn begin_session(server: &mut Server, params: &SessionHookParams<'_>) -> Handler
     let id = params.session_id();
     let is_known = server.sessions.contains_key(id);
     let branch = params.context.branch.as_ref();
-    let malformed = branch.map_or(0, |branch| branch.malformed);
     // A session that starts without a branch has no entries yet.
-    let entries = branch.map(entries).unwrap_or_default();
-    let mut out = server.begin(id, &params.context, &entries)?;
+    let (entries, malformed) = branch.map_or((&[][..], 0), |branch| {
+        (branch.entries.as_slice(), branch.malformed)
+    });
+    let mut out = server.begin(id, &params.context, entries)?;
     if malformed > 0 {
         out.diagnostics.push(malformed_entries(malformed));
     }
@@ -77,11 +78,12 @@ fn begin_session(server: &mut Server, params: &SessionHookParams<'_>) -> Handler
         out.actions
             .extend(open.driver.session.announce_resumed_run());
     }
-    let is_guarded = open.report_guarded();
+    open.take_guarded_change();
+    let is_guarded = open.driver.session.is_guarded();
     Ok(Some(HookResult {
         // A host takes an absent `guarded` for false here, whatever it knew before.
         guarded: is_guarded.then_some(true),
-        ..convert::hook_result(out)
+        ..out.into()
     }))
 }
 

@@ -7,7 +7,6 @@ use workflow_protocol::{
     Error, HookResult, Kind, SessionBound, ToolCancelParams, ToolExecuteParams, ToolExecuteResult,
 };
 
-use super::super::convert;
 use super::super::requests::RequestKind;
 use super::super::state::Server;
 use super::{Handler, HandlerResult};
@@ -37,6 +36,6 @@ impl Handler<ToolCancel> for Server {
     fn handle(&mut self, params: ToolCancelParams<'_>) -> HandlerResult<HookResult> {
         self.session_of(&params)?;
         let out = self.cancel_step(params.session_id(), &params.tool_call_id);
-        Ok(Some(convert::hook_result(out)))
+        Ok(Some(out.into()))
     }
 }

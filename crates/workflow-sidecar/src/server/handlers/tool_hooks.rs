@@ -29,14 +29,9 @@ impl Handler<HookToolResult> for Server {
         let (content, out) = self.handle_call(&params, |session| {
             session.handle_tool_result(&event.tool_name, event.content, is_error)
         })?;
-        let content = content.map(|content| ToolResultMutation {
-            content: Some(content),
-            ..ToolResultMutation::default()
-        });
         Ok(Some(ToolResultResult {
-            mutation: content,
-            diagnostics: out.diagnostics,
-            actions: out.actions,
+            mutation: content.map(|content| ToolResultMutation { content }),
+            ..out.into()
         }))
     }
 }
