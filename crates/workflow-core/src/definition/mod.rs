@@ -43,7 +43,7 @@ pub use model::{
     OnRepeat, OnStop, OutputStream, Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome,
     ResultKind, ResultRule, Rule, RuleAction, RunCheck, SETTINGS_FILE, Settings, SettingsStatus,
     Show, Subject, Subworkflow, Target, Templates, TextLimits, Thinking, TierSettings, Token,
-    ToolAccess, Trigger, TriggerOn, UnknownAction, Workflow,
+    ToolAccess, Trigger, TriggerOn, Workflow,
 };
 pub(crate) use schema::{Change, Declared};
 pub use schema::{Default, Key, KeyLocations, Section, nearest};

@@ -124,25 +124,14 @@ impl Effects {
     /// Returns true if nothing must be done but to answer.
     #[must_use]
     pub fn is_only_answered(&self) -> bool {
-        let Self {
-            now: _,
-            actions,
-            diagnostics,
-            questions,
-            withdrawn,
-            answers,
-            effects,
-            denied,
-            ended,
-        } = self;
-        actions.is_empty()
-            && diagnostics.is_empty()
-            && questions.is_empty()
-            && withdrawn.is_empty()
-            && answers.iter().all(|answer| answer.actions.is_empty())
-            && effects.is_empty()
-            && denied.is_empty()
-            && ended.is_empty()
+        self.actions.is_empty()
+            && self.diagnostics.is_empty()
+            && self.questions.is_empty()
+            && self.withdrawn.is_empty()
+            && (self.answers.iter()).all(|answer| answer.actions.is_empty())
+            && self.effects.is_empty()
+            && self.denied.is_empty()
+            && self.ended.is_empty()
     }
 
     /// Has the host do something.

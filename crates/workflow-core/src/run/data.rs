@@ -242,19 +242,13 @@ impl RunData {
         catalog: &Catalog,
     ) -> BTreeMap<String, String> {
         let mut texts = BTreeMap::new();
-        for level in position.levels.iter().chain(&position.drilled) {
+        for level in position.scopes() {
             texts.extend(input_texts(level.workflow, &self.values.inputs));
         }
         let root = position.root().key.as_str();
         let mut workflows: Vec<&Workflow> = catalog.reachable_from(root);
         // The nearest one is the last, and wins.
-        workflows.extend(
-            position
-                .levels
-                .iter()
-                .chain(&position.drilled)
-                .map(|level| level.workflow),
-        );
+        workflows.extend(position.scopes().map(|level| level.workflow));
         for workflow in workflows {
             for phase in workflow.own_phases() {
                 let key = Self::output_key(&workflow.key, &phase.id);

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Abilities;
 use super::context::SentContext;
+use super::host::Host;
 use super::run::ActiveRun;
 use crate::definition::Bound;
 use crate::effect::{Effects, message_type};
@@ -18,7 +18,6 @@ const SECOND: Millis = 1000;
 /// The countdown, and the last reminder.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AutoContinue {
-    abilities: Abilities,
     countdown: Option<Countdown>,
     /// True after the user stopped the countdown by typing, until the agent or the user does something.
     pub(super) is_held: bool,
@@ -46,13 +45,6 @@ pub(crate) struct SentReminder {
 }
 
 impl AutoContinue {
-    pub(crate) fn new(abilities: Abilities) -> Self {
-        Self {
-            abilities,
-            ..Self::default()
-        }
-    }
-
     /// When the countdown needs attention.
     pub(crate) fn deadline(&self) -> Option<Millis> {
         self.countdown.as_ref().map(|countdown| countdown.due)
@@ -122,14 +114,14 @@ impl AutoContinue {
         &mut self,
         last: Option<LastAssistant<'_>>,
         run: &mut ActiveRun,
-        shows_widgets: bool,
+        host: &Host,
         out: &mut Effects,
     ) -> Option<String> {
         let mut policy = run.phase()?.auto_continue;
-        if self.abilities.reminders_left == Some(0) {
+        if host.abilities.reminders_left == Some(0) {
             policy.max = Bound::Times(0);
         }
-        if self.abilities.awaits_reminder {
+        if host.abilities.awaits_reminder {
             policy.countdown = 0;
         }
         let used_tools = self.reminded.take().map(|reminded| reminded.used_tools);
@@ -137,7 +129,7 @@ impl AutoContinue {
         run.set_counters(counters);
         match decision {
             StopDecision::Nothing => {}
-            StopDecision::Remind => self.count_down(policy.countdown, shows_widgets, out),
+            StopDecision::Remind => self.count_down(policy.countdown, host.shows_widgets(), out),
             StopDecision::Pause(reason) => {
                 run.pause(reason, out);
                 if let Some(phase) = run.phase() {

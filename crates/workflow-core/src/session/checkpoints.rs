@@ -186,7 +186,7 @@ impl Checkpoints {
         if !restores || !project_trusted {
             return proceed(request, only_code, out.mark(), out);
         }
-        let restore = ids.restore();
+        let restore = RestoreId(ids.job());
         self.restore = Some(RestoreInProgress {
             id: restore,
             waiting: Some((request, out.now().saturating_add(TIMEOUT))),

@@ -1,41 +1,28 @@
 //! Ids that a session makes: tasks, approval requests, gate runs and restores.
 
-use crate::types::{GateRunId, RestoreId};
-
 /// The generator of a session's ids.
 #[derive(Debug, Clone)]
 pub(crate) struct Ids {
     /// The state of `SplitMix64`: ids need to differ, not to be secret.
     seed: u64,
-    /// The number of the last gate run.
-    gate_runs: u64,
-    /// The number of the last restore.
-    restores: u64,
+    /// The number of the last gate run or restore.
+    jobs: u64,
 }
 
 impl Ids {
     pub(crate) fn new(seed: u64) -> Self {
-        Self {
-            seed,
-            gate_runs: 0,
-            restores: 0,
-        }
+        Self { seed, jobs: 0 }
     }
 
     /// Continues the numbers of gate runs and restores after this one.
     pub(crate) fn number_jobs_after(&mut self, number: u64) {
-        self.gate_runs = number;
-        self.restores = number;
+        self.jobs = number;
     }
 
-    pub(crate) fn gate_run(&mut self) -> GateRunId {
-        self.gate_runs += 1;
-        GateRunId(self.gate_runs)
-    }
-
-    pub(crate) fn restore(&mut self) -> RestoreId {
-        self.restores += 1;
-        RestoreId(self.restores)
+    /// The number of a gate run or a restore.
+    pub(crate) fn job(&mut self) -> u64 {
+        self.jobs += 1;
+        self.jobs
     }
 
     /// `wf-{milliseconds}-{six base-36 characters}` (A17: always six).

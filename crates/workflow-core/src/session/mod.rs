@@ -113,7 +113,7 @@ impl Session {
             questions: QuestionTable::new(abilities),
             exit: PhaseExit::default(),
             calls: CallGuard::default(),
-            auto_continue: AutoContinue::new(abilities),
+            auto_continue: AutoContinue::default(),
             sent_context: SentContext::default(),
             triggers: TriggerQueue::default(),
             checkpoints: Checkpoints::default(),
@@ -274,7 +274,6 @@ impl Session {
         if last.is_some_and(|last| last.stop_reason == Some("aborted")) {
             self.sent_context.forget_step_answer();
         }
-        let shows_widgets = self.host.shows_widgets();
         let Some(run) = &mut self.run else {
             return Mutation::default();
         };
@@ -282,9 +281,9 @@ impl Session {
             return self.announce_end();
         }
         run.stop_clock(&mut self.out);
-        let cancelled =
-            self.auto_continue
-                .on_agent_stopped(last, run, shows_widgets, &mut self.out);
+        let cancelled = self
+            .auto_continue
+            .on_agent_stopped(last, run, &self.host, &mut self.out);
         let Some(why) = cancelled else {
             self.refresh_status();
             if self.host.abilities.awaits_reminder {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use workflow_core::definition::{
-    Bound, ContinueRule, Guards, OnLimit, OnRepeat, PhaseEntry, Rule, ToolAccess, UnknownAction,
+    Bound, ContinueRule, Guards, OnLimit, OnRepeat, PhaseEntry, Rule, RuleAction, ToolAccess,
     Workflow,
 };
 use workflow_core::event::PlatformEvent;
@@ -148,7 +148,7 @@ fn a_line_that_uses_up_the_comparisons_of_a_call_can_be_excepted() {
     let mut long = rule("block", "bash");
     long.command = (0..600).map(|at| format!("git x{at}")).collect();
     long.command.push("git y".to_owned());
-    long.unknown = Some(UnknownAction::Allow);
+    long.unknown = Some(RuleAction::Allow);
     let mut world = with_rule(&long);
     let input = json!({"command": "git y;".repeat(1000)});
     for _ in 0..2 {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use workflow_core::definition::{
-    Approval, Budget, Check, FileCheck, Gate, Guards, Phase, PhaseEntry, Rule, Settings,
-    ToolAccess, UnknownAction, Workflow,
+    Approval, Budget, Check, FileCheck, Gate, Guards, Phase, PhaseEntry, Rule, RuleAction,
+    Settings, ToolAccess, Workflow,
 };
 use workflow_core::session::{Abilities, Control};
 
@@ -42,7 +42,7 @@ fn strict() -> Workflow {
             source: String::new(),
         }],
         rules: vec![blocks_env()],
-        unknown: Some(UnknownAction::Block),
+        unknown: Some(RuleAction::Block),
         max_visits: Some(3),
         budget: Budget {
             turns: Some(50),
@@ -94,7 +94,7 @@ fn other_guards() -> Vec<(Workflow, &'static str)> {
         (with_phase(|phase| phase.tools = None), "tools"),
         (with_phase(|phase| phase.max_visits = None), "maxVisits"),
         (
-            with_phase(|phase| phase.unknown = Some(UnknownAction::Allow)),
+            with_phase(|phase| phase.unknown = Some(RuleAction::Allow)),
             "unknown",
         ),
         (with_phase(|phase| phase.budget.turns = None), "budget"),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use workflow_core::definition::{
-    Guards, Phase, PhaseEntry, Rule, ToolAccess, UnknownAction, Workflow,
+    Guards, Phase, PhaseEntry, Rule, RuleAction, ToolAccess, Workflow,
 };
 
 use crate::world::{World, line, phase, workflow};
@@ -324,7 +324,7 @@ fn an_unknown_command_is_asked_about_if_a_person_can_be_asked() {
     );
 }
 
-fn with_rule(unknown: &Value, settings: [Option<UnknownAction>; 2]) -> World {
+fn with_rule(unknown: &Value, settings: [Option<RuleAction>; 2]) -> World {
     let rule = json!({"action":"block", "tools": ["bash"], "writes": true, "unknown": unknown, "source": "f:1"});
     let rule: Rule = serde_json::from_value(rule).expect("it is a rule");
     let mut work = workflow_of([phase("a")]);
@@ -343,7 +343,7 @@ fn with_rule(unknown: &Value, settings: [Option<UnknownAction>; 2]) -> World {
 
 #[test]
 fn the_strictest_decision_on_unknown_commands_wins_from_outside_in() {
-    use UnknownAction::{Allow, Ask, Block};
+    use RuleAction::{Allow, Ask, Block};
     for (of_rule, settings, expected) in [
         (json!(null), [None, None], "ask"),
         (json!("allow"), [None, None], "allow"),
@@ -368,7 +368,7 @@ fn the_settings_of_a_project_do_not_loosen_the_rules_of_the_user() {
     let mut world = with_rule(&json!("block"), [None, None]);
     let rule = json!({"action":"block", "tools": ["bash"], "writes": true});
     world.settings.user.rules = vec![serde_json::from_value(rule).expect("it is a rule")];
-    world.settings.project.unknown = Some(UnknownAction::Allow);
+    world.settings.project.unknown = Some(RuleAction::Allow);
     world.reload();
     assert!(!is_allowed(&bash(&mut world, "mytool --check")));
 }

@@ -1,7 +1,7 @@
 //! The marks and exits of a phase: what its definition means in a picture.
 
 use workflow_core::definition::{
-    CancelBy, Condition, Gate, Phase, Rule, RuleAction, Target, ToolAccess, UnknownAction, Workflow,
+    CancelBy, Condition, Gate, Phase, Rule, RuleAction, Target, ToolAccess, Workflow,
 };
 use workflow_core::diagnostic::{few, visible};
 
@@ -72,13 +72,17 @@ pub(super) fn read_only(workflow: &Workflow, phase: &Phase) -> Vec<NodeMark> {
 }
 
 /// Returns the mark of the decision on unknown commands.
-pub(super) fn unknown(action: Option<UnknownAction>) -> Option<NodeMark> {
-    let (kind, text) = match action? {
-        UnknownAction::Allow => (MarkKind::Open, "allow unknown commands"),
-        UnknownAction::Ask => (MarkKind::Rule, "ask about unknown commands"),
-        UnknownAction::Block => (MarkKind::Rule, "block unknown commands"),
-    };
-    Some(NodeMark::new(kind, text))
+pub(super) fn unknown(action: Option<RuleAction>) -> Option<NodeMark> {
+    let (kind, action) = action_mark(action?);
+    Some(NodeMark::new(kind, format!("{action} unknown commands")))
+}
+
+fn action_mark(action: RuleAction) -> (MarkKind, &'static str) {
+    match action {
+        RuleAction::Allow => (MarkKind::Open, "allow"),
+        RuleAction::Ask => (MarkKind::Rule, "ask about"),
+        RuleAction::Block => (MarkKind::Rule, "block"),
+    }
 }
 
 /// Lists items: the first ones, and the number of the others.
@@ -104,11 +108,7 @@ pub(super) fn rules(rules: &[Rule]) -> Vec<NodeMark> {
 
 /// Describes a rule: its tools and its conditions.
 fn rule_mark(rule: &Rule) -> NodeMark {
-    let (kind, action) = match rule.action {
-        RuleAction::Allow => (MarkKind::Open, "allow"),
-        RuleAction::Ask => (MarkKind::Rule, "ask about"),
-        RuleAction::Block => (MarkKind::Rule, "block"),
-    };
+    let (kind, action) = action_mark(rule.action);
     let mut text = format!("{action} {}", rule.tools.join(", "));
     match rule.writes {
         Some(true) => text += " that writes",

@@ -4,7 +4,7 @@
 //! A settings file with a mistake keeps its valid keys. Guards that cannot be read fail closed.
 
 use crate::definition::model::{
-    Guards, Limits, OnRepeat, RuleSets, Settings, SettingsStatus, TierSettings, UnknownAction,
+    Guards, Limits, OnRepeat, RuleAction, RuleSets, Settings, SettingsStatus, TierSettings,
     fail_closed, read_level,
 };
 use crate::definition::schema::{Declared, MapReader, Reader};
@@ -79,7 +79,7 @@ fn read_guards(keys: &mut MapReader<'_, '_, '_>, sets: &mut RuleSets) -> Guards 
     }
     guards.unknown = keys.get(&TierSettings::unknown);
     if keys.is_unreadable(&TierSettings::unknown) {
-        guards.unknown = Some(UnknownAction::Block);
+        guards.unknown = Some(RuleAction::Block);
     }
     if guards.results.iter().any(|rule| rule.unread) {
         guards.status = SettingsStatus::Unreadable;

@@ -39,7 +39,7 @@ pub use parameter::{Parameter, ParameterKind, TextLimits};
 pub use phase::{Checkpoint, Hints, Phase, Thinking};
 pub use result_rule::{ResultKind, ResultRule};
 pub(super) use rule_sets::{OwnRuleSet, RuleSets};
-pub use rules::{OnRepeat, Rule, RuleAction, UnknownAction};
+pub use rules::{OnRepeat, Rule, RuleAction};
 pub use settings::{Limits, SETTINGS_FILE, Settings, TierSettings};
 pub use target::{PhaseOutcome, Target};
 pub(super) use tools::{read_level, too_many_patterns};

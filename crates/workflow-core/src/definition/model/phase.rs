@@ -10,7 +10,7 @@ use super::gate::Gate;
 use super::guards::ToolAccess;
 use super::parameter::{Outputs, Parameter};
 use super::result_rule::ResultRule;
-use super::rules::{Rule, UnknownAction};
+use super::rules::{Rule, RuleAction};
 use super::target::{AfterVisitLimit, Outcomes, PhaseOutcome, Target};
 use super::tools::ReadOnlyOrTools;
 use crate::definition::guard_text::GuardText;
@@ -51,8 +51,8 @@ section! {
         #[key("commands"?: TextOrTexts, check: Some(GuardText::Command), change: Some(Change::Guard), no_value: Refuse, default: Described("commands that only read"), example: r#"["cargo test *"]"#)]
         pub commands: Vec<String>,
         /// As in a rule.
-        #[key(Rule?: OneOf<UnknownAction>)]
-        pub unknown: Option<UnknownAction>,
+        #[key(Rule?: OneOf<RuleAction>)]
+        pub unknown: Option<RuleAction>,
         /// Changes to the results of tools before the model reads them. Every entry that matches is applied, in order.
         #[key("results": ListOf<ResultRule>, no_value: Refuse, guard: true, example: r#"[{"tool": "bash", "redact": "sk-[A-Za-z0-9]{20,}"}, {"maxChars": 20000}]"#)]
         const level_results;

@@ -43,8 +43,8 @@ section! {
         #[key("writes"?: Flag, default: Described("either"), example: "true")]
         pub writes: Option<bool>,
         /// What `read-only` and rules with `writes: true` do with a shell command that is not known. A stricter value of an outer level wins.
-        #[key("unknown"?: OneOf<UnknownAction>, change: Some(Change::Guard), default: Described("that of the outer level, else `ask`"), example: r#""block""#)]
-        pub unknown: Option<UnknownAction>,
+        #[key("unknown"?: OneOf<RuleAction>, change: Some(Change::Guard), default: Described("that of the outer level, else `ask`"), example: r#""block""#)]
+        pub unknown: Option<RuleAction>,
         /// Regular expressions for fields of the arguments. All of them must match.
         #[key("input"?: NamedTexts, check: Some(GuardText::Regex), default: Described("any arguments"), example: r#"{"url": "^http://"}"#)]
         pub input: Vec<(String, String)>,
@@ -104,7 +104,7 @@ impl FromMap for Rule {
         }
         rule.check_companions(keys);
         if keys.is_unreadable(&Self::unknown) {
-            rule.unknown = Some(UnknownAction::Block);
+            rule.unknown = Some(RuleAction::Block);
         }
         rule.source = keys.reader.file_and_line(keys.start);
         Some(rule)
@@ -180,27 +180,15 @@ words! {
 }
 
 words! {
-    /// The effect of a rule on a matching call.
-    #[derive(Default)]
+    /// The effect of a rule on a matching call, and the decision on an unknown shell command where a rule or `read-only` forbids to
+    /// write: what is said of each is about that. The stricter one is greater.
+    #[derive(Default, PartialOrd, Ord)]
     pub enum RuleAction {
-        /// The call may run, by this level.
-        "allow" => Allow,
-        /// A person decides.
-        "ask" => Ask,
-        /// The call must not run.
-        "block" default => Block,
-    }
-}
-
-words! {
-    /// The decision on an unknown shell command, where a rule or `read-only` forbids to write. The stricter one is greater.
-    #[derive(PartialOrd, Ord)]
-    pub enum UnknownAction {
         /// It counts as a command that writes nothing.
         "allow" => Allow,
         /// The user decides. It is blocked where the user cannot be asked.
         "ask" => Ask,
         /// It counts as a command that writes.
-        "block" => Block,
+        "block" default => Block,
     }
 }

@@ -7,7 +7,7 @@ use super::guards::Guards;
 use super::phase::{Checkpoint, Phase};
 use super::result_rule::ResultRule;
 use super::rule_sets::{NamedRules, RuleSets};
-use super::rules::{OnRepeat, Rule, UnknownAction};
+use super::rules::{OnRepeat, Rule, RuleAction};
 use super::tools::ToolsMap;
 use super::trigger::{Trigger, Triggers};
 use super::workflow::{ContextMode, Workflow};
@@ -32,7 +32,7 @@ section! {
         /// A blacklist or a whitelist of tools, and rules on single calls. Rules are read before the list. `workflow_step` is always allowed.
         #[key("tools": ToolsMap, strict: true, guard: true, default: Described("all tools"), example: r#"{"blacklist": ["edit", "write"], "rules": [{"allow": "write", "path": "docs/**"}]}"#)]
         const level_tools;
-        #[key(Rule: OneOf<UnknownAction>)]
+        #[key(Rule: OneOf<RuleAction>)]
         const unknown;
         #[key(Phase: ListOf<ResultRule>)]
         const level_results;

@@ -16,7 +16,7 @@ use super::parameter::{Inputs, Parameter};
 use super::phase::{Checkpoint, Phase};
 use super::result_rule::ResultRule;
 use super::rule_sets::NamedRules;
-use super::rules::{OnRepeat, Rule, UnknownAction};
+use super::rules::{OnRepeat, Rule, RuleAction};
 use super::tools::ReadOnlyOrTools;
 use crate::definition::schema::{
     Change, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
@@ -79,8 +79,8 @@ section! {
         #[key(Phase?: TextOrTexts)]
         pub commands: Vec<String>,
         /// As in a rule.
-        #[key(Rule?: OneOf<UnknownAction>)]
-        pub unknown: Option<UnknownAction>,
+        #[key(Rule?: OneOf<RuleAction>)]
+        pub unknown: Option<RuleAction>,
         #[key(Phase: ListOf<ResultRule>)]
         const level_results;
         /// Rules on single calls in all of its phases.

@@ -60,9 +60,6 @@ const REMOVING_WORDS: &[&str] = &[
 ];
 const MOVING_WORDS: &[&str] = &["move", "mv", "rename"];
 
-/// The depth to which arguments are searched.
-const MAX_DEPTH: usize = 8;
-
 /// The effect of a tool according to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToolEffect {
@@ -116,21 +113,19 @@ pub(super) fn is_about_files(tool: &str) -> bool {
     words(tool).iter().any(|word| FILES.contains(&&**word))
 }
 
-/// Collects the texts in a value, at any depth.
-pub(super) fn all_texts<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
+/// Returns the texts in a value, at any depth.
+pub(super) fn all_texts(value: &Value) -> Vec<&str> {
     match value {
-        Value::String(text) => found.push(text),
-        Value::Array(items) => items.iter().for_each(|item| all_texts(item, found)),
-        Value::Object(fields) => fields.values().for_each(|value| all_texts(value, found)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(all_texts).collect(),
+        Value::Object(fields) => fields.values().flat_map(all_texts).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
     }
 }
 
 /// Collects the files of patches.
 fn in_patch<'a>(value: &'a Value, found: &mut Vec<PathArgument<'a>>) {
-    let mut texts = Vec::new();
-    all_texts(value, &mut texts);
-    let files = texts.into_iter().flat_map(patched_files);
+    let files = all_texts(value).into_iter().flat_map(patched_files);
     found.extend(files.map(|file| file.map_or(PathArgument::Opaque, PathArgument::Path)));
 }
 
@@ -156,7 +151,7 @@ pub(super) fn path_arguments<'a>(
     fields: &'a Map<String, Value>,
 ) -> Vec<PathArgument<'a>> {
     let mut found = Vec::new();
-    in_map(fields, 0, &mut found);
+    in_map(fields, &mut found);
     // Where a tool writes a file that it names, a patch is content.
     if matches!(tool_effect(tool), ToolEffect::Changes(_)) && !is_editor(tool) {
         for value in fields.values() {
@@ -177,7 +172,7 @@ fn is_of_patch(words: &[String]) -> bool {
     words.iter().any(|word| names.contains(&&**word))
 }
 
-fn in_map<'a>(fields: &'a Map<String, Value>, depth: usize, found: &mut Vec<PathArgument<'a>>) {
+fn in_map<'a>(fields: &'a Map<String, Value>, found: &mut Vec<PathArgument<'a>>) {
     for (key, value) in fields {
         let name = normalized(key);
         let last = last_word(key);
@@ -189,7 +184,7 @@ fn in_map<'a>(fields: &'a Map<String, Value>, depth: usize, found: &mut Vec<Path
                 _ if PATH_WORDS.contains(&&*last) => PathField::Paths,
                 _ => PathField::PathsAndOthers,
             };
-            in_path(value, field, depth, found);
+            in_path(value, field, found);
         } else if GLOBS.contains(&&*name) {
             let globs = texts(value).into_iter().flatten();
             found.extend(globs.map(PathArgument::Glob));
@@ -197,7 +192,7 @@ fn in_map<'a>(fields: &'a Map<String, Value>, depth: usize, found: &mut Vec<Path
             if is_of_patch(&words(key)) {
                 in_patch(value, found);
             }
-            in_value(value, depth, found);
+            in_value(value, found);
         }
     }
 }
@@ -217,20 +212,11 @@ enum PathField {
 }
 
 /// Collects the content of a field for paths.
-fn in_path<'a>(
-    value: &'a Value,
-    field: PathField,
-    depth: usize,
-    found: &mut Vec<PathArgument<'a>>,
-) {
+fn in_path<'a>(value: &'a Value, field: PathField, found: &mut Vec<PathArgument<'a>>) {
     let only_paths = field == PathField::Paths;
     match value {
         Value::String(text) => add_path(text, field, found),
-        Value::Array(items) if depth < MAX_DEPTH => {
-            for item in items {
-                in_path(item, field, depth + 1, found);
-            }
-        }
+        Value::Array(items) => items.iter().for_each(|item| in_path(item, field, found)),
         Value::Null | Value::Bool(_) => {}
         Value::Number(_) => found.extend(only_paths.then_some(PathArgument::Opaque)),
         Value::Object(members) if only_paths && !members.iter().any(names_file) => {
@@ -240,7 +226,7 @@ fn in_path<'a>(
             for name in names.filter(|name| !name.contains('\n')) {
                 add_path(name, field, found);
             }
-            in_value(value, depth, found);
+            in_value(value, found);
             // `directory` + `name` together are a path too.
             let is_directory =
                 |(key, value): (&String, &Value)| is_path_field(key) && value.is_string();
@@ -249,7 +235,7 @@ fn in_path<'a>(
                 found.push(PathArgument::Opaque);
             }
         }
-        Value::Object(_) | Value::Array(_) => in_value(value, depth, found),
+        Value::Object(_) => in_value(value, found),
     }
 }
 
@@ -300,17 +286,10 @@ fn path_of_uri(text: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn in_value<'a>(value: &'a Value, depth: usize, found: &mut Vec<PathArgument<'a>>) {
+fn in_value<'a>(value: &'a Value, found: &mut Vec<PathArgument<'a>>) {
     match value {
-        Value::Object(_) | Value::Array(_) if depth >= MAX_DEPTH => {
-            found.push(PathArgument::Opaque);
-        }
-        Value::Object(fields) => in_map(fields, depth + 1, found),
-        Value::Array(items) => {
-            for item in items {
-                in_value(item, depth + 1, found);
-            }
-        }
+        Value::Object(fields) => in_map(fields, found),
+        Value::Array(items) => items.iter().for_each(|item| in_value(item, found)),
         Value::String(text) => {
             // A text may start with `File:` without being a URI.
             let is_uri = |text: &str| text.trim().as_bytes().get(5) == Some(&b'/');

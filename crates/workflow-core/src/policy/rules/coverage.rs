@@ -3,7 +3,7 @@
 //! The checks, the description for the model and the advice ask this one function.
 
 use super::known::Known;
-use crate::definition::{Rule, RuleAction, UnknownAction};
+use crate::definition::{Rule, RuleAction};
 use crate::pattern::names_match;
 
 /// Tools that change a file with every call.
@@ -28,7 +28,7 @@ impl Rule {
             && other.action != RuleAction::Allow
             && !self.is_unconditional();
         let has_input = self.input.iter().all(|field| other.input.contains(field));
-        let skips_unknown = self.unknown == Some(UnknownAction::Allow);
+        let skips_unknown = self.unknown == Some(RuleAction::Allow);
         let is_all = conditions.iter().all(|known| *known == Known::Yes);
         if is_all && has_input && !matches_less && !skips_unknown {
             Known::Yes

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::read_only::ReadOnly;
-use crate::definition::{Rule, Tier, ToolAccess, UnknownAction};
+use crate::definition::{Rule, RuleAction, Tier, ToolAccess};
 use crate::run::meaning;
 
 /// The rules of one level.
@@ -20,7 +20,7 @@ pub struct LevelRules<'a> {
     /// The paths and commands that are open, if it is read-only.
     pub read_only: Option<ReadOnly<'a>>,
     /// The decision on unknown shell commands, if given.
-    pub unknown: Option<UnknownAction>,
+    pub unknown: Option<RuleAction>,
 }
 
 impl LevelRules<'_> {

@@ -29,7 +29,7 @@ mod shell_lines;
 
 use std::sync::Arc;
 
-use crate::definition::{RuleAction, ToolAccess, UnknownAction};
+use crate::definition::{RuleAction, ToolAccess};
 use crate::policy::tool_list::{STEP_TOOL, VisibleTools};
 
 pub use call::Call;
@@ -63,7 +63,7 @@ struct CompiledLevel {
     /// A description of what is allowed, for a call that the list blocks.
     allowed: String,
     /// The strictest decision on unknown commands that this level or one around it gives.
-    unknown: Option<UnknownAction>,
+    unknown: Option<RuleAction>,
 }
 
 impl Rules {
@@ -159,7 +159,7 @@ impl Rules {
 }
 
 impl CompiledLevel {
-    fn new(level: &LevelRules<'_>, unknown: Option<UnknownAction>) -> Self {
+    fn new(level: &LevelRules<'_>, unknown: Option<RuleAction>) -> Self {
         let rules = level.rules.iter().cloned().map(CompiledRule::new);
         let read_only = level.read_only.iter();
         let read_only = read_only.map(|open| CompiledRule::read_only(&level.name, open));
@@ -174,22 +174,20 @@ impl CompiledLevel {
     }
 
     /// Returns the decision on a call that a rule forbids only because a shell command is unknown.
-    fn on_unknown(&self, of_rule: Option<UnknownAction>) -> UnknownAction {
-        let action = of_rule.or(self.unknown).unwrap_or(UnknownAction::Ask);
+    fn on_unknown(&self, of_rule: Option<RuleAction>) -> RuleAction {
+        let action = of_rule.or(self.unknown).unwrap_or(RuleAction::Ask);
         self.unknown.map_or(action, |outer| outer.max(action))
     }
 
     fn decide(&self, call: &Call<'_>) -> Decision<'_> {
         for found in &self.rules {
+            let unknown = || Some(self.on_unknown(found.rule.unknown));
             let action = match found.matches(call) {
-                Known::No => continue,
-                Known::Yes => found.rule.action,
-                Known::Unknown => match self.on_unknown(found.rule.unknown) {
-                    UnknownAction::Allow => continue,
-                    UnknownAction::Ask => RuleAction::Ask,
-                    UnknownAction::Block => RuleAction::Block,
-                },
+                Known::No => None,
+                Known::Yes => Some(found.rule.action),
+                Known::Unknown => unknown().filter(|action| *action != RuleAction::Allow),
             };
+            let Some(action) = action else { continue };
             let denial = || Denial {
                 in_workflow: self.in_workflow,
                 allowed: found.allowed(call, &self.allowed_by_rules(call)).into(),

@@ -74,11 +74,9 @@ fn written(call: &Call<'_>) -> Option<String> {
         return Some(path.path.replace('\0', "…"));
     }
     // A tool that changes files may name them in any field.
-    let mut texts = Vec::new();
     let fields = call.fields().filter(|_| changes_files);
-    for value in fields.into_iter().flat_map(Map::values) {
-        all_texts(value, &mut texts);
-    }
+    let values = fields.into_iter().flat_map(Map::values);
+    let mut texts: Vec<&str> = values.flat_map(all_texts).collect();
     texts.retain(|text| !text.is_empty() && text.len() <= MAX_PATH_BYTES && !text.contains('\n'));
     texts.truncate(MAX_TEXTS);
     let texts = texts.into_iter();

@@ -132,30 +132,24 @@ impl ActiveRun {
         paused.take_if(|reason| *reason == PauseReason::Approval);
     }
 
-    /// Closes the approval request and persists that.
+    /// Closes the open approval request and persists that.
     pub(crate) fn drop_approval(&mut self, out: &mut Effects) {
-        self.clear_approval(out);
-        self.persist_counters(out);
+        if self.record.approval_request.is_some() {
+            self.clear_approval(out);
+            self.persist_counters(out);
+        }
     }
 
     /// Forgets an answer that leads nowhere now. The question is asked anew when the phase is left again.
     pub(crate) fn forget_answer(&mut self, out: &mut Effects) {
         if self.user_answer.take().is_some() {
-            self.drop_open_approval(out);
-        }
-    }
-
-    /// Closes an approval request after a failed gate, because the code will change.
-    pub(crate) fn drop_open_approval(&mut self, out: &mut Effects) {
-        if self.record.approval_request.is_some() {
             self.drop_approval(out);
         }
     }
 
     /// Closes an approval request that exists only as a dialog.
     pub(crate) fn clear_dialog_approval(&mut self, out: &mut Effects) {
-        let is_paused = self.record.counters.paused == Some(PauseReason::Approval);
-        if self.record.approval_request.is_some() && !is_paused {
+        if self.record.approval_request.is_some() && !self.is_paused_for(PauseReason::Approval) {
             self.clear_approval(out);
         }
     }

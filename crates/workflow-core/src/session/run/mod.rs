@@ -350,7 +350,7 @@ impl ActiveRun {
         if self.progress.data.handed_over.leads_as(&before) {
             return;
         }
-        self.drop_open_approval(out);
+        self.drop_approval(out);
         if let Ok(phase) = &mut self.phase {
             phase.write_question(&self.progress, &self.in_force.catalog);
         }
