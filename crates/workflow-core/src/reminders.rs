@@ -147,10 +147,7 @@ impl ContinueCounters {
 }
 
 fn reached(bound: Bound, count: u32) -> bool {
-    match bound {
-        Bound::Times(times) => count >= times,
-        Bound::Unlimited => false,
-    }
+    bound.times().is_some_and(|times| count >= times)
 }
 
 /// Returns true if the text ends in a question; closing marks and spaces after it do not count.

@@ -89,6 +89,18 @@ pub(crate) fn join<T: AsRef<str>>(texts: impl IntoIterator<Item = T>, separator:
     joined
 }
 
+/// The first ones of some texts; of more, what `others` says of their number.
+pub(crate) fn few(
+    mut texts: Vec<String>,
+    most: usize,
+    others: impl FnOnce(usize) -> String,
+) -> Vec<String> {
+    let hidden = texts.len().saturating_sub(most);
+    texts.truncate(most);
+    texts.extend((hidden > 0).then(|| others(hidden)));
+    texts
+}
+
 /// Items as part of a sentence; the last two are joined by this word.
 pub(crate) fn joined<T: AsRef<str>>(items: &[T], last: &str) -> String {
     let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();

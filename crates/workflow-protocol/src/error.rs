@@ -6,12 +6,13 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::version::PROTOCOL_VERSION;
 
-/// Declares [`Kind`]: a row a kind, with its code, its name on the wire and its meaning.
+/// Declares [`Kind`]: a row a kind, with its code and its meaning.
 macro_rules! kinds {
-    ($($(#[doc = $doc:literal])+ $kind:ident = $code:literal, $name:literal;)*) => {
+    ($($(#[doc = $doc:literal])+ $kind:ident = $code:literal;)*) => {
         /// The stable name of the reason for refusing a call.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
         #[serde(rename_all = "camelCase")]
@@ -32,14 +33,6 @@ macro_rules! kinds {
                 }
             }
 
-            /// The stable name, `error.data.kind` on the wire.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$kind => $name,)*
-                }
-            }
-
             /// The meaning of the kind, in one sentence.
             #[must_use]
             pub const fn meaning(self) -> &'static str {
@@ -53,33 +46,42 @@ macro_rules! kinds {
 
 kinds! {
     /// The line is not JSON.
-    ParseError = -32700, "parseError";
+    ParseError = -32700;
     /// The line is JSON, but not a message of the protocol: a batch, for example.
-    InvalidRequest = -32600, "invalidRequest";
+    InvalidRequest = -32600;
     /// There is no such method.
-    MethodNotFound = -32601, "methodNotFound";
+    MethodNotFound = -32601;
     /// The parameters do not fit; `path` says where.
-    InvalidParams = -32602, "invalidParams";
+    InvalidParams = -32602;
     /// The sidecar failed on this call. It continues with the next one.
-    Internal = -32603, "internal";
+    Internal = -32603;
     /// The call came before `initialize`.
-    NotInitialized = -32050, "notInitialized";
+    NotInitialized = -32050;
     /// `initialize` came a second time.
-    AlreadyInitialized = -32051, "alreadyInitialized";
+    AlreadyInitialized = -32051;
     /// The sidecar does not speak this version of the protocol; `supported` says which ones it does.
-    UnsupportedVersion = -32052, "unsupportedVersion";
+    UnsupportedVersion = -32052;
     /// There is no such session: it was not started with `hook/session_start`, or it has ended.
-    UnknownSession = -32053, "unknownSession";
+    UnknownSession = -32053;
     /// The manifest has no such tool.
-    UnknownTool = -32054, "unknownTool";
+    UnknownTool = -32054;
     /// The manifest has no such command.
-    UnknownCommand = -32055, "unknownCommand";
+    UnknownCommand = -32055;
     /// The line is longer than the limit and was skipped.
-    LineTooLong = -32056, "lineTooLong";
+    LineTooLong = -32056;
     /// The clock is the system's and cannot be advanced.
-    ClockIsNotVirtual = -32057, "clockIsNotVirtual";
+    ClockIsNotVirtual = -32057;
     /// Too many sessions are open: end some with `hook/session_shutdown`.
-    TooManySessions = -32058, "tooManySessions";
+    TooManySessions = -32058;
+}
+
+impl Kind {
+    /// The stable name, `error.data.kind` on the wire.
+    #[must_use]
+    pub fn name(self) -> String {
+        let name = json!(self);
+        name.as_str().unwrap_or_default().to_owned()
+    }
 }
 
 /// A refused call: the `error` object of a JSON-RPC response.

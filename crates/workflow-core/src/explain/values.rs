@@ -137,10 +137,8 @@ fn auto_continue(rows: &mut Rows<'_>) {
 }
 
 fn bound(bound: Bound) -> Value {
-    match bound {
-        Bound::Times(times) => Value::Count(times.into()),
-        Bound::Unlimited => "unlimited".into(),
-    }
+    let times = bound.times().map(|times| Value::Count(times.into()));
+    times.unwrap_or_else(|| "unlimited".into())
 }
 
 /// The gate, the approval and the outcomes with which the phase is left, and where to.

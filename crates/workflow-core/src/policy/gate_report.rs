@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use crate::definition::Gate;
+use crate::text;
 
 /// The result of one check of a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,10 +120,9 @@ impl Report {
     }
 }
 
-/// Returns the message to the agent about a gate that passed.
-pub(crate) fn passed(reports: &[Report]) -> String {
-    let lines: Vec<String> = reports.iter().map(Report::describe).collect();
-    lines.join("\n")
+/// The reports as lines of a list: of a gate that passed, all that is said of it.
+pub(crate) fn listed(reports: &[Report]) -> String {
+    text::join(reports.iter().map(Report::describe), "\n")
 }
 
 /// The index of the check that failed; `None` if the gate passed, or could not be checked.
@@ -140,8 +140,7 @@ pub(crate) fn not_passed(place: &str, reports: &[Report], what_to_do: &str) -> S
         Some(_) => "✗ Gate failed",
         None => "⚠️ Gate not checked",
     };
-    let lines: Vec<String> = reports.iter().map(Report::describe).collect();
-    let text = format!("{head}: {named}. {place}\n\n{}", lines.join("\n"));
+    let text = format!("{head}: {named}. {place}\n\n{}", listed(reports));
     if what_to_do.is_empty() {
         return text;
     }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{Path, Position, RunState};
 use crate::definition::{Catalog, Condition, PhaseEntry, Subject, Workflow};
+use crate::text;
 
 /// A run: its state, and the data that it has collected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -294,10 +295,8 @@ fn scope_key(path: &Path) -> String {
     let segments = path.segments();
     let (innermost, around) = segments.split_last().expect("a path is never empty");
     let around = around.iter();
-    let around: Vec<String> = around
-        .map(|segment| format!("{}:{}/", segment.workflow_key, segment.phase_index))
-        .collect();
-    around.concat() + &innermost.workflow_key
+    let around = around.map(|around| format!("{}:{}/", around.workflow_key, around.phase_index));
+    around.collect::<String>() + &innermost.workflow_key
 }
 
 /// The key of the visits of a phase in the innermost scope of a path.
@@ -318,10 +317,7 @@ fn text_of(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => NOT_GIVEN.to_owned(),
         Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(items)) => {
-            let items: Vec<String> = items.iter().map(|item| text_of(Some(item))).collect();
-            items.join(", ")
-        }
+        Some(Value::Array(items)) => text::join(items.iter().map(|item| text_of(Some(item))), ", "),
         Some(value) => value.to_string(),
     }
 }

@@ -3,6 +3,7 @@
 use crate::definition::{Catalog, Condition, Phase, PhaseEntry, Workflow};
 
 use super::RunState;
+use crate::text;
 
 /// The reason why a run does not fit its definitions, as people read it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -130,12 +131,7 @@ impl<'c> Position<'c> {
     /// The workflow names from the root to the innermost scope.
     #[must_use]
     pub fn breadcrumb(&self) -> String {
-        let names: Vec<&str> = self
-            .levels
-            .iter()
-            .map(|level| level.workflow.name.as_str())
-            .collect();
-        names.join(" > ")
+        text::join(self.levels.iter().map(|level| &level.workflow.name), " > ")
     }
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Path;
 use crate::definition::Budget;
+use crate::text;
 use crate::types::Millis;
 
 const MINUTE: u64 = 60_000;
@@ -196,8 +197,7 @@ impl Budget {
     #[must_use]
     pub fn describe(&self) -> String {
         let unused = ScopeUsage::default();
-        let limits: Vec<String> = unused.shares(self).map(|share| share.limit()).collect();
-        limits.join(", ")
+        text::join(unused.shares(self).map(|share| share.limit()), ", ")
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::policy::gate_report::Report;
+use crate::text;
 
 /// Counts of what happened in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -44,13 +45,10 @@ impl Tally {
     /// The counts as people read them, without those that are nothing.
     pub(crate) fn describe(&self) -> Vec<String> {
         let counts = [(self.passed, "passed"), (self.failed, "failed")];
-        let checks: Vec<String> = counts
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!("{count} {what}"))
-            .collect();
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let checks = text::join(counts.map(|(count, what)| format!("{count} {what}")), ", ");
         let parts = [
-            (!checks.is_empty()).then(|| format!("checks: {}", checks.join(", "))),
+            (!checks.is_empty()).then(|| format!("checks: {checks}")),
             (self.blocked > 0).then(|| format!("blocked calls: {}", self.blocked)),
             (self.overridden > 0).then(|| format!("skipped by you: {}", self.overridden)),
         ];

@@ -127,7 +127,9 @@ impl Session {
                     self.count_blocked();
                 }
             }
-            Topic::Trust | Topic::Approval => self.on_exit_answer(Some(answer)),
+            Topic::Trust(_) | Topic::Approval | Topic::Comment(_) => {
+                self.on_exit_answer(topic, Some(answer));
+            }
             Topic::StartTrust(commands) if confirmed => {
                 self.out.perform(Effect::TrustCommands { commands });
             }
@@ -192,7 +194,9 @@ impl Session {
                     .end_question(call, "the session ended", &mut self.out);
             }
             (Topic::ToolCall(call), Withdrawn(why)) => call.end(why, &mut self.out),
-            (Topic::Trust | Topic::Approval, TimedOut(_)) => self.on_exit_answer(None),
+            (topic @ (Topic::Trust(_) | Topic::Approval | Topic::Comment(_)), TimedOut(_)) => {
+                self.on_exit_answer(topic, None);
+            }
             (Topic::StartTrust(_), TimedOut(_)) => decline_commands(&mut self.out),
             (Topic::Move(pending), TimedOut(notice)) => {
                 settle(pending.request, Notice::warning(notice), &mut self.out);
@@ -220,8 +224,9 @@ impl Session {
                     .inform(format!("{notice} The agent waits: any message resumes it."));
             }
             (
-                Topic::Trust
+                Topic::Trust(_)
                 | Topic::Approval
+                | Topic::Comment(_)
                 | Topic::StartTrust(_)
                 | Topic::Move(_)
                 | Topic::Triggers(_)

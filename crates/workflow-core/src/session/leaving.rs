@@ -184,13 +184,13 @@ impl Session {
     }
 
     /// Continues with the answer to the open question; `None` if it timed out.
-    pub(super) fn on_exit_answer(&mut self, answer: Option<Answer<'_>>) {
+    pub(super) fn on_exit_answer(&mut self, about: Topic, answer: Option<Answer<'_>>) {
         let is_question = |awaited: &Awaited| awaited.question().is_some();
-        let Some((mut exit, awaited)) = self.exit.take(is_question, &mut self.out) else {
+        let Some((mut exit, _)) = self.exit.take(is_question, &mut self.out) else {
             return;
         };
-        let next = match (awaited, answer) {
-            (Awaited::Trust { commands, .. }, Some(Answer::Confirmed(true))) => {
+        let next = match (about, answer) {
+            (Topic::Trust(commands), Some(Answer::Confirmed(true))) => {
                 // The yes is about the commands that were shown: if they changed since, the question is repeated.
                 let mut untrusted = self.commands_to_trust();
                 if untrusted == commands {
@@ -199,12 +199,12 @@ impl Session {
                 self.out.perform(Effect::TrustCommands { commands });
                 self.run_gate(untrusted)
             }
-            (Awaited::Trust { .. }, answer) => {
+            (Topic::Trust(_), answer) => {
                 let why = answer.map_or(TIMED_OUT, |_| "the user did not agree");
                 self.end_untrusted_gate(&mut exit, why)
             }
             // The decision is made; a dialog that is dismissed leaves out the comment only.
-            (Awaited::Comment { choice, .. }, answer) => {
+            (Topic::Comment(choice), answer) => {
                 let comment = match answer {
                     Some(Answer::Chosen(comment)) => trim(comment),
                     _ => "",
@@ -266,8 +266,8 @@ impl Session {
         let text = project.map(|project| project.question(&about, answers));
         self.close_start_trust();
         let text = text.unwrap_or_default();
-        let question = self.questions.ask(Topic::Trust, text, &mut self.out);
-        Awaited::Trust { question, commands }
+        let topic = Topic::Trust(commands);
+        Awaited::Trust(self.questions.ask(topic, text, &mut self.out))
     }
 
     fn commands_to_trust(&self) -> Vec<RunCheck> {
@@ -378,7 +378,7 @@ impl Session {
             ..Question::new(approval.ask, message)
         };
         let question = self.questions.ask(Topic::Approval, text, &mut self.out);
-        Ok(Awaited::Approval { question })
+        Ok(Awaited::Approval(question))
     }
 
     /// Shows the code of the open approval request to the user.
@@ -411,10 +411,8 @@ impl Session {
             placeholder: Some("may be empty".to_owned()),
             ..Question::new(title, String::new())
         };
-        Awaited::Comment {
-            question: self.questions.ask(Topic::Approval, text, &mut self.out),
-            choice: choice.to_owned(),
-        }
+        let topic = Topic::Comment(choice.to_owned());
+        Awaited::Approval(self.questions.ask(topic, text, &mut self.out))
     }
 
     /// Applies the user's decision and its comment: the first choice approves.

@@ -4,7 +4,6 @@
 
 use super::controls::Control;
 use crate::condition::RunCondition;
-use crate::definition::RunCheck;
 use crate::effect::{Effects, Mark, ToolAnswer};
 use crate::policy::gate_report::Report;
 use crate::run::Actor;
@@ -46,18 +45,10 @@ pub(crate) enum Leaver {
 pub(crate) enum Awaited {
     /// The gate.
     Gate { gate: GateRunId, in_widget: bool },
-    /// The user's trust in the commands of the gate.
-    Trust {
-        question: QuestionId,
-        commands: Vec<RunCheck>,
-    },
-    /// The user's approval.
-    Approval { question: QuestionId },
-    /// The user's comment on this choice.
-    Comment {
-        question: QuestionId,
-        choice: String,
-    },
+    /// The answer to the question for trust in the commands of the gate.
+    Trust(QuestionId),
+    /// The answer to the question for approval, or for a comment on it.
+    Approval(QuestionId),
     /// The decision that was made outside of the host.
     Decision {
         /// The reason why the run pauses if none was made; without one the user is asked.
@@ -148,11 +139,9 @@ impl PhaseExit {
     /// What leaving the phase waits for; `None` if no exit is in progress.
     pub(super) fn condition(&self) -> Option<RunCondition> {
         Some(match self.0.as_ref()?.1 {
-            Awaited::Trust { .. } => RunCondition::AwaitsTrust,
+            Awaited::Trust(_) => RunCondition::AwaitsTrust,
             Awaited::Gate { .. } => RunCondition::RunningGate,
-            Awaited::Approval { .. } | Awaited::Comment { .. } | Awaited::Decision { .. } => {
-                RunCondition::AwaitsApproval
-            }
+            Awaited::Approval(_) | Awaited::Decision { .. } => RunCondition::AwaitsApproval,
         })
     }
 
@@ -185,15 +174,13 @@ impl Awaited {
 
     /// True for a question for approval.
     pub(super) fn is_approval(&self) -> bool {
-        matches!(self, Self::Approval { .. } | Self::Comment { .. })
+        matches!(self, Self::Approval(_))
     }
 
     /// The open question.
     pub(super) fn question(&self) -> Option<QuestionId> {
         match self {
-            Self::Trust { question, .. }
-            | Self::Approval { question }
-            | Self::Comment { question, .. } => Some(*question),
+            Self::Trust(question) | Self::Approval(question) => Some(*question),
             Self::Gate { .. } | Self::Decision { .. } => None,
         }
     }

@@ -3,6 +3,7 @@
 use crate::definition::{Settings, SettingsStatus};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::effect::Effects;
+use crate::text;
 use crate::types::Severity;
 
 /// Problems in one notification.
@@ -40,13 +41,8 @@ fn summary(diagnostics: &[Diagnostic]) -> String {
     let is_serious =
         |problem: &&Diagnostic| problem.severity == Severity::Error || is_about_run(problem.code);
     let serious = diagnostics.iter().filter(is_serious);
-    let mut lines: Vec<String> = serious.map(ToString::to_string).collect();
-    if lines.len() > MAX_SHOWN {
-        let more = lines.len() - MAX_SHOWN;
-        lines.truncate(MAX_SHOWN);
-        lines.push(format!("… and {more} more"));
-    }
-    lines.join("\n")
+    let lines = serious.map(ToString::to_string).collect();
+    text::few(lines, MAX_SHOWN, |more| format!("… and {more} more")).join("\n")
 }
 
 /// Returns true for a problem with the session's run, which is shown even if the run continues.

@@ -52,12 +52,14 @@ pub(crate) enum Topic {
     Start(PendingStart),
     /// A tool call.
     ToolCall(PendingCall),
-    /// Trust in the commands of a gate.
-    Trust,
+    /// Trust in these commands of a gate.
+    Trust(Vec<RunCheck>),
     /// Trust in these commands of a run that has started.
     StartTrust(Vec<RunCheck>),
     /// Approval to leave a phase.
     Approval,
+    /// The user's comment on this choice.
+    Comment(String),
     /// A move of the run that passes gates or approvals over.
     Move(Box<PendingMove>),
     /// A restore of the code, before a conversation goes back.
@@ -98,8 +100,8 @@ impl Topic {
         match self {
             Self::Start(_) => "No workflow was started.",
             Self::ToolCall(_) => "The call was not allowed.",
-            Self::Trust | Self::StartTrust(_) => "Nothing was trusted, and no command was run.",
-            Self::Approval => "Nothing was approved.",
+            Self::Trust(_) | Self::StartTrust(_) => "Nothing was trusted, and no command was run.",
+            Self::Approval | Self::Comment(_) => "Nothing was approved.",
             Self::Move(_) => "The workflow was not moved.",
             Self::Restore { .. } => "The code was not changed.",
             Self::Triggers(_) => "The triggers of the project are not watched.",

@@ -13,7 +13,7 @@ use super::run::{ActiveRun, Move, leads_back};
 use crate::definition::Phase;
 use crate::diagnostic::visible;
 use crate::effect::{AnswerKind, Question, ToolAnswer};
-use crate::policy::gate_report::{self, Report, passed};
+use crate::policy::gate_report::{self, Report};
 use crate::run::{
     Actor, RunData, RunProgress, RunState, TransitionError, VisitLimit, cancel, repeat,
 };
@@ -279,7 +279,10 @@ fn done(from: &str, text: String) -> ToolAnswer {
 /// Adds the reports of the gate that passed to the answer, after the line with the move.
 pub(crate) fn with_reports(mut answer: ToolAnswer, reports: &[Report]) -> ToolAnswer {
     if !reports.is_empty() {
-        add_to_move(&mut answer, &format!("\n\n{}", passed(reports)));
+        add_to_move(
+            &mut answer,
+            &format!("\n\n{}", gate_report::listed(reports)),
+        );
         answer.details["gate"] = json!(reports);
     }
     answer

@@ -113,7 +113,11 @@ impl CallGuard {
             Some(phase) => phase.denial_reason(&denial, call.tool()),
             None => reason(&denial, call.tool(), None),
         };
-        let denied = denied(&denial, call.tool());
+        let denied = Denied {
+            tool: call.tool().to_owned(),
+            level: denial.level.to_owned(),
+            rule: denial.rule.map_or("", |rule| &rule.source).to_owned(),
+        };
         if denial.rule.is_none() {
             self.repeated = None;
             out.denied.push(denied);
@@ -353,15 +357,6 @@ fn below(value: &Value, indent: usize) -> Option<String> {
         format!("{spaces}{name}:{space}{value}")
     });
     (!inside.is_empty()).then(|| text::join(lines, "\n"))
-}
-
-/// A denial for statistics.
-fn denied(denial: &Denial<'_>, tool: &str) -> Denied {
-    Denied {
-        tool: tool.to_owned(),
-        level: denial.level.to_owned(),
-        rule: denial.rule.map_or("", |rule| &rule.source).to_owned(),
-    }
 }
 
 /// Arguments in a question to a person: the whole text, or its beginning and end and the length of the middle.

@@ -82,9 +82,9 @@ fn errors() -> Map<String, Value> {
         let object = json!({
             "code": kind.code(),
             "message": kind.meaning(),
-            "data": { "kind": kind.name() },
+            "data": { "kind": kind },
         });
-        (kind.name().to_owned(), object)
+        (kind.name(), object)
     };
     Kind::ALL.iter().map(error).collect()
 }

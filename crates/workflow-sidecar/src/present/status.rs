@@ -4,7 +4,6 @@ use std::fmt::Display;
 
 use clap::builder::styling::Style;
 use serde::Serialize;
-use workflow_core::definition::Bound;
 use workflow_core::diagnostic::{shown, visible};
 use workflow_core::reminders::PauseReason;
 use workflow_core::run::restore;
@@ -189,10 +188,7 @@ impl<'a> RunStatus<'a> {
                 phase_id: &phase.phase.id,
                 phase_name: &phase.phase.name,
                 status_line: &phase.status,
-                max_reminders: match phase.auto_continue.max {
-                    Bound::Times(times) => Some(times),
-                    Bound::Unlimited => None,
-                },
+                max_reminders: phase.auto_continue.max.times(),
                 waits: Some(phase.auto_continue.wait),
                 outcomes: &phase.outcomes,
             }),

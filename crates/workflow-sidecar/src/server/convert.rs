@@ -4,8 +4,6 @@
 
 mod state;
 
-use std::collections::HashMap;
-
 use serde_json::value::to_raw_value;
 use workflow_core::Effects;
 use workflow_core::definition::{Listing, LoadOutcome, Loaded, PhaseEntry, Tier, Workflow};
@@ -55,20 +53,15 @@ pub(super) fn tool_execute_result(answer: ToolAnswer, out: Effects) -> protocol:
 
 /// The workflows in force. Those that were left out are in the diagnostics, with what is wrong with them.
 pub(super) fn workflow_list_result(loaded: &Loaded) -> protocol::WorkflowListResult {
-    let in_force = loaded.index.iter();
-    let in_force = in_force.filter(|listing| listing.outcome == LoadOutcome::Loaded);
-    let listings: HashMap<&str, &Listing> = in_force
-        .map(|listing| (listing.key.as_str(), listing))
-        .collect();
+    let summary = |workflow: &Workflow| {
+        let mut listings = loaded.index.iter();
+        let is_it = |listing: &&Listing| {
+            listing.outcome == LoadOutcome::Loaded && listing.key == workflow.key
+        };
+        Some(workflow_summary(workflow, listings.find(is_it)?))
+    };
     protocol::WorkflowListResult {
-        workflows: loaded
-            .catalog
-            .iter()
-            .filter_map(|workflow| {
-                let listing = listings.get(workflow.key.as_str())?;
-                Some(workflow_summary(workflow, listing))
-            })
-            .collect(),
+        workflows: loaded.catalog.iter().filter_map(summary).collect(),
         diagnostics: loaded.diagnostics.clone(),
         actions: Vec::new(),
     }

@@ -119,6 +119,17 @@ pub enum Bound {
     Unlimited,
 }
 
+impl Bound {
+    /// The limit, if there is one.
+    #[must_use]
+    pub fn times(self) -> Option<u32> {
+        match self {
+            Self::Times(times) => Some(times),
+            Self::Unlimited => None,
+        }
+    }
+}
+
 /// A whole number, or `unlimited`.
 pub(crate) struct AtMost;
 

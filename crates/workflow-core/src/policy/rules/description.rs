@@ -8,6 +8,7 @@ use super::level_rules::LevelRules;
 use super::reason::{input, tool_names};
 use crate::definition::{Rule, RuleAction, ToolAccess};
 use crate::policy::tool_list::STEP_TOOL;
+use crate::text::{few, joined};
 
 /// Rules that are described one by one; of more, the number.
 const MAX_RULES: usize = 24;
@@ -26,13 +27,8 @@ impl<'a> Description<'a> {
         let mut clauses = self.read_only();
         clauses.extend(self.lists());
         let rules = self.0.iter().flat_map(|level| self.rules(level));
-        let mut rules: Vec<String> = rules.collect();
-        let hidden = rules.len().saturating_sub(MAX_RULES);
-        rules.truncate(MAX_RULES);
-        if hidden > 0 {
-            rules.push(format!("{hidden} more rules"));
-        }
-        clauses.extend(rules);
+        let more = |hidden| format!("{hidden} more rules");
+        clauses.extend(few(rules.collect(), MAX_RULES, more));
         (!clauses.is_empty()).then(|| clauses.join("; "))
     }
 
@@ -283,18 +279,12 @@ fn action(rule: &Rule) -> String {
 }
 
 fn patterns(all: &[String]) -> String {
-    let mut quoted: Vec<String> = all
-        .iter()
-        .take(MAX_PATTERNS)
-        .map(|pattern| match pattern.as_str() {
-            "./**" => "this project".to_owned(),
-            pattern => format!("`{pattern}`"),
-        })
-        .collect();
-    if all.len() > MAX_PATTERNS {
-        quoted.push(format!("{} more", all.len() - MAX_PATTERNS));
-    }
-    crate::text::joined(&quoted, "or")
+    let quoted = all.iter().map(|pattern| match pattern.as_str() {
+        "./**" => "this project".to_owned(),
+        pattern => format!("`{pattern}`"),
+    });
+    let more = |hidden| format!("{hidden} more");
+    joined(&few(quoted.collect(), MAX_PATTERNS, more), "or")
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::known::Known;
 use serde::Serialize;
 
 use crate::diagnostic::shown;
+use crate::text::few;
 
 /// The number of findings that are displayed.
 const MAX_SHOWN: usize = 3;
@@ -168,12 +169,7 @@ pub(super) fn describe(findings: &[LineFinding<'_>]) -> String {
         findings.iter().partition(|finding| finding.is_unknown());
     let all = certain.into_iter().chain(unknown);
     texts.extend(all.filter_map(LineFinding::describe));
-    let hidden = texts.len().saturating_sub(MAX_SHOWN);
-    texts.truncate(MAX_SHOWN);
-    if hidden > 0 {
-        texts.push(format!("And {hidden} more."));
-    }
-    texts.join(" ")
+    few(texts, MAX_SHOWN, |hidden| format!("And {hidden} more.")).join(" ")
 }
 
 fn describe_write(write: &FileWrite) -> String {

@@ -5,7 +5,7 @@ use super::texts::no_definition;
 use crate::definition::{Catalog, Phase, PhaseEntry, Workflow};
 use crate::diagnostic::{shown, visible};
 use crate::effect::Question;
-use crate::policy::gate_report::Report;
+use crate::policy::gate_report::{Report, listed};
 use crate::run::{RunProgress, TransitionError, UserMove, advance, entry_name, jump, phase_name};
 use crate::session::phase::ResolvedPhase;
 use crate::session::run::{ActiveRun, Move, leads_back};
@@ -91,11 +91,10 @@ pub(crate) fn not_passed(
     reports: &[Report],
     left_out: &[String],
 ) -> Question {
-    let reports = text::join(reports.iter().map(Report::describe), "\n");
     let question = passes_over(phase, next, left_out);
     Question {
         title: format!("Leave {} although its gate did not pass?", phase.phase.name),
-        message: format!("{reports}\n\n{}", question.message),
+        message: format!("{}\n\n{}", listed(reports), question.message),
         ..question
     }
 }

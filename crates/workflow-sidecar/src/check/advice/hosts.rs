@@ -42,10 +42,8 @@ pub(crate) const HOOKS_CANNOT: [(&[&str], (&str, &str), &str); 9] = [
 
 /// The reminders after which a host ends the work itself, if they are fewer than these.
 pub(crate) fn ends_before(host: &HookHost, max: Bound) -> Option<u32> {
-    host.most_reminders.filter(|most| match max {
-        Bound::Times(times) => times > *most,
-        Bound::Unlimited => true,
-    })
+    let most = host.most_reminders;
+    most.filter(|most| max.times().is_none_or(|times| times > *most))
 }
 
 /// Returns what these hosts cannot do of everything that was loaded.

@@ -1,6 +1,5 @@
 //! Conversion of the state of a session.
 
-use workflow_core::definition::Bound;
 use workflow_core::reminders::ContinueCounters;
 use workflow_core::session::View;
 use workflow_protocol as protocol;
@@ -46,19 +45,12 @@ pub(crate) fn session_state_result(view: Option<View<'_>>) -> protocol::SessionS
         });
         result.reminders = Some(protocol::Reminders {
             count: counters.reminders,
-            max: times(phase.auto_continue.max),
+            max: phase.auto_continue.max.times(),
             stale: counters.stale,
-            max_stale: times(phase.auto_continue.max_stale),
+            max_stale: phase.auto_continue.max_stale.times(),
         });
     }
     result
-}
-
-fn times(bound: Bound) -> Option<u32> {
-    match bound {
-        Bound::Times(times) => Some(times),
-        Bound::Unlimited => None,
-    }
 }
 
 /// The reason for a pause, by name.
