@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use ecosystem::{Ecosystem, OTHER};
+use print::project_path;
 use test_command::ProjectFiles;
 use workflow_core::diagnostic::shown;
 
@@ -33,21 +34,11 @@ pub(crate) struct WrittenTemplate {
     pub(crate) keys: Vec<String>,
     /// All files, relative to the project.
     pub(crate) files: Vec<PathBuf>,
-    pub(crate) schema: SchemaState,
+    /// What happened to the schema file for editors; `None` if it was there.
+    pub(crate) schema: Option<String>,
     /// The command that runs tests, and the files that contain it.
     pub(crate) tests: TestCommand,
     pub(crate) files_with_tests: Vec<PathBuf>,
-}
-
-/// The state of the schema file for editors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SchemaState {
-    /// It was written.
-    Written,
-    /// It existed.
-    Same,
-    /// One of another version exists and was kept.
-    Other,
 }
 
 /// The directory of workflows in a project.
@@ -182,13 +173,18 @@ fn with_schema_line(path: &Path, text: &str) -> String {
     }
 }
 
-fn write_schema(project: &Path, schema: &str) -> Result<SchemaState> {
+/// Writes the schema file for editors, and says so; one of another version is kept.
+fn write_schema(project: &Path, schema: &str) -> Result<Option<String>> {
     let path = project.join(SCHEMA);
+    let shown = project_path(project, Path::new(SCHEMA));
     match fs::read(&path) {
-        Ok(existing) if existing == schema.as_bytes() => Ok(SchemaState::Same),
-        Ok(_) => Ok(SchemaState::Other),
+        Ok(existing) if existing == schema.as_bytes() => Ok(None),
+        Ok(_) => Ok(Some(format!(
+            "kept {shown} of another version: `workflow-sidecar schema workflow > {shown}` updates it"
+        ))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            create(&path, schema).map(|()| SchemaState::Written)
+            create(&path, schema)?;
+            Ok(Some(format!("wrote {shown}, for your editor")))
         }
         Err(cause) => Err(write_error(&path, &cause)),
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use workflow_core::definition::{LoadOutcome, load};
 use workflow_core::diagnostic::{render, visible};
 
-use super::{SCHEMA, SchemaState, Template, WORKFLOWS, WrittenTemplate};
+use super::{Template, WORKFLOWS, WrittenTemplate};
 use crate::platform::disk::{Disk, user_agent_dir};
 use crate::platform::gates::{Report, Verdict, no_test_ran};
 use crate::present::Page;
@@ -21,13 +21,8 @@ impl WrittenTemplate {
             let directory = project_path(project, &directory);
             page.line(format_args!("wrote {directory}: {}", names.join(", ")));
         }
-        let schema = project_path(project, Path::new(SCHEMA));
-        match self.schema {
-            SchemaState::Same => {}
-            SchemaState::Written => page.line(format_args!("wrote {schema}, for your editor")),
-            SchemaState::Other => page.line(format_args!(
-                "kept {schema} of another version: `workflow-sidecar schema workflow > {schema}` updates it"
-            )),
+        if let Some(schema) = &self.schema {
+            page.line(schema);
         }
         let command = &self.tests.line;
         let files = self.files_with_tests.iter();
@@ -107,7 +102,7 @@ pub(crate) fn print_next_steps(project: &Path, key: &str, template: &Template, p
 }
 
 /// Returns a path of the project as the user would type it.
-fn project_path(project: &Path, path: &Path) -> String {
+pub(super) fn project_path(project: &Path, path: &Path) -> String {
     let here = project == Path::new(".");
     let path = if here {
         path.to_path_buf()

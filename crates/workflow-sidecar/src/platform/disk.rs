@@ -4,6 +4,7 @@
 //! the real root or below the real directory of its workflow. Must not know what a definition contains.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -132,27 +133,20 @@ impl Files for Disk {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(FileProblem::Unreadable(error.to_string())),
         };
-        let mut entries = Vec::new();
+        let mut entries = BTreeMap::new();
         for entry in listed {
             let entry = entry.map_err(|error| problem(&error))?;
-            let name = entry.file_name();
+            let file_name = entry.file_name();
             // Follows a link; one to nothing is an error to report.
             let problem = match fs::metadata(entry.path()) {
                 Ok(metadata) if !metadata.is_dir() => continue,
-                Ok(_) => name.to_str().is_none().then_some(FileProblem::NameNotUtf8),
+                Ok(_) => (file_name.to_str().is_none()).then_some(FileProblem::NameNotUtf8),
                 Err(error) => Some(problem(&error)),
             };
-            entries.push((name, problem));
+            let name = file_name.to_string_lossy().into_owned();
+            entries.insert(file_name, TierEntry { name, problem });
         }
-        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-        let entries = entries.into_iter().map(|(name, problem)| {
-            let name = name.to_string_lossy().into_owned();
-            match problem {
-                None => TierEntry::Directory(name),
-                Some(problem) => TierEntry::Skipped { name, problem },
-            }
-        });
-        Ok(entries.collect())
+        Ok(entries.into_values().collect())
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {

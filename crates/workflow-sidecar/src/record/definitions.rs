@@ -99,12 +99,13 @@ impl RecordedDirectory {
         }
         let entries = self.0.iter().filter_map(|(path, content)| {
             let (name, file) = path.strip_prefix(WORKFLOWS)?.split_once('/')?;
-            let entry = match content {
-                FileContent::Unreadable { problem } if file.is_empty() => TierEntry::Skipped {
-                    name: name.to_owned(),
-                    problem: problem.clone(),
-                },
-                _ => TierEntry::Directory(name.to_owned()),
+            let problem = match content {
+                FileContent::Unreadable { problem } if file.is_empty() => Some(problem.clone()),
+                _ => None,
+            };
+            let entry = TierEntry {
+                name: name.to_owned(),
+                problem,
             };
             Some((name, entry))
         });
@@ -117,11 +118,9 @@ impl RecordedDirectory {
             let closed = FileContent::problem(problem);
             self.0.insert(WORKFLOWS.to_owned(), closed);
         }
-        for entry in entries.iter().flatten() {
-            let (name, content) = match entry {
-                TierEntry::Directory(name) => (name, FileContent::Empty(())),
-                TierEntry::Skipped { name, problem } => (name, FileContent::problem(problem)),
-            };
+        for TierEntry { name, problem } in entries.iter().flatten() {
+            let problem = problem.as_ref().map(FileContent::problem);
+            let content = problem.unwrap_or(FileContent::Empty(()));
             self.0.insert(format!("{WORKFLOWS}{name}/"), content);
         }
     }
@@ -182,12 +181,12 @@ mod tests {
             r#"{"workflows/a.md":"","workflows/b/x/y.md":"","workflows/c/":null,
                 "workflows/d/":{"problem":"missing"},"workflow-sidecar.json5":""}"#,
         );
-        let skipped = TierEntry::Skipped {
-            name: "d".to_owned(),
-            problem: FileProblem::Missing,
-        };
-        let [b, c] = ["b", "c"].map(|name| TierEntry::Directory(name.to_owned()));
-        assert_eq!(found.entries(), Ok(vec![b, c, skipped]));
+        let missing = Some(FileProblem::Missing);
+        let entries = [("b", None), ("c", None), ("d", missing)].map(|(name, problem)| TierEntry {
+            name: name.to_owned(),
+            problem,
+        });
+        assert_eq!(found.entries(), Ok(entries.to_vec()));
         let closed = directory(r#"{"workflows/":{"problem":"No way"}}"#);
         let problem = FileProblem::Unreadable("No way".to_owned());
         assert_eq!(closed.entries(), Err(problem));

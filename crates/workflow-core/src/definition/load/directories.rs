@@ -34,22 +34,21 @@ impl Directory<'_> {
             diagnostics.push(found.at(directory).with_help(help));
         }
         let mut found = Vec::new();
-        for entry in entries.into_iter().take(most) {
-            match entry {
+        for TierEntry { name, problem } in entries.into_iter().take(most) {
+            if let Some(problem) = problem {
                 // It is not followed (B25).
-                TierEntry::Skipped { name, problem } => {
-                    let location = location(FilePath::entry(tier, &name));
-                    let name = shown(&name);
-                    let message = format!(
-                        "`{name}` in the {of} workflows directory is skipped: it {problem}"
-                    );
-                    let found = Diagnostic::new(Code::EntrySkipped, Severity::Warning, message);
-                    diagnostics.push(found.at(location));
-                }
-                TierEntry::Directory(key) => {
-                    let directory = Directory { key: &key, ..*self };
-                    found.extend(directory.read(diagnostics));
-                }
+                let location = location(FilePath::entry(tier, &name));
+                let name = shown(&name);
+                let message =
+                    format!("`{name}` in the {of} workflows directory is skipped: it {problem}");
+                let found = Diagnostic::new(Code::EntrySkipped, Severity::Warning, message);
+                diagnostics.push(found.at(location));
+            } else {
+                let directory = Directory {
+                    key: &name,
+                    ..*self
+                };
+                found.extend(directory.read(diagnostics));
             }
         }
         found

@@ -233,8 +233,7 @@ impl Directory<'_> {
             let help = format!("did you mean `{}`?", shown(meant));
             return finding.help(help).fix(name, meant);
         }
-        let is_workflow =
-            |entry: &TierEntry| matches!(entry, TierEntry::Directory(key) if key == name);
+        let is_workflow = |entry: &TierEntry| entry.name == name && entry.problem.is_none();
         let entries = self.files.entries(self.tier);
         if entries.is_ok_and(|entries| entries.iter().any(is_workflow)) {
             let help = format!("did you mean `{{subworkflow: {}}}`?", shown(name));

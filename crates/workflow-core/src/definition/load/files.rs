@@ -32,16 +32,12 @@ pub trait Files {
 
 /// An entry of a workflows directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TierEntry {
-    /// A directory, which may be a workflow's. Its name is the workflow's key.
-    Directory(String),
-    /// Something that looks like a directory and cannot be used.
-    Skipped {
-        /// The part of its name that can be shown.
-        name: String,
-        /// The reason for skipping it.
-        problem: FileProblem,
-    },
+pub struct TierEntry {
+    /// The name of a directory, which may be a workflow's: then it is the workflow's key. Of one that is skipped the part
+    /// that can be shown.
+    pub name: String,
+    /// The reason for skipping it, if it cannot be used.
+    pub problem: Option<FileProblem>,
 }
 
 /// The reason why a file or directory cannot be read.
@@ -233,7 +229,10 @@ impl Files for MemoryFiles {
             .collect();
         Ok(names
             .into_iter()
-            .map(|name| TierEntry::Directory(name.to_owned()))
+            .map(|name| TierEntry {
+                name: name.to_owned(),
+                problem: None,
+            })
             .collect())
     }
 

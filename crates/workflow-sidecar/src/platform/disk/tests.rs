@@ -51,7 +51,10 @@ impl Project {
 }
 
 fn directory(name: &str) -> TierEntry {
-    TierEntry::Directory(name.to_owned())
+    TierEntry {
+        name: name.to_owned(),
+        problem: None,
+    }
 }
 
 #[test]
@@ -283,11 +286,11 @@ mod links {
         assert_eq!(entries.len(), 2);
         assert!(matches!(
             &entries[0],
-            TierEntry::Skipped { name, problem: FileProblem::Missing } if name == "a"
+            TierEntry { name, problem: Some(FileProblem::Missing) } if name == "a"
         ));
         assert!(matches!(
             &entries[1],
-            TierEntry::Skipped { name, problem: FileProblem::Unreadable(_) } if name == "b"
+            TierEntry { name, problem: Some(FileProblem::Unreadable(_)) } if name == "b"
         ));
     }
 
@@ -309,10 +312,10 @@ mod links {
         let project = Project::new();
         let name = OsStr::from_bytes(b"w\xff");
         fs::create_dir(project.workflows().join(name)).unwrap();
-        let [TierEntry::Skipped { problem, .. }] = &project.entries()[..] else {
-            panic!("one entry is skipped");
+        let [TierEntry { problem, .. }] = &project.entries()[..] else {
+            panic!("there is one entry");
         };
-        assert_eq!(*problem, FileProblem::NameNotUtf8);
+        assert_eq!(*problem, Some(FileProblem::NameNotUtf8));
     }
 
     #[test]

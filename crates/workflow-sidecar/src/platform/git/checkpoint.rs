@@ -189,20 +189,16 @@ impl<'a> Checkpoints<'a> {
 
     /// Returns `true` if the tracked files are the same as in a commit.
     fn is_same_as(&self, commit: &str) -> Result<bool, Failure> {
-        let output = self.git.run(&[
+        let changed = self.git.text(&[
             "diff",
             "--no-ext-diff",
             "--no-textconv",
             "--ignore-submodules=all",
-            "--quiet",
+            "--name-only",
             commit,
             "--",
         ])?;
-        match output.code {
-            0 => Ok(true),
-            1 => Ok(false),
-            _ => Err(output.failure()),
-        }
+        Ok(changed.is_empty())
     }
 }
 
