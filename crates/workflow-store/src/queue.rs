@@ -21,11 +21,8 @@ const FILES: u64 = 16;
 /// The longest wait. Less than the time that a hook has for its answer.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 
-/// The turn of this process. It ends when this is dropped, and with the process.
-#[derive(Debug)]
-pub struct QueueTurn {
-    _locked: File,
-}
+/// The turn of this process: a file that it has locked. The turn ends when this is dropped, and with the process.
+pub type QueueTurn = File;
 
 /// Waits until no other process of this machine has its turn at the session. `None` if it continues without.
 pub(crate) fn wait_for_session(directory: &Path, key: &SessionKey) -> Option<QueueTurn> {
@@ -41,7 +38,7 @@ pub(crate) fn wait_for_database(directory: &Path) -> Option<QueueTurn> {
 fn wait(directory: &Path, name: &str) -> Option<QueueTurn> {
     let file = open(directory, name)?;
     match file.try_lock() {
-        Ok(()) => return Some(QueueTurn { _locked: file }),
+        Ok(()) => return Some(file),
         Err(TryLockError::WouldBlock) => {}
         Err(TryLockError::Error(_)) => return None,
     }
@@ -54,8 +51,7 @@ fn wait(directory: &Path, name: &str) -> Option<QueueTurn> {
         }
     });
     waiting.ok()?;
-    let file = locked.recv_timeout(MAX_WAIT).ok()?;
-    Some(QueueTurn { _locked: file })
+    locked.recv_timeout(MAX_WAIT).ok()
 }
 
 /// Opens the file of a queue. A store that does not exist yet has none.

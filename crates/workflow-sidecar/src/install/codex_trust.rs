@@ -25,7 +25,6 @@ const TIME_TO_END: Duration = Duration::from_secs(2);
 #[serde(rename_all = "camelCase")]
 struct ListedHook {
     key: String,
-    #[serde(default)]
     command: Option<String>,
     source_path: PathBuf,
     current_hash: String,

@@ -40,10 +40,8 @@ pub(super) fn is_server(entry: &str) -> bool {
     }
     let entry: Value = serde_json::from_str(entry).unwrap_or_default();
     let program = entry["command"].as_str().unwrap_or_default();
-    let arguments = entry["args"].as_array().into_iter().flatten();
-    let arguments: Vec<String> = arguments
-        .map(|argument| argument.as_str().unwrap_or_default().to_owned())
-        .collect();
+    let arguments = serde_json::from_value(entry["args"].clone());
+    let arguments: Vec<String> = arguments.unwrap_or_default();
     Path::new(program).is_absolute()
         && arguments
             .split_first()

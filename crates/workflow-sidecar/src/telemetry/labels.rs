@@ -20,9 +20,7 @@ impl Labels {
         Some(Self {
             run: view.state.task_id.clone(),
             workflow: view.state.workflow_key.clone(),
-            phase: view
-                .phase
-                .map_or_else(String::new, |phase| phase.phase.id.clone()),
+            phase: view.phase.map(|it| it.phase.id.clone()).unwrap_or_default(),
         })
     }
 }

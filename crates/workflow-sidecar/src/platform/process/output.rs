@@ -5,9 +5,10 @@
 
 use std::io::Read;
 use std::sync::Arc;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::Mutex;
 use workflow_core::diagnostic::is_hidden;
 
 use crate::threads::spawn;
@@ -17,18 +18,15 @@ const RECORDED: usize = 32 * 1024;
 /// Bytes of the end that are shown.
 const SHOWN_BYTES: usize = 4 * 1024;
 const SHOWN_LINES: usize = 60;
+/// Time between two looks at whether the pipes have ended.
+const PAUSE: Duration = Duration::from_millis(1);
 /// Characters of a line that names something.
 const ONE_LINE: usize = 200;
 
-/// The output of one command so far.
-#[derive(Debug, Clone)]
-pub(super) struct Output(Arc<Shared>);
-
+/// The output of one command so far, for as long as it is needed. A thread that reads a pipe refers to it weakly, until the
+/// pipe has ended.
 #[derive(Debug)]
-struct Shared {
-    captured: Mutex<Captured>,
-    pipe_ended: Condvar,
-}
+pub(super) struct Output(Arc<Mutex<Captured>>);
 
 #[derive(Debug, Default)]
 struct Captured {
@@ -41,10 +39,6 @@ struct Captured {
     stdout_bound: usize,
     /// Set when standard output exceeds the bound.
     is_too_much: bool,
-    /// The number of pipes that have not ended.
-    open: usize,
-    /// Set when the output is no longer needed.
-    is_closed: bool,
 }
 
 impl Output {
@@ -54,10 +48,7 @@ impl Output {
             stdout_bound,
             ..Captured::default()
         };
-        Self(Arc::new(Shared {
-            captured: Mutex::new(captured),
-            pipe_ended: Condvar::new(),
-        }))
+        Self(Arc::new(Mutex::new(captured)))
     }
 
     /// Reads a pipe on a new thread, to its end or until the output is closed. Of one that is not recorded only the end is
@@ -67,65 +58,49 @@ impl Output {
         is_recorded: bool,
         mut pipe: impl Read + Send + 'static,
     ) -> std::io::Result<()> {
-        self.captured().open += 1;
-        let output = self.clone();
-        let spawned = spawn("gate output", move || {
+        let output = Arc::downgrade(&self.0);
+        let read = move || {
             let mut buffer = vec![0; 16 * 1024];
             loop {
                 match pipe.read(&mut buffer) {
                     Ok(0) => break,
-                    Ok(count) => {
-                        if !output.captured().add(is_recorded, &buffer[..count]) {
-                            break;
-                        }
-                    }
+                    Ok(count) => match output.upgrade() {
+                        Some(output) => output.lock().add(is_recorded, &buffer[..count]),
+                        None => break,
+                    },
                     Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                     Err(_) => break,
                 }
             }
-            output.captured().open -= 1;
-            output.0.pipe_ended.notify_all();
-        });
-        if spawned.is_err() {
-            self.captured().open -= 1;
-        }
-        spawned.map(drop)
+        };
+        spawn("gate output", read).map(drop)
     }
 
     /// Returns `true` if standard output exceeds its bound.
     pub(super) fn is_too_much(&self) -> bool {
-        self.captured().is_too_much
+        self.0.lock().is_too_much
     }
 
     /// Waits until the pipes have ended, or the time has passed.
     pub(super) fn wait_for_end(&self, at_most: Duration) {
-        let mut captured = self.captured();
-        let is_open = |captured: &mut Captured| captured.open > 0;
-        self.0
-            .pipe_ended
-            .wait_while_for(&mut captured, is_open, at_most);
+        let end = Instant::now() + at_most;
+        while Arc::weak_count(&self.0) > 0 && Instant::now() < end {
+            thread::sleep(PAUSE);
+        }
     }
 
     /// Closes the output; returns the recorded part of standard output, and the end of all output.
     pub(super) fn close(self) -> (Vec<u8>, String) {
-        let mut captured = self.captured();
-        captured.is_closed = true;
+        let mut captured = self.0.lock();
         let cut = captured.total > captured.end.len() as u64;
         let tail = tail(&captured.end, cut.then_some(captured.total));
         (std::mem::take(&mut captured.stdout), tail)
     }
-
-    fn captured(&self) -> MutexGuard<'_, Captured> {
-        self.0.captured.lock()
-    }
 }
 
 impl Captured {
-    /// Adds a piece of output; `false` if no more is needed.
-    fn add(&mut self, is_recorded: bool, bytes: &[u8]) -> bool {
-        if self.is_closed {
-            return false;
-        }
+    /// Adds a piece of output.
+    fn add(&mut self, is_recorded: bool, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         if self.end.len() + bytes.len() > 2 * RECORDED {
             let surplus = self.end.len().saturating_sub(RECORDED);
@@ -138,7 +113,6 @@ impl Captured {
             self.stdout
                 .extend_from_slice(&bytes[..bytes.len().min(room)]);
         }
-        true
     }
 }
 
@@ -215,7 +189,7 @@ mod tests {
     fn captured(chunks: &[&[u8]]) -> Output {
         let output = Output::new(0);
         for chunk in chunks {
-            assert!(output.captured().add(false, chunk));
+            output.0.lock().add(false, chunk);
         }
         output
     }
@@ -279,9 +253,9 @@ mod tests {
         let lengths = [2 * RECORDED - 1, 2 * RECORDED, 2 * RECORDED + 1].map(|bytes| {
             let output = captured(&[]);
             for _ in 0..bytes {
-                output.captured().add(false, b"y");
+                output.0.lock().add(false, b"y");
             }
-            output.captured().end.len()
+            output.0.lock().end.len()
         });
         assert_eq!(lengths, [2 * RECORDED - 1, 2 * RECORDED, RECORDED + 1]);
     }
@@ -290,9 +264,9 @@ mod tests {
     fn memory_is_bounded_for_any_amount_of_output() {
         let output = captured(&[]);
         for _ in 0..10_000 {
-            output.captured().add(false, &[b'y'; 4096]);
+            output.0.lock().add(false, &[b'y'; 4096]);
         }
-        assert!(output.captured().end.capacity() <= 4 * RECORDED);
+        assert!(output.0.lock().end.capacity() <= 4 * RECORDED);
         let (_, tail) = output.close();
         assert!(tail.starts_with("[the end of 40960000 bytes]\nyyy"));
         assert!(tail.len() < SHOWN_BYTES + 50);
@@ -307,11 +281,11 @@ mod tests {
     #[test]
     fn standard_output_is_recorded_separately_up_to_its_bound() {
         let output = Output::new(4);
-        output.captured().add(true, b"ab");
-        output.captured().add(false, b"--");
-        output.captured().add(true, b"cd");
+        output.0.lock().add(true, b"ab");
+        output.0.lock().add(false, b"--");
+        output.0.lock().add(true, b"cd");
         assert!(!output.is_too_much());
-        output.captured().add(true, b"e");
+        output.0.lock().add(true, b"e");
         assert!(output.is_too_much());
         assert_eq!(output.close(), (b"abcd".to_vec(), "ab--cde".to_owned()));
     }

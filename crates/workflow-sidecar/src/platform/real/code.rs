@@ -50,21 +50,15 @@ impl CodeRestores {
             return Err(SnapshotError::Failed(BEING_RESTORED.to_owned()));
         }
         let began = Instant::now();
-        if self
-            .slow
-            .lock()
-            .get(project.cwd)
-            .is_some_and(|until| began < *until)
-        {
+        let paused = self.slow.lock().get(project.cwd).copied();
+        if paused.is_some_and(|until| began < until) {
             return Err(SnapshotError::Failed(TOO_SLOW.to_owned()));
         }
         let recorded = git::record_checkpoint(project.cwd, project.agent_dir);
         let mut slow = self.slow.lock();
         if recorded.is_err() && began.elapsed() >= git::TIME_TO_RECORD {
-            slow.insert(
-                project.cwd.to_path_buf(),
-                Instant::now() + PAUSE_OF_SLOW_GIT,
-            );
+            let until = Instant::now() + PAUSE_OF_SLOW_GIT;
+            slow.insert(project.cwd.to_path_buf(), until);
             return Err(SnapshotError::Failed(TOO_SLOW.to_owned()));
         }
         slow.remove(project.cwd);
