@@ -1,23 +1,25 @@
 //! JSON5 into a [`Node`] tree. The only file that knows the JSON5 library.
 //!
-//! The library decides what a text means and gives no positions; [`tokens`](super::tokens) gives
-//! positions and decides nothing. Where the two do not fit together, values have no span.
+//! The library decides whether a text is valid and what its scalars and keys mean, and gives no positions;
+//! [`tokens`](super::tokens) gives positions and decides nothing.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::collections::BTreeMap;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::IgnoredAny;
 
 use super::node::{Entry, Kind, Map, Node, TreeLimits};
-use super::tokens::{JsonToken, located, tokens};
+use super::tokens::{JsonToken, Tokens, tokens};
 use crate::diagnostic::{Code, Finding, Span};
 
 /// Reads a text. Its depth is counted first: the library recurses without a limit.
 pub(crate) fn parse(text: &str, limits: TreeLimits) -> Result<Node<'_>, Finding> {
     check_extent(text, limits)?;
-    let node = json5::from_str(text).map_err(|error| syntax_error(text, &error))?;
-    Ok(located(text, node))
+    json5::from_str::<IgnoredAny>(text).map_err(|error| syntax_error(text, &error))?;
+    let mut tokens = tokens(text);
+    let first = tokens.next();
+    let node = first.and_then(|first| value(text, &mut tokens, first));
+    node.ok_or_else(|| Finding::error(Code::Syntax, None, "not valid JSON5"))
 }
 
 /// Refuses texts that are nested too deep or too large.
@@ -71,72 +73,57 @@ fn offset_of(text: &str, position: json5::Position) -> usize {
     text.len()
 }
 
-impl<'de> Deserialize<'de> for Node<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let kind = deserializer.deserialize_any(KindVisitor)?;
-        Ok(Self { kind, span: None })
-    }
+/// The value that begins with a token. The library has found the text to be valid; `None` is a text that is not.
+fn value<'s>(
+    text: &'s str,
+    tokens: &mut Tokens<'s>,
+    (token, start): (JsonToken, Span),
+) -> Option<Node<'s>> {
+    let written = &text[start.start..start.end];
+    let (kind, end) = match (token, written) {
+        (JsonToken::Quoted, _) => (Kind::Text(json5::from_str(written).ok()?), start),
+        (JsonToken::Bare, "null") => (Kind::Null, start),
+        (JsonToken::Bare, "true" | "false") => (Kind::Bool(written == "true"), start),
+        (JsonToken::Bare, _) => (Kind::Number(json5::from_str(written).ok()?), start),
+        (JsonToken::OpenList, _) => {
+            let mut items = Vec::new();
+            loop {
+                match tokens.next()? {
+                    (JsonToken::CloseList, end) => break (Kind::List(items), end),
+                    (JsonToken::Comma, _) => {}
+                    first => items.push(value(text, tokens, first)?),
+                }
+            }
+        }
+        (JsonToken::OpenMap, _) => {
+            let mut entries = Vec::new();
+            loop {
+                let key = match tokens.next()? {
+                    (JsonToken::CloseMap, end) => break (Kind::Map(Map { entries }), end),
+                    (JsonToken::Comma, _) => continue,
+                    (_, key) => key,
+                };
+                let (_colon, first) = (tokens.next()?, tokens.next()?);
+                entries.push(Entry {
+                    key: key_text(&text[key.start..key.end])?,
+                    key_span: Some(key),
+                    value: value(text, tokens, first)?,
+                });
+            }
+        }
+        (JsonToken::CloseMap | JsonToken::CloseList | JsonToken::Colon | JsonToken::Comma, _) => {
+            return None;
+        }
+    };
+    let span = Some(Span::new(start.start, end.end));
+    Some(Node { kind, span })
 }
 
-struct KindVisitor;
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a number is what JavaScript makes of it"
-)]
-impl<'de> Visitor<'de> for KindVisitor {
-    type Value = Kind<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Kind::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(Kind::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(Kind::Number(value as f64))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Kind::Number(value as f64))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-        Ok(Kind::Number(value))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
-        Ok(Kind::Text(Cow::Owned(value.to_owned())))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = list.next_element()? {
-            items.push(item);
-        }
-        Ok(Kind::List(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut entries = Vec::new();
-        while let Some((key, value)) = map.next_entry::<Node, Node>()? {
-            let Kind::Text(key) = key.kind else {
-                return Err(serde::de::Error::custom("a key must be text"));
-            };
-            entries.push(Entry {
-                key,
-                key_span: None,
-                value,
-            });
-        }
-        Ok(Kind::Map(Map { entries }))
-    }
+/// The text of a key, which may be an identifier with escapes.
+fn key_text(written: &str) -> Option<Cow<'static, str>> {
+    let map = format!("{{{written}: 0}}");
+    let map: BTreeMap<String, IgnoredAny> = json5::from_str(&map).ok()?;
+    map.into_keys().next().map(Cow::Owned)
 }
 
 #[cfg(test)]

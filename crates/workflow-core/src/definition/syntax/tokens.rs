@@ -1,10 +1,7 @@
-//! The locations of the values of a JSON5 text.
+//! The tokens of a JSON5 text, each with its location.
 //!
-//! Knows what separates tokens and nothing of their meaning: the text was, or will be, judged by the
-//! library. [`located`] walks a finished tree and the tokens side by side; at the first
-//! disagreement the whole tree keeps no spans, rather than wrong ones.
+//! Knows what separates tokens and nothing of their meaning: the text was, or will be, judged by the library.
 
-use super::node::{Kind, Node};
 use crate::diagnostic::Span;
 
 /// A token of JSON5.
@@ -55,22 +52,6 @@ impl Iterator for Tokens<'_> {
     }
 }
 
-impl Tokens<'_> {
-    /// The span of the next token, if it is this one.
-    fn expect(&mut self, token: JsonToken) -> Option<Span> {
-        let (next, span) = self.next()?;
-        (next == token).then_some(span)
-    }
-
-    /// The span of the closing bracket that comes next, perhaps after a comma.
-    fn close(&mut self, bracket: JsonToken, comma_allowed: bool) -> Option<Span> {
-        match self.next()? {
-            (JsonToken::Comma, _) if comma_allowed => self.expect(bracket),
-            (token, span) => (token == bracket).then_some(span),
-        }
-    }
-}
-
 /// The length of the white space and comments that open a text.
 fn blank(text: &str) -> usize {
     let mut at = 0;
@@ -115,47 +96,4 @@ fn bare(text: &str, first: char) -> usize {
     text[after..]
         .find(ends)
         .map_or(text.len(), |end| after + end)
-}
-
-/// A tree with the span of every value and key; without any where they do not fit together.
-pub(crate) fn located<'s>(text: &str, root: Node<'s>) -> Node<'s> {
-    let (mut tokens, mut located) = (tokens(text), root.clone());
-    match locate_value(&mut tokens, &mut located) {
-        Some(()) if tokens.next().is_none() => located,
-        _ => root,
-    }
-}
-
-/// `None` when the tokens are not those of the value.
-fn locate_value(tokens: &mut Tokens<'_>, node: &mut Node<'_>) -> Option<()> {
-    let (token, start) = tokens.next()?;
-    let end = match (&mut node.kind, token) {
-        (Kind::Null | Kind::Bool(_) | Kind::Number(_), JsonToken::Bare)
-        | (Kind::Text(_), JsonToken::Quoted) => start,
-        (Kind::List(items), JsonToken::OpenList) => {
-            for (at, item) in items.iter_mut().enumerate() {
-                if at > 0 {
-                    tokens.expect(JsonToken::Comma)?;
-                }
-                locate_value(tokens, item)?;
-            }
-            tokens.close(JsonToken::CloseList, !items.is_empty())?
-        }
-        (Kind::Map(map), JsonToken::OpenMap) => {
-            for (at, entry) in map.entries.iter_mut().enumerate() {
-                if at > 0 {
-                    tokens.expect(JsonToken::Comma)?;
-                }
-                let (key, span) = tokens.next()?;
-                matches!(key, JsonToken::Quoted | JsonToken::Bare).then_some(())?;
-                entry.key_span = Some(span);
-                tokens.expect(JsonToken::Colon)?;
-                locate_value(tokens, &mut entry.value)?;
-            }
-            tokens.close(JsonToken::CloseMap, !map.entries.is_empty())?
-        }
-        _ => return None,
-    };
-    node.span = Some(Span::new(start.start, end.end));
-    Some(())
 }
