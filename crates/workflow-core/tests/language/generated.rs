@@ -69,13 +69,17 @@ fn every_key_is_in_a_schema_and_in_the_documents() {
     }
 }
 
+/// The map that messages call this.
+fn section(name: &str) -> &'static Section {
+    let mut all = Section::ALL.iter();
+    all.find(|section| section.name == name)
+        .expect("there is such a map")
+}
+
 /// A workflow, a phase and settings in which every key has its example.
 fn all_examples() -> MemoryFiles {
     let of = |name: &str, left_out: &[&str]| {
-        let keys = Section::named(name)
-            .expect("there is such a map")
-            .keys
-            .iter();
+        let keys = section(name).keys.iter();
         let rows = keys.filter(|key| !left_out.contains(&key.name));
         let rows: Vec<String> = rows
             .map(|key| format!("{:?}: {}", key.name, key.example))
@@ -146,7 +150,7 @@ fn every_key_is_explained() {
         rows.extend(Explained::of(&state, &loaded).unwrap().rows);
     }
     for name in ["a workflow", "a phase", "the settings", "`continue`"] {
-        for key in Section::named(name).unwrap().keys {
+        for key in section(name).keys {
             let named = EXPLAINED_BY.iter().find(|(of, _)| *of == key.name);
             let row = named.map_or(key.name, |(_, row)| row);
             let is_there = rows.iter().any(|found| found.key == row);
@@ -158,7 +162,7 @@ fn every_key_is_explained() {
 #[test]
 fn documented_defaults_are_those_of_the_engine() {
     let default = |name: &str| {
-        let keys = Section::named("`continue`").unwrap().keys;
+        let keys = section("`continue`").keys;
         let row = keys.iter().find(|key| key.name == name);
         row.unwrap().default
     };

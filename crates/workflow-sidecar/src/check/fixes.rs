@@ -3,7 +3,7 @@
 //! Each is made on its own, and checked before the next. One that leaves its problem, or adds another, is taken back. The
 //! files are written at the end.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -95,30 +95,20 @@ impl Corrected {
 }
 
 /// A problem, wherever it is in its file.
-type Problem<'d> = (Option<&'d str>, Code, &'d str);
-
-fn problem(found: &Diagnostic) -> Problem<'_> {
+fn problem(found: &Diagnostic) -> (Option<&str>, Code, &str) {
     let location = found.location.as_ref();
     let file = location.map(|location| &*location.file);
     (file, found.code, &found.message)
 }
 
-fn problems(report: &CheckReport) -> HashMap<Problem<'_>, usize> {
-    let mut numbers = HashMap::new();
-    for found in &report.diagnostics {
-        *numbers.entry(problem(found)).or_default() += 1;
-    }
-    numbers
-}
-
 /// Returns whether a correction removed its problem, and added none but what the problem hid: lighter ones, those that can be
 /// corrected in turn, and those of a file that could not be read.
 fn is_better(corrected: &Diagnostic, before: &CheckReport, after: &CheckReport) -> bool {
-    let (numbers_before, numbers_after) = (problems(before), problems(after));
-    let number = |numbers: &HashMap<Problem<'_>, usize>, found| {
-        numbers.get(&problem(found)).copied().unwrap_or(0)
+    let number = |report: &CheckReport, found| {
+        let same = |other: &&Diagnostic| problem(other) == problem(found);
+        report.diagnostics.iter().filter(same).count()
     };
-    let is_gone = number(&numbers_after, corrected) < number(&numbers_before, corrected);
+    let is_gone = number(after, corrected) < number(before, corrected);
     let was_unread = matches!(
         corrected.code,
         Code::Syntax | Code::MisnamedDefinition | Code::MissingFile
@@ -128,11 +118,8 @@ fn is_better(corrected: &Diagnostic, before: &CheckReport, after: &CheckReport) 
             || found.fix.is_some()
             || was_unread && found.code != Code::Syntax
     };
-    let mut added = after
-        .diagnostics
-        .iter()
-        .filter(|found| number(&numbers_after, found) > number(&numbers_before, found));
-    is_gone && added.all(is_hidden)
+    let mut others = after.diagnostics.iter().filter(|found| !is_hidden(found));
+    is_gone && others.all(|found| number(after, found) <= number(before, found))
 }
 
 /// Returns the edits with one more correction; `None` if it does not apply.

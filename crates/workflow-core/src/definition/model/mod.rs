@@ -67,13 +67,4 @@ impl Section {
         parameter::OUTPUT,
         Budget::SECTION,
     ];
-
-    /// The map that messages call this.
-    #[must_use]
-    pub fn named(name: &str) -> Option<&'static Self> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|section| section.name == name)
-    }
 }

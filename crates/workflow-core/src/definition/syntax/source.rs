@@ -102,11 +102,9 @@ impl Source {
 
     /// The nearest character boundary at or before an offset, inside the text.
     fn char_start(&self, offset: usize) -> usize {
-        let mut at = offset.min(self.text.len());
-        while !self.text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
+        let mut before = (0..=offset.min(self.text.len())).rev();
+        let found = before.find(|&at| self.text.is_char_boundary(at));
+        found.unwrap_or_default()
     }
 
     fn line_of(&self, offset: usize) -> Line {

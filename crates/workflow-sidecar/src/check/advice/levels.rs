@@ -98,7 +98,8 @@ impl<'a> Levels<'a> {
 
     /// A workflow, then its phases in order.
     pub(super) fn of_workflow(&self, key: &str) -> impl Iterator<Item = &Level<'a>> {
-        self.iter().filter(move |level| level.is_in(key))
+        self.iter()
+            .filter(move |level| level.workflow.is_some_and(|own| own.key == key))
     }
 
     /// The level of a phase.
@@ -117,10 +118,6 @@ impl<'a> Levels<'a> {
 }
 
 impl Level<'_> {
-    fn is_in(&self, workflow: &str) -> bool {
-        self.workflow.is_some_and(|own| own.key == workflow)
-    }
-
     /// A diagnostic at the location of one of its rules.
     pub(super) fn at_rule(&self, at: usize, found: Diagnostic) -> Diagnostic {
         let location = self.keys.of(&["tools", &format!("rules[{at}]")]);

@@ -47,18 +47,6 @@ fn check_targets(reader: &mut Reader<'_>, flow: &Flow<'_>) {
     }
 }
 
-/// The id of the phase that a jump leads to, if it is one.
-fn phase_of(site: &Site) -> Option<&str> {
-    let (_, words) = form_of(site.kind);
-    let is_word = words.contains(&&*site.to) || cancels(site);
-    (!is_word).then_some(&site.to)
-}
-
-/// Returns whether an outcome is to cancel the run, which it cannot.
-fn cancels(site: &Site) -> bool {
-    site.kind == JumpKind::Outcome && site.to == "cancel"
-}
-
 /// The key of a jump, and the words that it takes beside ids.
 fn form_of(kind: JumpKind) -> (&'static str, &'static [&'static str]) {
     match kind {
@@ -73,7 +61,7 @@ fn form_of(kind: JumpKind) -> (&'static str, &'static [&'static str]) {
 fn wrong_target(site: &Site, ids: &HashSet<&str>, twice: &HashSet<&str>) -> Option<Finding> {
     let ((key, words), to) = (form_of(site.kind), &*site.to);
     let error = |code, message: String| Finding::error(code, site.span, message);
-    if cancels(site) {
+    if site.kind == JumpKind::Outcome && to == "cancel" {
         let message = "an outcome cannot cancel the run: only an answer of `approve` can";
         let help = "lead it to `done`, or to a phase whose `approve` leads to `cancel`";
         return Some(error(Code::UnknownTarget, message.to_owned()).help(help));
@@ -131,9 +119,9 @@ fn check_loops(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) 
         let levels = [sites, flow.own].into_iter();
         let jumps = levels.flat_map(|of| of.targets.iter().map(move |site| (site, of)));
         let mut back = jumps.filter(|(site, _)| {
-            let to = phase_of(site).and_then(|id| graph.entry(id));
             matches!(site.kind, JumpKind::Outcome | JumpKind::OnFail)
-                && to.is_some_and(|to| to <= at && groups[graph.before(to)] == Some(group))
+                && (graph.entry(&site.to))
+                    .is_some_and(|to| to <= at && groups[graph.before(to)] == Some(group))
         });
         let Some((site, sites)) = back.next() else {
             continue;
