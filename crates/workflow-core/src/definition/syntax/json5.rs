@@ -122,7 +122,7 @@ fn value<'s>(
 /// The text of a key, which may be an identifier with escapes.
 fn key_text(written: &str) -> Option<Cow<'static, str>> {
     let map = format!("{{{written}: 0}}");
-    let map: BTreeMap<String, IgnoredAny> = json5::from_str(&map).ok()?;
+    let map: BTreeMap<String, u8> = json5::from_str(&map).ok()?;
     map.into_keys().next().map(Cow::Owned)
 }
 
