@@ -120,14 +120,7 @@ impl Word {
 
     /// Returns the glob-free text, if its first part is no option and no expansion: a name of the shell.
     pub(crate) fn is_plain_name(&self) -> bool {
-        !self.is_glob
-            && self
-                .shape
-                .starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && self
-                .shape
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        !self.is_glob && is_name(&self.shape)
     }
 
     /// Returns the word with every occurrence of `placeholder` unknown.
@@ -158,11 +151,7 @@ impl Word {
     /// Returns variable and value if it has the form `NAME=value`.
     pub(crate) fn assignment(&self) -> Option<(&str, Self)> {
         let (name, _) = self.shape.split_once('=')?;
-        let is_name = name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-            && name.starts_with(|first: char| !first.is_ascii_digit());
-        is_name.then(|| (name, self.suffix(name.len() + 1)))
+        is_name(name).then(|| (name, self.suffix(name.len() + 1)))
     }
 
     /// Returns the part after `=`, regardless of the part before: the value of an alias.
@@ -187,6 +176,12 @@ impl Word {
             ..self.clone()
         }
     }
+}
+
+/// Returns whether a text is a name of the shell.
+fn is_name(text: &str) -> bool {
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    text.bytes().all(is_of_name) && text.starts_with(|first: char| !first.is_ascii_digit())
 }
 
 /// Returns whether a path names a descriptor of a process: a file that is open already.

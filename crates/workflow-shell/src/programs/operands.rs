@@ -2,6 +2,7 @@
 
 use super::names::{is_interpreter, is_shell};
 use super::search::find_glob;
+use super::table::is_listed;
 use crate::file_access::{AccessKind, FileAccess};
 use crate::word::{Word, quoted_texts};
 
@@ -92,66 +93,44 @@ fn candidates(word: &Word) -> Vec<FileAccess> {
     found
 }
 
-/// Programs with arguments that are text: the options whose value is one, and those that name a file with what is the first operand
-/// otherwise: a script or a search pattern.
-#[rustfmt::skip] // A row a line.
-const TEXTS: &[(&[&str], &[&str], &[&str])] = &[
-    (&["grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack"], &["-e", "--regexp"], &["-f", "--file"]),
-    (&["sed"], &["-e", "--expression"], &["-f", "--file"]),
-    (&["awk", "gawk", "mawk", "nawk"], &[], &["-f", "--file"]),
-    (&["jq", "yq"], &[], &["-f", "--from-file"]),
-    (&["git"], &["-m", "--message", "--grep", "-S", "-G", "--author", "--exclude"], &[]),
-    (&["gh"], &["-b", "--body", "-t", "--title"], &[]),
-    (&["find"], &["-printf"], &[]),
-    (&["tree"], &["-I"], &[]),
-];
-
-/// Options of any program whose value is text.
-const EXCLUDING: &[&str] = &["--exclude", "--exclude-dir", "--ignore", "--ignore-pattern"];
-
-/// Returns the options of a program whose values are text or a file with it; both are empty for a program that is not listed.
-fn texts_of(name: &str) -> (&'static [&'static str], &'static [&'static str]) {
-    let row = TEXTS.iter().find(|(names, ..)| names.contains(&name));
-    row.map_or((&[], &[]), |(_, texts, files)| (*texts, *files))
+/// Returns the program whose options for text a program has.
+fn like(name: &str) -> &str {
+    match name {
+        "egrep" | "fgrep" | "zgrep" | "rg" | "ag" | "ack" => "grep",
+        "gawk" | "mawk" | "nawk" => "awk",
+        "yq" => "jq",
+        name => name,
+    }
 }
 
 /// Returns whether an argument is text, or names files that are excluded.
 fn is_text(name: &str, arguments: &[Word], index: usize) -> bool {
-    let shape = arguments[index].shape();
+    let joined = arguments[index].shape().split_once('=');
     let before = index.checked_sub(1).map(|at| arguments[at].shape());
-    let (texts, _) = texts_of(name);
-    let takes_text = |option: &str| texts.contains(&option) || EXCLUDING.contains(&option);
-    if before.is_some_and(takes_text)
-        || shape
-            .split_once('=')
-            .is_some_and(|(option, _)| takes_text(option))
-    {
-        return true;
-    }
-    name == "find" && index > 1 && matches!(arguments[index - 2].shape(), "-not" | "!")
+    let mut options = joined.map(|(option, _)| option).into_iter().chain(before);
+    let is_negated = |at: usize| matches!(arguments[at].shape(), "-not" | "!");
+    let texts = format!("texts_{}", like(name));
+    options.any(|option| is_listed("excluding", option) || is_listed(&texts, option))
+        || name == "find" && index > 1 && is_negated(index - 2)
 }
 
-/// Returns the index of the operand that is a script or a search pattern and not a file.
+/// Returns the index of the operand that is a script or a search pattern and not a file. Where an option has it, there is none.
 fn program_text(name: &str, arguments: &[Word]) -> Option<usize> {
     let git_grep = name == "git" && arguments.first().is_some_and(|word| word.shape() == "grep");
-    let (texts, files) = texts_of(if git_grep { "grep" } else { name });
+    let name = if git_grep { "grep" } else { like(name) };
+    let lists = [format!("texts_{name}"), format!("scripts_{name}")];
     let given = |word: &Word| {
         let option = word.shape().split('=').next().unwrap_or_default();
-        texts.contains(&option) || files.contains(&option)
+        lists.iter().any(|list| is_listed(list, option))
     };
-    if files.is_empty() || arguments.iter().any(given) {
+    if !is_listed("scripted", name) || arguments.iter().any(given) {
         return None;
     }
     let behind = usize::from(git_grep);
-    let takes = |at: usize| at > 0 && SEARCH_OPTIONS.contains(&arguments[at - 1].shape());
+    let takes = |at: usize| at > 0 && is_listed("search_options", arguments[at - 1].shape());
     let is_operand = |at: &usize| !arguments[*at].shape().starts_with('-') && !takes(*at);
     (behind..arguments.len()).find(is_operand)
 }
-
-/// Options of search programs whose value is not the search pattern.
-const SEARCH_OPTIONS: &[&str] = &[
-    "-g", "--glob", "--iglob", "-t", "--type", "-A", "-B", "-C", "-m",
-];
 
 /// Returns whether a word makes `find` or `fd` act on the files it finds.
 fn acts_on_results(word: &Word) -> bool {

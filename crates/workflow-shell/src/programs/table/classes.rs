@@ -1,6 +1,6 @@
 //! Values and operands that rows list: texts, starts and ends of texts, and classes.
 
-use super::lists::is_listed;
+use super::lists::{is_like, is_listed};
 use super::variables::is_harmless_variable;
 use crate::programs::checks::{is_check, may_change};
 use crate::programs::names::known_name;
@@ -38,10 +38,10 @@ pub(super) fn fits(listed: &str, word: &Word) -> bool {
 }
 
 fn fits_text(listed: &str, text: &str) -> bool {
-    // The program may take the rest for more commands: `sbt 'test;…'`.
-    let is_one = |rest: &str| {
+    // The program may take a part for more commands: `sbt 'test;…'`.
+    let is_one = |text: &str| {
         let is_plain = |c: char| c.is_alphanumeric() || " -_.,:/*?#@=+[]~^%".contains(c);
-        rest.chars().all(is_plain)
+        text.chars().all(is_plain)
     };
     match listed {
         "<script>" => is_check(text),
@@ -64,16 +64,10 @@ fn fits_text(listed: &str, text: &str) -> bool {
         "<item>" => is_item_of_http(text),
         "+*" => text.starts_with('+'),
         _ => {
-            if text.replace(' ', "~") == listed {
-                true
-            } else if let Some(start) = listed.strip_suffix('*') {
-                text.strip_prefix(start).is_some_and(is_one)
-            } else if let Some(end) = listed.strip_prefix('*') {
-                let start = text.strip_suffix(end);
-                start.is_some_and(|start| is_one(start) && !start.contains(' '))
-            } else {
-                false
-            }
+            text.replace(' ', "~") == listed
+                || is_one(text)
+                    && is_like(listed, text)
+                    && (listed.ends_with('*') || !text.contains(' '))
         }
     }
 }
@@ -92,12 +86,10 @@ fn is_web_address(url: &str) -> bool {
     const HOSTS: &[&str] = &["dict.", "ldap.", "imap.", "smtp.", "pop3."];
     let url = url.to_ascii_lowercase();
     match url.split_once("://") {
-        Some((scheme, _)) if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) => matches!(
+        Some((scheme, _)) => matches!(
             scheme,
             "http" | "https" | "ftp" | "ftps" | "sftp" | "scp" | "file"
         ),
-        // Only the shell knows the scheme, or it is part of a query.
-        Some((scheme, _)) => scheme.contains(['\0', '?', '/']),
         None => !HOSTS.iter().any(|host| url.starts_with(host)),
     }
 }

@@ -64,6 +64,15 @@ pub(super) fn entries(text: &'static str) -> Vec<(usize, Entry)> {
     entries
 }
 
+/// Returns whether a text starts or ends as a pattern says: `LC_*`, `*_OPTIONS`.
+pub(super) fn is_like(pattern: &str, text: &str) -> bool {
+    match (pattern.strip_suffix('*'), pattern.strip_prefix('*')) {
+        (Some(start), _) => text.starts_with(start),
+        (None, Some(end)) => text.ends_with(end),
+        (None, None) => false,
+    }
+}
+
 /// Parses `(a|b)`.
 pub(super) fn alternatives(text: &'static str) -> Option<Vec<&'static str>> {
     let inside = text.strip_prefix('(')?.strip_suffix(')')?;

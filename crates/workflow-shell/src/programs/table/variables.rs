@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::lists::{alternatives, lists};
+use super::lists::{alternatives, is_like, lists};
 
 /// Names of variables, and patterns such as `LC_*` and `*_OPTIONS`, with the values that are listed, or any.
 type Rows = Vec<(&'static str, Option<Vec<&'static str>>)>;
@@ -24,14 +24,9 @@ fn rows(list: &str) -> Rows {
 
 /// Returns whether a row has a name, with values that fit: `None` stands for any.
 fn has(rows: &Rows, name: &str, fit: impl Fn(Option<&Vec<&str>>) -> bool) -> bool {
-    rows.iter().any(|(listed, values)| {
-        let is_listed = match (listed.strip_suffix('*'), listed.strip_prefix('*')) {
-            (Some(start), _) => name.starts_with(start),
-            (None, Some(end)) => name.ends_with(end),
-            (None, None) => name == *listed,
-        };
-        is_listed && fit(values.as_ref())
-    })
+    let fits = |values: &Option<Vec<&str>>| fit(values.as_ref());
+    let mut rows = rows.iter();
+    rows.any(|(listed, values)| (name == *listed || is_like(listed, name)) && fits(values))
 }
 
 /// Returns whether no program writes, runs or loads anything because of this environment variable. `value` is `None` if only the
