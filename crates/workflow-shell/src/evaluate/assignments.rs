@@ -2,7 +2,7 @@
 
 use super::Evaluator;
 use super::expand::{expand, expand_unsplit, output_of};
-use super::outputs::{self, Output};
+use super::outputs::Output;
 use super::scope::Scope;
 use super::variables::{self, Value};
 use crate::effect::{Unknown, UnknownReason};
@@ -14,7 +14,7 @@ use crate::word::Word;
 impl Evaluator<'_> {
     /// Evaluates the items of a loop as values of its variable.
     pub(super) fn loop_variable(&mut self, words: &[RawWord]) {
-        let Some(name) = words.first().and_then(outputs::text) else {
+        let Some(name) = words.first().and_then(RawWord::text) else {
             // An arithmetic loop.
             return;
         };

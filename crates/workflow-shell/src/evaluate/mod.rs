@@ -19,7 +19,6 @@ use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::parse::parse;
 use crate::parse::tree::{
     Assignment, Command, CommandKind, Connector, List, RawWord, Redirection, UnexpandedCommand,
-    WordPart,
 };
 use crate::programs;
 use crate::visible::displayed;
@@ -347,6 +346,6 @@ fn takes_arguments_from_input(command: &Command) -> bool {
     let CommandKind::Simple(unexpanded) = &command.kind else {
         return true;
     };
-    let is_wrapper = |raw: &RawWord| matches!(raw.0.as_slice(), [WordPart::Text { text, .. }] if matches!(text.as_str(), "xargs" | "gxargs" | "parallel"));
+    let is_wrapper = |raw: &RawWord| matches!(raw.text(), Some("xargs" | "gxargs" | "parallel"));
     unexpanded.words.iter().any(is_wrapper)
 }

@@ -1,6 +1,6 @@
 //! Outputs of commands that are known in part: names of files, numbers, texts.
 
-use crate::parse::tree::{Command, CommandKind, RawWord, WordPart};
+use crate::parse::tree::{Command, CommandKind, RawWord};
 pub(super) use crate::programs::Output;
 use crate::programs::printed;
 use crate::word::Word;
@@ -36,18 +36,6 @@ impl Output {
     }
 }
 
-/// Returns the text of a word without expansions.
-pub(super) fn text(word: &RawWord) -> Option<&str> {
-    match word.0.as_slice() {
-        [WordPart::Text { text, .. }] => Some(text),
-        [
-            WordPart::Text { text, .. },
-            WordPart::Text { text: more, .. },
-        ] if text.is_empty() => Some(more),
-        _ => None,
-    }
-}
-
 /// Returns the text that a command prints.
 pub(super) fn printed_text(command: &Command) -> Option<String> {
     text_of_output(command).filter(|_| command.redirections.is_empty())
@@ -66,7 +54,7 @@ pub(super) fn text_of_output(command: &Command) -> Option<String> {
         CommandKind::Simple(command) => command,
         _ => return None,
     };
-    let words: Vec<Option<&str>> = command.words.iter().map(text).collect();
+    let words: Vec<Option<&str>> = command.words.iter().map(RawWord::text).collect();
     match words.as_slice() {
         [Some("echo")] => Some("\n".to_owned()),
         [Some("echo"), Some(text)] if !text.starts_with('-') && !text.contains('\\') => {

@@ -2,7 +2,6 @@
 
 use super::Evaluator;
 use super::expand::{expand, expand_unsplit};
-use super::outputs;
 use super::scope::{self, Scope};
 use crate::command::StandardInput;
 use crate::effect::{Unknown, UnknownReason};
@@ -41,13 +40,13 @@ impl Evaluator<'_> {
                 let is_process = matches!(raw.0.as_slice(), [WordPart::Process(_)]);
                 scope.input = if is_process {
                     StandardInput::UNKNOWN_PIPE
-                } else if outputs::text(raw) == Some("/dev/null") {
+                } else if raw.text() == Some("/dev/null") {
                     StandardInput::Text(Word::literal(""))
                 } else {
                     StandardInput::File
                 };
             }
-            RedirectionKind::DuplicateInput => match outputs::text(raw) {
+            RedirectionKind::DuplicateInput => match raw.text() {
                 Some("-") => {}
                 Some("0" | "1" | "2") => scope.input = StandardInput::Inherited,
                 _ => found = unknown("<&"),

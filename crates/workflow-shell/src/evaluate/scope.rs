@@ -2,6 +2,7 @@
 
 use crate::command::StandardInput;
 use crate::parse::tree::RawWord;
+use crate::programs::is_listed;
 use crate::word::Word;
 
 /// The longest path, in bytes; no system opens longer ones.
@@ -84,17 +85,8 @@ impl Scope<'_> {
 
 /// Returns whether a path is a device or an output that is open already: writing to it changes no file.
 pub(super) fn is_device(path: &str) -> bool {
-    matches!(
-        path,
-        "/dev/null"
-            | "/dev/stdout"
-            | "/dev/stderr"
-            | "/dev/fd/1"
-            | "/dev/fd/2"
-            | "/dev/tty"
-            | "/dev/zero"
-            | "/dev/full"
-    ) || ["/dev/tcp/", "/dev/udp/"]
-        .iter()
-        .any(|directory| path.starts_with(directory) && !path.contains(".."))
+    is_listed("devices", path)
+        || ["/dev/tcp/", "/dev/udp/"]
+            .iter()
+            .any(|directory| path.starts_with(directory) && !path.contains(".."))
 }

@@ -1,7 +1,7 @@
 //! Compound commands: conditions, loops, `case`, tests, functions.
 
 use super::cursor::{ParseError, Parser, Result};
-use super::tree::{CommandKind, Connector, List, ListItem, RawWord, WordPart};
+use super::tree::{CommandKind, Connector, List, ListItem, RawWord};
 
 impl Parser<'_> {
     /// Parses `if`.
@@ -54,10 +54,7 @@ impl Parser<'_> {
         }
         self.skip_lines()?;
         let body = if self.reserved_word() == Some("{") {
-            self.position += 1;
-            let list = self.list()?;
-            self.expect("}")?;
-            list
+            self.enclosed("}")?
         } else {
             self.do_done()?
         };
@@ -133,12 +130,9 @@ impl Parser<'_> {
                 Some(_) => {
                     let mut word = self.word()?;
                     // The operands of these are arithmetic expressions, or names of variables with an index.
-                    let (is_before, is_behind) = match word.0.as_slice() {
-                        [WordPart::Text { text, .. }] => match text.as_str() {
-                            "-v" | "-R" => (false, true),
-                            "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" => (true, true),
-                            _ => (false, false),
-                        },
+                    let (is_before, is_behind) = match word.text() {
+                        Some("-v" | "-R") => (false, true),
+                        Some("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge") => (true, true),
                         _ => (false, false),
                     };
                     if is_before && let Some(last) = words.last_mut() {

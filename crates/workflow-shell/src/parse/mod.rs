@@ -152,12 +152,7 @@ impl Parser<'_> {
             self.parenthesis()?
         } else {
             match self.reserved_word() {
-                Some("{") => {
-                    self.position += 1;
-                    let list = self.list()?;
-                    self.expect("}")?;
-                    CommandKind::Group(list)
-                }
+                Some("{") => CommandKind::Group(self.enclosed("}")?),
                 Some("if") => self.condition()?,
                 Some("while" | "until") => {
                     self.skip_name();
@@ -171,7 +166,7 @@ impl Parser<'_> {
                 Some("function") => {
                     self.skip_name();
                     self.skip_blanks();
-                    let name = literal(&self.word()?);
+                    let name = self.word()?.text().map(str::to_owned);
                     self.function(name)?
                 }
                 Some("coproc") => self.coprocess()?,
@@ -197,10 +192,15 @@ impl Parser<'_> {
             }
             self.position = start;
         }
+        Ok(CommandKind::Subshell(self.enclosed(")")?))
+    }
+
+    /// Parses a list behind the character that opens it.
+    fn enclosed(&mut self, close: &'static str) -> Result<List> {
         self.position += 1;
         let list = self.list()?;
-        self.expect(")")?;
-        Ok(CommandKind::Subshell(list))
+        self.expect(close)?;
+        Ok(list)
     }
 
     fn simple_command(&mut self) -> Result<Command> {
@@ -219,7 +219,7 @@ impl Parser<'_> {
                         && command.assignments.is_empty()
                         && redirections.is_empty() =>
                 {
-                    let name = literal(&command.words[0]);
+                    let name = command.words[0].text().map(str::to_owned);
                     let kind = self.function(name)?;
                     return Ok(Command { kind, redirections });
                 }
@@ -246,15 +246,6 @@ impl Parser<'_> {
             redirections,
         })
     }
-}
-
-/// Returns the text of a word that consists of text only.
-fn literal(word: &RawWord) -> Option<String> {
-    let texts = word.0.iter().map(|part| match part {
-        WordPart::Text { text, .. } => Some(text.as_str()),
-        _ => None,
-    });
-    texts.collect()
 }
 
 /// Splits a word at `NAME=` if it starts with that.

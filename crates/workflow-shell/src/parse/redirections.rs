@@ -21,13 +21,12 @@ const OPERATORS: &[(&str, RedirectionKind)] = &[
 impl Parser<'_> {
     pub(super) fn redirections(&mut self) -> Result<Vec<Redirection>> {
         let mut redirections = Vec::new();
-        loop {
+        self.skip_blanks();
+        while let Some(redirection) = self.redirection()? {
+            redirections.push(redirection);
             self.skip_blanks();
-            match self.redirection()? {
-                Some(redirection) => redirections.push(redirection),
-                None => return Ok(redirections),
-            }
         }
+        Ok(redirections)
     }
 
     /// Parses a redirection with its descriptor, if one follows.

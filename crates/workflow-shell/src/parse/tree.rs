@@ -133,6 +133,18 @@ impl RawWord {
     pub(super) fn arithmetic(inside: Vec<WordPart>) -> Self {
         Self(vec![WordPart::arithmetic(inside, true)])
     }
+
+    /// Returns its text, unless it has expansions.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self.0.as_slice() {
+            [WordPart::Text { text, .. }] => Some(text),
+            [
+                WordPart::Text { text, .. },
+                WordPart::Text { text: more, .. },
+            ] if text.is_empty() => Some(more),
+            _ => None,
+        }
+    }
 }
 
 /// A part of a word.

@@ -236,21 +236,5 @@ impl Parser<'_> {
 
 /// Returns whether a character may be special in a word or in quotes.
 fn stops_text(byte: u8) -> bool {
-    is_meta(byte)
-        || matches!(
-            byte,
-            b'\\'
-                | b'\''
-                | b'"'
-                | b'$'
-                | b'`'
-                | b'}'
-                | b']'
-                | b'='
-                | b'!'
-                | b'?'
-                | b'*'
-                | b'+'
-                | b'@'
-        )
+    is_meta(byte) || b"\\'\"$`}]=!?*+@".contains(&byte)
 }
