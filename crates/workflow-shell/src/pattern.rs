@@ -14,6 +14,7 @@
 //! subcommand may run any program, as `git -c core.fsmonitor=program add` does.
 
 use crate::command::SimpleCommand;
+use crate::programs::is_listed;
 use crate::word::{UNKNOWN, Word};
 
 /// Returns whether a pattern that forbids or asks covers a command. Further words and options make no
@@ -95,7 +96,7 @@ fn words_of(pattern: &str) -> (Vec<&str>, bool) {
 /// Returns whether options before the subcommand decide what a program does: a pattern that ends behind one allows anything.
 #[must_use]
 pub fn takes_options_before_subcommand(program: &str) -> bool {
-    BEFORE.iter().any(|(name, _)| *name == program)
+    is_listed("options_before", program)
 }
 
 /// Options with two spellings, for programs that rules often name.
@@ -110,20 +111,6 @@ const SPELLINGS: &[(&str, &str, &str)] = &[
     ("curl", "output", "o"), ("docker", "force", "f"), ("kubectl", "filename", "f"),
 ];
 
-/// Options with a value before a subcommand.
-#[rustfmt::skip] // A row a line.
-const BEFORE: &[(&str, &[&str])] = &[
-    ("git", &["-C", "-c", "--git-dir", "--work-tree", "--namespace"]),
-    ("npm", &["--prefix", "-C", "-w", "--workspace"]),
-    ("pnpm", &["--filter", "-F", "-C", "--dir"]),
-    ("yarn", &["--cwd"]),
-    ("cargo", &["--config", "-C", "-Z", "--color"]),
-    ("docker", &["-H", "--host", "--context", "-c", "--config"]),
-    ("kubectl", &["-n", "--namespace", "--context", "--kubeconfig"]),
-    ("make", &["-C", "-f"]),
-    ("sudo", &["-u", "-g"]),
-];
-
 /// Arguments of a command: words in their order, and options.
 struct Sorted<'a> {
     words: Vec<&'a str>,
@@ -131,10 +118,7 @@ struct Sorted<'a> {
 }
 
 fn sort<'a>(program: &str, mut arguments: impl Iterator<Item = &'a str>) -> Sorted<'a> {
-    let before = BEFORE
-        .iter()
-        .find(|(name, _)| *name == program)
-        .map_or(&[][..], |(_, options)| options);
+    let before = format!("before_{program}");
     let mut sorted = Sorted {
         words: Vec::new(),
         options: Vec::new(),
@@ -144,7 +128,7 @@ fn sort<'a>(program: &str, mut arguments: impl Iterator<Item = &'a str>) -> Sort
             sorted.words.extend(arguments.by_ref());
         } else if argument.len() < 2 || !argument.starts_with('-') {
             sorted.words.push(argument);
-        } else if sorted.words.is_empty() && before.contains(&argument) {
+        } else if sorted.words.is_empty() && is_listed(&before, argument) {
             arguments.next();
         } else {
             add_option(program, argument, &mut sorted.options);

@@ -6,9 +6,9 @@ use super::table::lists::is_listed;
 pub(super) fn is_check(name: &str) -> bool {
     let parts: Vec<&str> = name.split([':', '-', '_', '.', '/']).collect();
     let verified = parts.len() > 1
-        && parts.last().is_some_and(|last| {
-            ["check", "ci", "verify", "dry", "list", "status", "report"].contains(last)
-        });
+        && parts
+            .last()
+            .is_some_and(|last| is_listed("verifying", last));
     let checks = parts.iter().any(|part| is_listed("checks", part))
         && parts
             .first()

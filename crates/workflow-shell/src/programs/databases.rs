@@ -157,11 +157,11 @@ fn is_of_name(c: char) -> bool {
 
 /// Returns the words behind `explain (analyze, buffers)`.
 fn behind_explain<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
-    #[rustfmt::skip] // Names in order.
-    const OPTIONS: &[&str] = &["(", ")", ",", "analyze", "buffers", "costs", "format", "json", "off", "on", "settings", "summary", "text", "timing", "verbose", "wal"];
     match words {
         ["explain", rest @ ..] => {
-            let options = rest.iter().take_while(|word| OPTIONS.contains(word));
+            let options = rest
+                .iter()
+                .take_while(|word| is_listed("explain_options", word));
             &rest[options.count()..]
         }
         all => all,

@@ -187,10 +187,7 @@ fn is_request_for_help(invocation: &Invocation<'_>) -> bool {
         text.bytes()
             .all(|byte| byte.is_ascii_lowercase() || byte == b'-')
             && text.starts_with(|c: char| c.is_ascii_lowercase())
-            && !matches!(
-                text,
-                "run" | "exec" | "x" | "dlx" | "run-script" | "tool" | "foreach" | "watch"
-            )
+            && !is_listed("running", text)
     };
     match last.text() {
         Some("--help") => {

@@ -86,10 +86,7 @@ fn is_web_address(url: &str) -> bool {
     const HOSTS: &[&str] = &["dict.", "ldap.", "imap.", "smtp.", "pop3."];
     let url = url.to_ascii_lowercase();
     match url.split_once("://") {
-        Some((scheme, _)) => matches!(
-            scheme,
-            "http" | "https" | "ftp" | "ftps" | "sftp" | "scp" | "file"
-        ),
+        Some((scheme, _)) => is_listed("asking_schemes", scheme),
         None => !HOSTS.iter().any(|host| url.starts_with(host)),
     }
 }
