@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::database::{Access, Database, Row, Rows, read};
-use crate::marker::mark;
+use crate::marker::{has_active_runs, mark};
 use crate::queue::{self, QueueTurn};
 use crate::types::{
     AnswerRight, IndexedRun, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey, StoreError,
@@ -133,12 +133,12 @@ impl Store {
              WHERE host = ?1 AND session = ?2 AND version = ?7 RETURNING id"
         };
         let cwd = change.cwd.to_string_lossy();
-        self.with(access, |rows| {
+        let (saved, is_active) = self.with(access, |rows| {
             let SessionKey { host, session } = key;
             let SessionChange { from, memory, now, .. } = change;
             let values = json!([host, session, memory, cwd, now, machine, from]);
             let Some(session) = id(rows.query_one(store, &values)?) else {
-                return Ok(Saved::Conflict);
+                return Ok((Saved::Conflict, true));
             };
             for entry in change.entries {
                 rows.execute(
@@ -148,21 +148,41 @@ impl Store {
                 )?;
             }
             set_run(rows, session, change.run.as_ref(), change.now)?;
-            self.mark(rows, &machine)?;
-            Ok(Saved::Stored)
-        })
+            Ok((Saved::Stored, self.mark(rows, &machine)?))
+        })?;
+        if !is_active {
+            self.unmark(&machine);
+        }
+        Ok(saved)
     }
 
-    /// Brings the marker of this machine in line with the database: a run is active in a session that is kept here and went
-    /// on last on this machine. A marker that stays by mistake blocks more, never less.
-    fn mark(&self, rows: &mut dyn Rows, machine: &str) -> Result<()> {
+    /// Sets the marker of this machine, before the change is stored, if a run is active in a session that is kept here and went
+    /// on last on this machine. Returns whether one is.
+    fn mark(&self, rows: &mut dyn Rows, machine: &str) -> Result<bool> {
         let active =
             "SELECT id FROM sessions WHERE active = 1 AND version > 0 AND machine = ?1 LIMIT 1";
         let is_active = rows.query_one(active, &json!([machine]))?.is_some();
-        if let Err(error) = mark(&self.directory, is_active) {
-            tracing::warn!("the marker of active runs cannot be changed: {error}");
+        if is_active && let Err(error) = mark(&self.directory, true) {
+            tracing::warn!("the marker of active runs cannot be set: {error}");
         }
-        Ok(())
+        Ok(is_active)
+    }
+
+    /// Removes the marker if no run is active, after the change is stored: a connection may be lost until then. A marker that
+    /// stays by mistake blocks more, never less.
+    fn unmark(&self, machine: &str) {
+        let unmark = |rows: &mut dyn Rows| {
+            if self.mark(rows, machine)? {
+                return Ok(());
+            }
+            let unmarked = mark(&self.directory, false);
+            unmarked.map_err(|error| StoreError::of_file(&self.directory, error))
+        };
+        if has_active_runs(&self.directory)
+            && let Err(error) = self.with(Access::Change, unmark)
+        {
+            tracing::warn!("the marker of active runs stays: {error}");
+        }
     }
 
     /// Waits until no other process of this machine works on the session, for some time. `None` if it continues without a turn.
@@ -197,12 +217,12 @@ impl Store {
     pub fn prune(&self, before: u64) -> Result<u64> {
         let machine = self.database.machine()?;
         let before = json!([before]);
-        self.with(Access::Change, |rows| {
+        let removed = self.with(Access::Change, |rows| {
             rows.execute("DELETE FROM requests WHERE changed < ?1", &before)?;
-            let removed = rows.execute("DELETE FROM sessions WHERE updated < ?1", &before)?;
-            self.mark(rows, &machine)?;
-            Ok(removed)
-        })
+            rows.execute("DELETE FROM sessions WHERE updated < ?1", &before)
+        })?;
+        self.unmark(&machine);
+        Ok(removed)
     }
 }
 

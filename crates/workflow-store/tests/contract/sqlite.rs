@@ -43,6 +43,19 @@ fn the_marker_exists_while_a_run_is_active() {
 }
 
 #[test]
+fn the_marker_stays_if_the_end_of_a_run_is_not_stored() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = in_directory(directory.path());
+    save(&store, "a", 0, Some(run("wf-1", "Fix", true)), 1);
+    let other = rusqlite::Connection::open(directory.path().join(FILE)).unwrap();
+    let fails = "CREATE TABLE fails (id REFERENCES sessions (id) DEFERRABLE INITIALLY DEFERRED);
+        CREATE TRIGGER fail AFTER DELETE ON sessions BEGIN INSERT INTO fails VALUES (-1); END";
+    other.execute_batch(fails).unwrap();
+    assert!(store.prune(9).is_err(), "only when it is to be stored");
+    assert!(has_active_runs(directory.path()));
+}
+
+#[test]
 fn only_the_owner_can_read_the_store() {
     let directory = tempfile::tempdir().unwrap();
     let state = directory.path().join("state");
