@@ -13,7 +13,7 @@ pub(crate) use workflow_store::{
 };
 
 use crate::files::{STATE_DIRECTORY, home_dir};
-use crate::user_settings::UserSettings;
+use crate::user_settings::user_setting;
 
 /// The name of the directory of the store in an agent directory that is not the user's default one.
 const IN_AGENT_DIR: &str = "workflow-sidecar";
@@ -44,7 +44,7 @@ static SERVERS: Mutex<BTreeMap<PathBuf, Option<String>>> = Mutex::new(BTreeMap::
 pub(crate) fn open(directory: PathBuf, agent_dir: &Path) -> Result<Store, StoreError> {
     let mut servers = SERVERS.lock();
     if !servers.contains_key(agent_dir) {
-        let server = UserSettings::read(agent_dir)?.store;
+        let server = user_setting(agent_dir, "store")?;
         servers.insert(agent_dir.to_path_buf(), server);
     }
     workflow_store::open(directory, servers[agent_dir].as_deref())
@@ -72,6 +72,21 @@ mod open_tests {
         let settings = agent_dir.path().join("workflow-sidecar.json5");
         std::fs::write(settings, "{store: 'postgres://agent@127.0.0.1:1/other'}").unwrap();
         assert!(runs().unwrap().is_empty(), "the first store is asked");
+    }
+
+    #[test]
+    fn a_mistake_about_the_command_that_notifies_leaves_the_store_as_it_is() {
+        for settings in ["{notify: 'notify-send'}", "{notify: ['notify-send'"] {
+            let agent_dir = tempfile::tempdir().unwrap();
+            let agent_dir = agent_dir.path();
+            std::fs::write(agent_dir.join("workflow-sidecar.json5"), settings).unwrap();
+            let store = of_agent_dir(agent_dir).unwrap();
+            assert!(store.runs(&RunQuery::default()).unwrap().is_empty());
+            assert_eq!(
+                crate::platform::answers::notifier::notifier(agent_dir),
+                None
+            );
+        }
     }
 }
 

@@ -4,7 +4,8 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use workflow_core::definition::SETTINGS_FILE;
 
 use crate::files::{if_present, regular_file};
@@ -12,15 +13,6 @@ use workflow_store::StoreError;
 
 /// Maximum number of bytes read.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
-
-/// What only the user's own settings say.
-#[derive(Debug, Default, Deserialize)]
-pub(crate) struct UserSettings {
-    /// The server of the store.
-    pub(crate) store: Option<String>,
-    /// The program that shows a text to the user, and its arguments.
-    pub(crate) notify: Option<Vec<String>>,
-}
 
 /// Reads the beginning of a file; there is no text if it does not exist.
 fn read_text(path: &Path) -> io::Result<String> {
@@ -33,18 +25,22 @@ fn read_text(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
-impl UserSettings {
-    /// Reads those in an agent directory.
-    pub(crate) fn read(agent_dir: &Path) -> Result<Self, StoreError> {
-        let path = agent_dir.join(SETTINGS_FILE);
-        let settings = read_text(&path).and_then(|text| {
-            // Almost no settings have them, and every hook reads them.
-            if !text.contains("store") && !text.contains("notify") {
-                return Ok(Self::default());
-            }
-            let failed = |error| io::Error::other(format!("the settings cannot be read: {error}"));
-            json5::from_str(&text).map_err(failed)
-        });
-        settings.map_err(|error| StoreError::of_file(&path, error))
+/// Reads a setting of those in an agent directory. What they say beside it does not matter, if they can be read.
+pub(crate) fn user_setting<T: DeserializeOwned>(
+    agent_dir: &Path,
+    name: &str,
+) -> Result<Option<T>, StoreError> {
+    let path = agent_dir.join(SETTINGS_FILE);
+    let text = read_text(&path).map_err(|error| StoreError::of_file(&path, error))?;
+    // Almost no settings have it, and every hook reads them.
+    if !text.contains(name) {
+        return Ok(None);
     }
+    let read = || -> anyhow::Result<_> {
+        let mut settings: Map<String, Value> = json5::from_str(&text)?;
+        let setting = settings.remove(name).unwrap_or_default();
+        Ok(serde_json::from_value(setting)?)
+    };
+    let failed = |error| format!("the setting `{name}` cannot be read: {error}");
+    read().map_err(|error| StoreError::of_file(&path, failed(error)))
 }

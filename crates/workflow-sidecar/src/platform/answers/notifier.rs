@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::platform::process::wait_until;
 use crate::threads::spawn;
-use crate::user_settings::UserSettings;
+use crate::user_settings::user_setting;
 
 /// The time that the command has.
 const MAX_TIME: Duration = Duration::from_secs(30);
@@ -17,9 +17,9 @@ pub(crate) type Notifier = Vec<String>;
 
 /// Returns that of the user's settings. Settings of a project have none.
 pub(crate) fn notifier(agent_dir: &Path) -> Option<Notifier> {
-    let settings = UserSettings::read(agent_dir);
-    let settings = settings.inspect_err(|error| tracing::warn!("{error}"));
-    settings.ok()?.notify
+    let setting = user_setting(agent_dir, "notify");
+    let setting = setting.inspect_err(|error| tracing::warn!("{error}"));
+    setting.ok()?
 }
 
 /// Shows a text, on a thread of its own: nothing waits for the command.
