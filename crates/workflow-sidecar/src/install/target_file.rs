@@ -65,7 +65,8 @@ impl TargetFile {
                     .eq([value])
             }
             Edit::Block { header, body } => toml_block::has(text, header, body),
-            Edit::Text(own) => text == own,
+            // What a user adds to the hooks stays.
+            Edit::Text(own) => text == own || self.edits.len() > 1 && !text.is_empty(),
         }
     }
 

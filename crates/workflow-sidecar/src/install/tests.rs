@@ -247,6 +247,22 @@ fn assert_blocked_while_active(host: &HookHost, script: Option<&str>) {
 }
 
 #[test]
+fn a_hook_that_the_user_adds_to_a_file_of_ours_stays() {
+    let home = Home::new();
+    let copilot = crate::hook_hosts::host("copilot").unwrap();
+    home.install(copilot);
+    let hooks = ".copilot/hooks/workflow-sidecar.json";
+    let ours = home.text(hooks).unwrap();
+    home.write(
+        hooks,
+        &ours.replace("\"Stop\": [", "\"Stop\": [{\"bash\": \"mine\"}, "),
+    );
+    assert_ne!(home.text(hooks).unwrap(), ours);
+    let mut again = plan(Some(copilot), &home.target()).unwrap().into_iter();
+    assert!(again.all(|change| change.is_made()));
+}
+
+#[test]
 fn a_directory_that_the_hosts_own_variable_names_is_used() {
     for (host, variable, files) in [
         ("codex", "CODEX_HOME", &["hooks.json", "config.toml"][..]),
