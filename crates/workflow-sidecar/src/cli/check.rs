@@ -96,7 +96,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
             corrected.write()?;
         }
         corrected.print_changes(arguments.dry_run);
-        corrected.report
+        if arguments.dry_run {
+            // The files are as they were.
+            checked(&Edits::new())?
+        } else {
+            corrected.report
+        }
     } else {
         checked(&Edits::new())?
     };

@@ -291,6 +291,7 @@ mod tests {
                 "routes/$postId.tsx",
                 "$types.d.ts",
                 "//docs/**",
+                "/nfs/secret/**",
                 "/etc/**",
                 "/app/src/**",
                 "~/.ssh/**",
@@ -299,6 +300,22 @@ mod tests {
                 "{src,lib}/**",
             ],
         );
+    }
+
+    #[test]
+    fn a_path_that_may_be_meant_as_it_is_has_no_correction() {
+        let fix = |path| GuardText::Path.finding(path, None).unwrap().fix;
+        assert_eq!(fix("src\\lib\\a.rs").unwrap().to, "src/lib/a.rs");
+        for path in [
+            "/nfs/secret/**",
+            "/docs/**",
+            "docs/\\*.md",
+            "My\\ Documents/**",
+            "a\\\\b",
+            "app\\[id\\]\\a.tsx",
+        ] {
+            assert!(fix(path).is_none(), "{path}");
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Globs of files, and paths of one file.
 
 use super::{corrected, mistake};
-use crate::diagnostic::{Code, Finding, shown};
+use crate::diagnostic::{Code, Finding, Severity, shown};
+use crate::pattern::check_glob;
 
 /// Directories at the root of usual systems and containers.
 #[rustfmt::skip] // Alphabetical.
@@ -10,6 +11,12 @@ const ROOTS: &[&str] = &[
     "data", "dev", "efs", "etc", "export", "github", "gnu", "home", "host", "init", "initrd.img", "lib", "lib32", "lib64", "libx32",
     "lost+found", "media", "mnt", "net", "nix", "opt", "private", "proc", "project", "projects", "repo", "repos", "root", "run", "sbin",
     "scratch", "snap", "srv", "sys", "tmp", "usr", "var", "vmlinuz", "work", "workdir", "workspace", "workspaces",
+];
+
+/// Directories of usual projects, which no usual root has.
+#[rustfmt::skip] // Alphabetical.
+const PROJECTS: &[&str] = &[
+    ".git", ".github", ".pi", "doc", "docs", "examples", "node_modules", "packages", "src", "test", "tests",
 ];
 
 /// Signs of glob syntax that a backslash may escape.
@@ -85,14 +92,21 @@ fn regex_sign(path: &str) -> Option<&'static str> {
 /// A path with a backslash that escapes no sign of a glob.
 fn separator(path: &str) -> Option<Finding> {
     let mut signs = path.chars();
-    let mut backslashes = std::iter::from_fn(|| {
+    let next = std::iter::from_fn(|| {
         signs.find(|sign| *sign == '\\')?;
-        Some(signs.next().is_some_and(|next| ESCAPED.contains(next)))
+        Some(signs.next().unwrap_or_default())
     });
-    let to = path.replace('\\', "/");
-    backslashes
-        .any(|escapes| !escapes)
-        .then(|| corrected("`\\` does not separate directories", path, &to))
+    let next: Vec<char> = next.collect();
+    if next.iter().all(|next| ESCAPED.contains(*next)) {
+        return None;
+    }
+    let why = "`\\` does not separate directories";
+    let mut mistake = corrected(why, path, &path.replace('\\', "/"));
+    // There it may be meant to escape the sign.
+    if next.iter().any(|next| "[]{}?!* \\".contains(*next)) {
+        mistake.fix = None;
+    }
+    Some(mistake)
 }
 
 /// Returns the variable of a shell with which a path begins.
@@ -107,19 +121,24 @@ fn variable(path: &str) -> Option<&str> {
     (!name.is_empty() && name.chars().all(is_name)).then_some(first)
 }
 
-/// A path whose first directory no root has.
+/// A path whose first directory no usual root has. It stays as it is written, which only one with that root can mean.
 fn from_root(path: &str) -> Option<Finding> {
     let inside = path.strip_prefix('/')?;
     let first = inside.split('/').next().unwrap_or_default();
-    if first.is_empty() || first.contains(['*', '?', '[', '{']) || ROOTS.contains(&first) {
+    let is_glob = first.is_empty() || first.contains(['*', '?', '[', '{']);
+    if is_glob || ROOTS.contains(&first) || check_glob(path).is_err() {
         return None;
     }
+    let severity = if PROJECTS.contains(&first) {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
     let why =
         "a path that starts with `/` is from the root of the file system, not from the project";
     let help = format!(
         "write `{}`, or `/{path}` for a directory of the root",
         shown(inside)
     );
-    let finding = Finding::error(Code::AbsolutePath, None, why).help(help);
-    Some(finding.fix(path, inside))
+    Some(Finding::new(severity, Code::AbsolutePath, None, why).help(help))
 }
