@@ -117,6 +117,16 @@ pub(crate) fn quoted<T: AsRef<str>>(items: &[T]) -> Vec<String> {
     items.map(|item| format!("`{item}`")).collect()
 }
 
+/// A word of a shell line, in quotes where it needs them.
+pub(crate) fn word_of_line(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,^".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
 /// The first `max` UTF-16 units, with an ellipsis if there is more.
 ///
 /// Counts as ECMAScript does, but a pair is never split (B16).

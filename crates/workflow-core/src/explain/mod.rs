@@ -139,20 +139,21 @@ fn explained(
         None,
         &loaded.settings,
     )?;
+    let root = position.root();
+    let inputs = placeholders::values("inputs", &root.inputs);
+    let message = initial_message(root, &loaded.catalog, &inputs, &state.task_description);
     let rows = values(Rows {
         state,
         loaded,
         position: &position,
         resolved: &resolved,
+        initial_message: &message,
         topic: Topic::Start,
         made: Vec::new(),
     });
-    let root = position.root();
-    let inputs = placeholders::values("inputs", &root.inputs);
-    let description = &state.task_description;
     Ok(Explained {
         resolved,
-        initial_message: initial_message(root, &loaded.catalog, &inputs, description),
+        initial_message: message,
         rows,
     })
 }

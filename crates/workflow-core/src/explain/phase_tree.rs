@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::definition::{Catalog, Condition, Phase, PhaseEntry, Workflow, nearest};
 use crate::diagnostic::{few, shown};
 use crate::run::{Path, RunState, Values, start};
+use crate::text::join;
 
 /// A placeholder for the description, which only a run knows.
 const DESCRIPTION: &str = "{description}";
@@ -97,10 +98,9 @@ impl<'c> PhaseTree<'c> {
                 }
             };
             parts.push(names);
-            let own: Vec<&str> = parts.iter().map(|[own, ..]| own.as_str()).collect();
             let steps = self.phases().count() as u64;
             self.nodes.push(PhaseNode {
-                name: own.join("/"),
+                name: join(parts.iter().map(|[own, ..]| own), "/"),
                 depth: parts.len() - 1,
                 number: index + 1,
                 kind,

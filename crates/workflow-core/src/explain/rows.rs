@@ -16,6 +16,7 @@ pub(super) struct Rows<'a> {
     pub(super) loaded: &'a Loaded,
     pub(super) position: &'a Position<'a>,
     pub(super) resolved: &'a ResolvedPhase,
+    pub(super) initial_message: &'a str,
     /// The topic of the next rows.
     pub(super) topic: Topic,
     pub(super) made: Vec<Row>,
@@ -35,6 +36,12 @@ impl<'a> Rows<'a> {
             value: value.into(),
             origin: origin.into(),
         });
+    }
+
+    /// Adds what a level allows and blocks.
+    pub(super) fn add_tools(&mut self, allowed: Value, blocked: Value, origin: Origin) {
+        self.add("allowed", allowed, origin.clone());
+        self.add("blocked", blocked, origin);
     }
 
     /// Adds the value of a key as a level gives it, if it does.

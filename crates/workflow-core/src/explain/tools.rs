@@ -78,32 +78,28 @@ pub(super) fn tools(rows: &mut Rows<'_>) {
 fn restrictions(rows: &mut Rows<'_>) {
     let (own, phase) = (rows.position.own_workflow(), rows.position.phase);
     let names = |names: &Vec<String>| Value::Names(names.clone());
-    let others = || Value::from("all others");
-    let mut found: Vec<(Value, Value, Origin)> = Vec::new();
-    if own.read_only_in(phase).is_some() {
+    let is_read_only = own.read_only_in(phase).is_some();
+    if is_read_only {
         let source = match &phase.tools {
             Some(ToolAccess::ReadOnly { .. }) => RuleSource::Phase,
             Some(_) | None => RuleSource::Workflow(&own.key),
         };
         let allowed = "read-only: what changes nothing".into();
         let origin = rows.origin(source, &["tools"]);
-        found.push((allowed, "what changes files".into(), origin));
+        rows.add_tools(allowed, "what changes files".into(), origin);
     }
-    let origin = |list| rows.origin(RuleSource::Phase, &["tools", list]);
     match &phase.tools {
         Some(ToolAccess::Blacklist(list)) => {
-            found.push((others(), names(list), origin("blacklist")));
+            let origin = rows.origin(RuleSource::Phase, &["tools", "blacklist"]);
+            rows.add_tools("all others".into(), names(list), origin);
         }
         Some(ToolAccess::Whitelist(list)) => {
-            found.push((names(list), others(), origin("whitelist")));
+            let origin = rows.origin(RuleSource::Phase, &["tools", "whitelist"]);
+            rows.add_tools(names(list), "all others".into(), origin);
         }
-        None if found.is_empty() => {
-            found.push(("all".into(), Value::None, OriginKind::Default.into()));
+        None if !is_read_only => {
+            rows.add_tools("all".into(), Value::None, OriginKind::Default.into());
         }
         None | Some(ToolAccess::ReadOnly { .. }) => {}
-    }
-    for (allowed, blocked, origin) in found {
-        rows.add("allowed", allowed, origin.clone());
-        rows.add("blocked", blocked, origin);
     }
 }

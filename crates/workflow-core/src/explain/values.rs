@@ -10,7 +10,7 @@ use crate::run::{
     Actor, Path, Position, RunProgress, RunState, TransitionError, cancel, in_order, repeat,
 };
 use crate::session::announcement;
-use crate::session::commands::{initial_message, session_name};
+use crate::session::commands::session_name;
 use crate::session::inputs::start_line;
 use crate::session::phase::all_profiles;
 use crate::text;
@@ -68,8 +68,7 @@ fn start(rows: &mut Rows<'_>) {
     }
     let origin = rows.of_root(&["sessionNamePrefix", "sessionNameMaxLength"]);
     rows.add("sessionName", session_name(root, description), origin);
-    let inputs = placeholders::values("inputs", &root.inputs);
-    let message = initial_message(root, &rows.loaded.catalog, &inputs, description);
+    let message = rows.initial_message.to_owned();
     rows.add_text("initialMessage", message, &["initialMessage"]);
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use crate::definition::Gate;
+use crate::diagnostic::shown;
 use crate::text;
 
 /// The result of one check of a gate.
@@ -73,7 +74,7 @@ impl Report {
     #[must_use]
     pub fn new(gate: &Gate, verdict: CheckVerdict, reason: impl Into<String>) -> Self {
         Self {
-            what: gate.check.describe(),
+            what: gate.check.called(shown),
             source: gate.source.clone(),
             verdict,
             reason: reason.into(),

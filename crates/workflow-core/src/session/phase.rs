@@ -204,7 +204,8 @@ impl ResolvedPhase {
         let allowed = description.text().filter(|_| wording.describes_rules);
         let block_reason = root.templates.block_reason_template.as_deref();
         let on_repeat = position.levels.iter();
-        let on_repeat = on_repeat.map(|level| level.workflow.on_repeat);
+        let on_repeat = on_repeat.filter_map(|level| level.workflow.on_repeat);
+        let on_repeat = on_repeat.chain(settings.on_repeat).max();
         // The phase comes first, then the scopes from the innermost to the root, then the settings.
         let scopes = || position.scopes().rev().map(|level| level.workflow);
         let auto_continue = std::iter::once(&phase.auto_continue)
@@ -220,7 +221,7 @@ impl ResolvedPhase {
             status: status(position, catalog),
             rules,
             results: results(position, settings.guards(), held),
-            on_repeat: strictest(on_repeat.chain([settings.on_repeat])),
+            on_repeat: on_repeat.unwrap_or(OnRepeat::Ask),
             block_reason: block_reason.unwrap_or(text::BLOCK_REASON).to_owned(),
             block_reason_end: block_reason_end(root, allowed.as_deref()),
             allowed,
@@ -511,14 +512,5 @@ fn reminder(
         in_full: resolve(in_full),
         of_package: short.is_some().then(|| resolve(text::NOT_DONE)),
         short: short.map(resolve),
-    }
-}
-
-/// The strictest of several reactions; asks if none is given.
-pub(crate) fn strictest(all: impl Iterator<Item = Option<OnRepeat>>) -> OnRepeat {
-    if all.into_iter().any(|one| one == Some(OnRepeat::Block)) {
-        OnRepeat::Block
-    } else {
-        OnRepeat::Ask
     }
 }

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::phase::{ResolvedPhase, settings_levels, strictest};
+use super::phase::{ResolvedPhase, settings_levels};
 use crate::definition::{OnRepeat, Settings};
 use crate::diagnostic::{shown, visible};
 use crate::effect::{BlockKind, Denied, Effects, Question, Reply, ToolDecision};
@@ -165,7 +165,7 @@ impl CallGuard {
     fn on_repeat(&self, denial: &Denial<'_>, phase: Option<&ResolvedPhase>) -> OnRepeat {
         let of_rule = denial.rule.and_then(|rule| rule.on_repeat);
         let of_levels = phase.map_or(self.on_repeat, |phase| Some(phase.on_repeat));
-        strictest([of_rule, of_levels].into_iter())
+        of_rule.max(of_levels).unwrap_or(OnRepeat::Ask)
     }
 
     /// Returns how often in a row a call was denied.

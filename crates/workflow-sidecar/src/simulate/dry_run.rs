@@ -4,6 +4,7 @@
 
 use parking_lot::Mutex;
 use workflow_core::definition::{Check, Gate, Trigger};
+use workflow_core::diagnostic::shown;
 use workflow_core::effect::{Effect, GateRun};
 use workflow_core::event::{PlatformEvent, RestoreOutcome, WatchReport};
 use workflow_core::policy::gate_report::{CheckVerdict, Report};
@@ -57,7 +58,7 @@ impl DryGate {
     pub(super) fn checks(&self) -> Vec<(String, String)> {
         let gates = self.run.gates.iter();
         gates
-            .map(|gate| (gate.check.describe(), gate.source.clone()))
+            .map(|gate| (gate.check.called(shown), gate.source.clone()))
             .collect()
     }
 

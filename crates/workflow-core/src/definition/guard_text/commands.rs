@@ -4,6 +4,7 @@ use workflow_shell::{Effect, UnknownReason, analyze};
 
 use super::{corrected, mistake};
 use crate::diagnostic::{Finding, shown};
+use crate::text::join;
 
 const QUOTES: [char; 2] = ['"', '\''];
 
@@ -176,9 +177,7 @@ fn parts_help(pattern: &str, operator: &str) -> String {
             .to_owned();
     }
     let parts = pattern.split(['&', '|', ';']).map(str::trim);
-    let parts: Vec<String> = parts
-        .filter(|part| !part.is_empty())
-        .map(|part| format!("\"{}\"", shown(part)))
-        .collect();
-    format!("write a pattern for each command: `[{}]`", parts.join(", "))
+    let parts = parts.filter(|part| !part.is_empty());
+    let parts = join(parts.map(|part| format!("\"{}\"", shown(part))), ", ");
+    format!("write a pattern for each command: `[{parts}]`")
 }

@@ -3,6 +3,7 @@
 use super::{corrected, mistake};
 use crate::diagnostic::{Finding, Severity, shown};
 use crate::pattern::names_match;
+use crate::text::join;
 use crate::white_space::trim;
 
 /// The tools that pi brings.
@@ -69,8 +70,8 @@ fn with_sign(name: &str, sign: char) -> Finding {
         return mistake(why, "write the name as the host does");
     }
     let names = name.split([',', ' ']).filter(|part| !part.is_empty());
-    let names = names.collect::<Vec<_>>().join(", ");
-    mistake(why, format!("write a list: `[{}]`", shown(&names)))
+    let names = shown(&join(names, ", "));
+    mistake(why, format!("write a list: `[{names}]`"))
 }
 
 /// A name that is nearly that of a usual tool. Only a slip of the keyboard is certainly no other tool: `exit` may be one.

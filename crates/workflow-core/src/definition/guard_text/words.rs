@@ -3,6 +3,7 @@
 use super::{GuardText, mistake};
 use crate::definition::syntax::Node;
 use crate::diagnostic::{Code, Finding, shown};
+use crate::text::join;
 
 /// Operators of a shell.
 const OPERATORS: [&str; 9] = ["&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1"];
@@ -29,10 +30,10 @@ pub(super) fn program(name: &str) -> Option<Finding> {
     if first.contains(['/', '\\']) {
         return None;
     }
-    let words: Vec<&str> = name.split_whitespace().collect();
+    let words = join(name.split_whitespace(), ", ");
     Some(mistake(
         "each word is an entry of its own",
-        format!("write `[{}]`", shown(&words.join(", "))),
+        format!("write `[{}]`", shown(&words)),
     ))
 }
 

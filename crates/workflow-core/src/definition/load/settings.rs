@@ -4,8 +4,8 @@
 //! A settings file with a mistake keeps its valid keys. Guards that cannot be read fail closed.
 
 use crate::definition::model::{
-    Guards, Limits, OnRepeat, RuleAction, RuleSets, Settings, SettingsStatus, TierSettings,
-    fail_closed, read_level,
+    Guards, Limits, RuleAction, RuleSets, Settings, SettingsStatus, TierSettings, fail_closed,
+    read_level,
 };
 use crate::definition::schema::{Declared, MapReader, Reader};
 use crate::definition::syntax::{Kind, Map};
@@ -136,10 +136,7 @@ pub(super) fn merged([outer, inner]: &[TierSettings; 2]) -> Settings {
         user: outer.guards.clone(),
         project: inner.guards.clone(),
         checkpoint: inner.checkpoint.or(outer.checkpoint),
-        on_repeat: [inner.on_repeat, outer.on_repeat]
-            .into_iter()
-            .flatten()
-            .max_by_key(|on_repeat| *on_repeat == OnRepeat::Block),
+        on_repeat: inner.on_repeat.max(outer.on_repeat),
         question_timeout: inner.question_timeout.or(outer.question_timeout),
         triggers: [&*outer.triggers, &*inner.triggers].concat(),
     }

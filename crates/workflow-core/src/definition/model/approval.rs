@@ -6,6 +6,7 @@ use crate::definition::schema::{Declared, FromMap, MapReader, Section, Written, 
 use crate::definition::value::{FilledText, Flag, Template};
 use crate::diagnostic::{Finding, shown};
 use crate::template::TemplateKind;
+use crate::text::join;
 
 section! {
     Section { expected: "a map with `ask`", ..Section::guard("`approve`") };
@@ -58,14 +59,12 @@ impl Approval {
     #[must_use]
     pub fn describe(&self) -> String {
         let choices = self.choices.iter().enumerate();
-        let choices: Vec<String> = choices
-            .map(|(index, choice)| match self.targets.get(index) {
-                Some(target) => format!("{choice} → {target}"),
-                None => choice.clone(),
-            })
-            .collect();
+        let choices = choices.map(|(index, choice)| match self.targets.get(index) {
+            Some(target) => format!("{choice} → {target}"),
+            None => choice.clone(),
+        });
         let comment = if self.comment { "; with a comment" } else { "" };
-        format!("{} ({}{comment})", self.ask, choices.join(", "))
+        format!("{} ({}{comment})", self.ask, join(choices, ", "))
     }
 
     /// The place that an answer leads to, by its index; `None` if the run stays in the phase.

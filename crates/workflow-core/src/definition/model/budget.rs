@@ -4,6 +4,7 @@ use crate::definition::schema::{Declared, FromMap, Key, MapReader, Section, sect
 use crate::definition::syntax::Span;
 use crate::definition::value::{Cents, Whole};
 use crate::diagnostic::{Code, Finding, Severity};
+use crate::text::join;
 
 section! {
     Section::guard("`budget`");
@@ -69,8 +70,7 @@ impl FromMap for Budget {
         let reported: Vec<_> = reported.filter_map(|name| keys.entry(name)).collect();
         if let [first, more @ ..] = &*reported {
             let verb = if more.is_empty() { "is" } else { "are" };
-            let names: Vec<&str> = reported.iter().map(|entry| &*entry.key).collect();
-            let names = names.join("` and `");
+            let names = join(reported.iter().map(|entry| &*entry.key), "` and `");
             let message = format!("`{names}` {verb} enforced only where the host reports usage");
             let finding = Finding::new(Severity::Info, Code::HostReports, first.key_span, message);
             let mut enforced = ["turns", "toolCalls", "minutes"].iter();

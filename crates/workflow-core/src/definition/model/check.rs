@@ -11,6 +11,7 @@ use crate::definition::syntax::Kind;
 use crate::definition::value::{Duration, FilledText, Flag, Map, NamedTexts, Texts, whole_number};
 use crate::diagnostic::{Code, Finding, shown, visible};
 use crate::pattern::ProjectGlob;
+use crate::text::{join, word_of_line};
 use crate::white_space::trim;
 
 pub(super) const ONE_OF: &str = "required: one of `run`, `file`, `git`, `commit`";
@@ -123,26 +124,20 @@ impl RunCheck {
     fn typed(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         if let Some(cwd) = &self.cwd {
-            parts.push(format!("cd {} &&", quoted(cwd)));
+            parts.push(format!("cd {} &&", word_of_line(cwd)));
         }
         let variables = self.env.iter();
-        parts.extend(variables.map(|(name, value)| format!("{name}={}", quoted(value))));
+        parts.extend(variables.map(|(name, value)| format!("{name}={}", word_of_line(value))));
         if self.shell {
             parts.push(self.command.join(" "));
         } else {
-            parts.extend(self.command.iter().map(|word| quoted(word)));
+            parts.extend(self.command.iter().map(|word| word_of_line(word)));
         }
         parts.join(" ")
     }
 }
 
 impl Check {
-    /// The check as people read it, on one line.
-    #[must_use]
-    pub fn describe(&self) -> String {
-        self.called(shown)
-    }
-
     /// The condition as a phrase; `fit` prepares the parts that come from its definition.
     pub fn requirement(&self, fit: impl Fn(&str) -> String) -> String {
         let Self::Run(RunCheck {
@@ -189,15 +184,6 @@ impl Check {
             Self::Git(GitCheck::NewCommit) => ("git new commit", "git must have a new commit"),
         };
         (called.to_owned(), requirement.to_owned())
-    }
-}
-
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,^".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 
@@ -273,10 +259,9 @@ impl KeyType for CommandLine {
         let span = written.span();
         let finding = match written.kind() {
             Kind::Text(line) => {
-                let words: Vec<&str> = line.split_whitespace().collect();
                 let message = "`run` must be a list: the program and its arguments";
                 let finding = Finding::error(Code::WrongType, span, message);
-                let list = shown(&words.join(", "));
+                let list = shown(&join(line.split_whitespace(), ", "));
                 finding.help(format!("write `run: [{list}]`, or add `shell: true`"))
             }
             Kind::List(list) => {

@@ -7,6 +7,7 @@ use super::target::OnFail;
 use crate::definition::schema::{FromMap, MapReader, Section, Written, section};
 use crate::definition::value::{OneOf, words};
 use crate::diagnostic::{Code, Finding};
+use crate::text::join;
 
 section! {
     CHECK;
@@ -81,8 +82,8 @@ impl FromMap for Gate {
     }
 
     fn meant_in_list(finding: Finding, written: Written<'_>) -> Option<Finding> {
-        let words: Vec<&str> = written.short_text()?.split_whitespace().collect();
-        written.in_form(finding, &format!("[{{run: [{}]}}]", words.join(", ")))
+        let words = join(written.short_text()?.split_whitespace(), ", ");
+        written.in_form(finding, &format!("[{{run: [{words}]}}]"))
     }
 }
 

@@ -170,7 +170,8 @@ fn names(read: &List<String>) -> impl Iterator<Item = String> {
 }
 
 words! {
-    /// The reaction to a call that is denied for the third time in a row.
+    /// The reaction to a call that is denied for the third time in a row. The stricter one is greater.
+    #[derive(PartialOrd, Ord)]
     pub enum OnRepeat {
         /// The user may allow this one call.
         "ask" => Ask,

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::key::{Default, Key};
 use super::section::Section;
 use crate::definition::guard_text::{GuardText, TOOL_NAME};
+use crate::text::join;
 
 /// A map with these keys and no others.
 pub(crate) fn map_of<'k>(keys: impl IntoIterator<Item = &'k Key> + Clone) -> Value {
@@ -39,17 +40,10 @@ fn property(key: &Key) -> Value {
     }
     let mut about = key.summary.to_owned();
     if let Some(kind) = key.template {
-        let variables: Vec<String> = kind
-            .variables()
-            .iter()
-            .map(|name| format!("`{{{name}}}`"))
-            .chain(
-                kind.families()
-                    .iter()
-                    .map(|family| format!("`{{{}}}`", family.form())),
-            )
-            .collect();
-        about = format!("{about}\n\nVariables: {}", variables.join(" "));
+        let dotted = kind.families().iter().map(|family| family.form());
+        let names = kind.variables().iter().copied().chain(dotted);
+        let variables = join(names.map(|name| format!("`{{{name}}}`")), " ");
+        about = format!("{about}\n\nVariables: {variables}");
     }
     // Editors show the one as it is written, and the other as Markdown.
     schema["description"] = json!(about);

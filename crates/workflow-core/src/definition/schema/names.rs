@@ -1,6 +1,7 @@
 //! Names that resemble each other.
 
 use crate::definition::syntax::TYPOGRAPHIC_QUOTES;
+use crate::text::join;
 
 /// The edit distance of two names, if it is not more than allowed. Lengths alone rule out most.
 pub(super) fn distance(a: &str, b: &str, allowed: usize) -> Option<usize> {
@@ -45,6 +46,5 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
 
 /// Names as a list for a message.
 pub(crate) fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
-    let quoted: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    quoted.join(", ")
+    join(names.into_iter().map(|name| format!("`{name}`")), ", ")
 }

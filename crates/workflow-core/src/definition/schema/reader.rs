@@ -43,14 +43,12 @@ impl Reader<'_> {
 
     /// Keeps the locations of the keys of a map, where they are wanted. `body` are the instructions below it.
     pub(crate) fn keep_locations(&mut self, map: &Map<'_>, body: Option<Span>) {
-        if !self.keeps_locations {
-            return;
-        }
-        self.sites.keys = KeyLocations::default();
-        self.sites.keys.add_all(self.source, "", map);
-        if body.is_some() {
-            let location = self.source.location(body);
-            self.sites.keys.add("instructions", location);
+        if self.keeps_locations {
+            self.sites.keys.add_all(self.source, "", map);
+            if body.is_some() {
+                let location = self.source.location(body);
+                self.sites.keys.add("instructions", location);
+            }
         }
     }
 

@@ -5,6 +5,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::text::{join, word_of_line};
+
 use super::arguments::{DIRECTORIES, ToolEffect, is_path_field, normalized, texts};
 
 /// Fields that contain a shell line, or a program with its arguments as a list.
@@ -169,15 +171,7 @@ fn parse_in_value(value: &mut Value) {
 
 /// Returns words as a line, quoted where necessary.
 fn quoted(words: Vec<&str>) -> String {
-    let quote = |word: &str| {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+".contains(&byte);
-        if !word.is_empty() && word.bytes().all(is_plain) {
-            word.to_owned()
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    };
-    words.into_iter().map(quote).collect::<Vec<_>>().join(" ")
+    join(words.into_iter().map(word_of_line), " ")
 }
 
 #[cfg(test)]

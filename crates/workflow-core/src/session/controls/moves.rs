@@ -203,7 +203,7 @@ pub(crate) fn left_out(run: &ActiveRun, reports: &[Report]) -> Vec<String> {
 /// The gate and the approval of a phase, by name.
 fn conditions(phase: &Phase) -> impl Iterator<Item = String> {
     let (name, gates) = (&phase.name, phase.gate.iter());
-    let gates = gates.map(move |gate| format!("{name}: gate `{}`", gate.check.describe()));
+    let gates = gates.map(move |gate| format!("{name}: gate `{}`", gate.check.called(shown)));
     let approval = phase.approve.iter();
     let approval =
         approval.map(move |approval| format!("{name}: approval \"{}\"", shown(&approval.ask)));

@@ -6,7 +6,10 @@
 mod line;
 mod variable;
 
+use std::sync::LazyLock;
+
 use line::{YamlLine, likely};
+use regex::Regex;
 
 use super::super::TYPOGRAPHIC_QUOTES;
 use crate::diagnostic::Finding;
@@ -56,21 +59,18 @@ fn typographic(here: YamlLine<'_>) -> Option<Finding> {
         .then(|| likely(help, None))
 }
 
+/// A key, and a colon that no space follows.
+static WITHOUT_SPACE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\s*(?:- )*[A-Za-z][A-Za-z0-9_]*(:)[^ /:]").expect("it is valid")
+});
+
 /// `name:Fix` in the last lines that say something.
 fn no_space_after_colon(before: &[YamlLine<'_>]) -> Option<Finding> {
     let mut said = before.iter().rev().filter(|line| !line.is_blank());
     said.by_ref().take(2).find_map(|line| {
-        let trimmed = line.text.trim_start();
-        let word = trimmed.trim_start_matches("- ");
-        let (key, value) = word.split_once(':')?;
-        let is_key = key.starts_with(|c: char| c.is_ascii_alphabetic())
-            && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        if !is_key || value.is_empty() || value.starts_with([' ', '/', ':']) {
-            return None;
-        }
-        let at = line.text.len() - word.len() + key.len();
+        let colon = WITHOUT_SPACE.captures(line.text)?.get(1)?;
         let help = "put a space after the colon";
-        Some(likely(help, Some(line.part(at, at + 1))).fix(":", ": "))
+        Some(likely(help, Some(line.part(colon.start(), colon.end()))).fix(":", ": "))
     })
 }
 
