@@ -27,9 +27,6 @@ pub(crate) enum StandardInput {
 }
 
 impl StandardInput {
-    /// An output of which nothing is known.
-    pub(crate) const UNKNOWN_PIPE: Self = Self::Pipe { lists_files: false };
-
     /// Returns whether the line gives the command an input that is not empty.
     pub(crate) fn is_given(&self) -> bool {
         match self {

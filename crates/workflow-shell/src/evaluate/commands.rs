@@ -106,10 +106,8 @@ impl Evaluator<'_> {
                 VariableKind::ForgottenFunctions => self.functions.clear(),
             }
         }
-        if let Effect::Unknown(Unknown {
-            reason: UnknownReason::Expansion,
-            ..
-        }) = &outcome.effect
+        if let Effect::Unknown(unknown) = &outcome.effect
+            && unknown.reason == UnknownReason::Expansion
         {
             self.accesses_of_operands(name, words, scope);
         }

@@ -39,7 +39,7 @@ impl Evaluator<'_> {
                 self.access_words(raws, scope);
                 let is_process = matches!(raw.0.as_slice(), [WordPart::Process(_)]);
                 scope.input = if is_process {
-                    StandardInput::UNKNOWN_PIPE
+                    StandardInput::Pipe { lists_files: false }
                 } else if raw.text() == Some("/dev/null") {
                     StandardInput::Text(Word::literal(""))
                 } else {

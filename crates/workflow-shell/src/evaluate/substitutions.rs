@@ -36,7 +36,7 @@ impl Evaluator<'_> {
                 }
                 WordPart::Process(list) => {
                     let mut inner = scope.subshell();
-                    inner.input = StandardInput::UNKNOWN_PIPE;
+                    inner.input = StandardInput::Pipe { lists_files: false };
                     self.subshell(list, inner);
                 }
                 WordPart::Expansion(expansion) => {

@@ -32,8 +32,15 @@ impl Parser<'_> {
                     byte if is_name(byte) && !byte.is_ascii_digit() => ExpansionKind::Value,
                     _ => ExpansionKind::Text,
                 };
+                self.position += 1;
+                let start = self.position;
+                self.position += 1;
+                if kind == ExpansionKind::Value {
+                    self.skip_name();
+                }
+                let name = &self.line[start..self.position];
                 WordPart::Expansion(Expansion {
-                    variable: self.simple_expansion(),
+                    variable: (kind == ExpansionKind::Value).then(|| name.to_owned()),
                     kind,
                     is_arithmetic: false,
                     quoted: is_quoted,
@@ -48,17 +55,6 @@ impl Parser<'_> {
         };
         parts.0.push(part);
         Ok(())
-    }
-
-    pub(super) fn simple_expansion(&mut self) -> Option<String> {
-        let start = self.position + 1;
-        self.position += 2;
-        let first = self.line.as_bytes()[start];
-        if !is_name(first) || first.is_ascii_digit() {
-            return None;
-        }
-        self.skip_name();
-        Some(self.line[start..self.position].to_owned())
     }
 
     /// `$((…))` or `$(…)`.
@@ -217,10 +213,7 @@ fn kind_of(text: &str) -> (ExpansionKind, bool) {
         .is_some_and(|rest| !rest.starts_with(['-', '=', '+', '?']));
     let is_list = is_all.is_some() && (name == 0 || text.contains('['));
     let kind = if operator.starts_with('@') && !(is_indirect && operator == "@") {
-        if matches!(
-            operator,
-            "@Q" | "@U" | "@u" | "@L" | "@A" | "@a" | "@K" | "@k"
-        ) {
+        if ["@Q", "@U", "@u", "@L", "@A", "@a", "@K", "@k"].contains(&operator) {
             ExpansionKind::Text
         } else {
             ExpansionKind::Indirect

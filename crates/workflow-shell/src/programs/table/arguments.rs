@@ -135,8 +135,16 @@ impl Sets {
 
     pub(super) fn find(&self, words: &[Word], program: &'static str) -> Result<Found, Unknown> {
         let mut found = Found::of(program);
-        if let Some(rest) = self.read(words, &mut found, true)? {
-            self.rest(rest, &mut found, program)?;
+        let rest = self.read(words, &mut found, true)?;
+        match (rest.unwrap_or_default(), &self.row.rest) {
+            (rest, Rest::Operands) => found.operands.extend_from_slice(rest),
+            ([], _) => {}
+            (_, Rest::Arguments(set)) if set.any => {}
+            (rest, Rest::Arguments(set)) => {
+                found
+                    .options
+                    .extend(Self::of(set, &[]).find(rest, program)?.options);
+            }
         }
         self.check_operands(&found)?;
         self.check_needs(&found)?;
@@ -197,23 +205,6 @@ impl Sets {
             }
         }
         Ok(None)
-    }
-
-    fn rest(
-        &self,
-        words: &[Word],
-        found: &mut Found,
-        program: &'static str,
-    ) -> Result<(), Unknown> {
-        match &self.row.rest {
-            Rest::Operands => found.operands.extend(words.iter().cloned()),
-            Rest::Arguments(set) if set.any => {}
-            Rest::Arguments(set) => {
-                let more = Self::of(set, &[]).find(words, program)?;
-                found.options.extend(more.options);
-            }
-        }
-        Ok(())
     }
 
     fn check_operands(&self, found: &Found) -> Result<(), Unknown> {

@@ -87,12 +87,8 @@ fn linked(source: &Word, target: &Word) -> Vec<FileAccess> {
         return Vec::new();
     }
     let (target, source) = (target.location(), source.location());
-    let parent = target.rsplit_once('/').map_or("", |(parent, _)| parent);
-    let from = |directory: &str| {
-        let path = format!("{directory}/{source}");
-        let path = if directory.is_empty() { &source } else { &path };
-        FileAccess::at(path, AccessKind::Read)
-    };
+    let parent = target.rsplit_once('/').map_or(".", |(parent, _)| parent);
+    let from = |directory: &str| FileAccess::at(&format!("{directory}/{source}"), AccessKind::Read);
     vec![from(parent), from(&target)]
 }
 
