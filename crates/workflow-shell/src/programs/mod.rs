@@ -103,9 +103,7 @@ fn outcome_by_name(invocation: &Invocation<'_>) -> Result {
         UnknownReason::Program
     };
     let unlisted = || Unknown::new(invocation.words[0].shape(), reason);
-    row(name, invocation.arguments)
-        .ok_or_else(unlisted)?
-        .known()
+    row(name, invocation.arguments).unwrap_or_else(|| Err(unlisted()))
 }
 
 /// Returns the outcome of a program that is known in code.
@@ -130,14 +128,14 @@ fn coded(invocation: &Invocation<'_>) -> Option<Result> {
         }
         "let" => builtins::calculated(arguments),
         "env" | "sudo" => wrappers::with_variables(name, arguments),
-        "find" => search::find(arguments),
+        "find" => search::find(arguments)?,
         "fd" | "fdfind" => search::fd(arguments),
         "xargs" => search::xargs(invocation),
-        "dd" => Ok(row(name, &files::settings(arguments))?),
-        "tar" | "bsdtar" => {
-            let words = files::unbundled(arguments);
-            return words.map(|words| row(name, &words)).transpose();
-        }
+        "dd" => row(name, &files::settings(arguments))?,
+        "tar" | "bsdtar" => match files::unbundled(arguments) {
+            Ok(words) => row(name, &words)?,
+            Err(unknown) => Err(unknown),
+        },
         "sed" => sed::outcome(invocation),
         "ssh" => ssh::outcome(invocation),
         "awk" | "gawk" | "mawk" | "nawk" => awk::outcome(invocation),

@@ -123,19 +123,6 @@ impl Outcome {
         Self::of(Effect::Writes(vec![FileWrite::within(operation, location)]))
     }
 
-    /// Returns whether its effect is unknown.
-    pub(crate) fn is_unknown(&self) -> bool {
-        matches!(self.effect, Effect::Unknown(_))
-    }
-
-    /// Returns it, or why its effect is unknown.
-    pub(crate) fn known(self) -> Result {
-        match self.effect {
-            Effect::Unknown(unknown) => Err(unknown),
-            _ => Ok(self),
-        }
-    }
-
     /// Adds nested commands.
     pub(crate) fn with(mut self, nested: impl IntoIterator<Item = NestedCommand>) -> Self {
         self.nested.extend(nested);

@@ -15,11 +15,11 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
         ("npm" | "pnpm" | "yarn" | "bun", _) => package_script(invocation),
         ("python" | "pypy", Some("-V" | "-VV")) => None,
         ("python" | "pypy", _) => Some(python(invocation, "python", arguments)),
-        ("php", Some("artisan")) => row("artisan", &arguments[1..]).map(Ok),
+        ("php", Some("artisan")) => row("artisan", &arguments[1..]),
         // `hatch run lint:all`: a script of the project. `fmt` is one, not the program.
         ("pdm" | "hatch" | "rye" | "pixi", Some("run"))
             if arguments.get(1).and_then(Word::text).is_some_and(|name| {
-                let is_program = || row(name, &[]).is_some_and(|row| !row.is_unknown());
+                let is_program = || matches!(row(name, &[]), Some(Ok(_)));
                 may_change(name) || is_check(name) && !is_program()
             }) =>
         {
@@ -39,7 +39,7 @@ fn python(invocation: &Invocation<'_>, row_name: &str, arguments: &[Word]) -> Re
     if let [script, rest @ ..] = arguments
         && matches!(script.text(), Some("manage.py" | "./manage.py"))
     {
-        return row("python-manage", rest).ok_or_else(code);
+        return row("python-manage", rest).unwrap_or_else(|| Err(code()));
     }
     // The module ends the options.
     let position = arguments.iter().position(|word| {
@@ -62,5 +62,5 @@ fn python(invocation: &Invocation<'_>, row_name: &str, arguments: &[Word]) -> Re
         return Ok(project_runner([&[tool], rest].concat()));
     }
     let outcome = row("python-m", &[&[module], rest].concat());
-    outcome.ok_or_else(code)
+    outcome.unwrap_or_else(|| Err(code()))
 }

@@ -38,11 +38,9 @@ pub(super) fn package_script(invocation: &Invocation<'_>) -> Option<Result> {
         {
             (&Word::literal("test"), rest)
         }
-        "exec" | "x" | "dlx" => return row("npx", rest).map(Outcome::known),
+        "exec" | "x" | "dlx" => return row("npx", rest),
         // The table decides.
-        _ if name == "npm"
-            || row(name, invocation.arguments).is_some_and(|row| !row.is_unknown()) =>
-        {
+        _ if name == "npm" || matches!(row(name, invocation.arguments), Some(Ok(_))) => {
             return None;
         }
         other if is_check(other) => (&Word::literal(other), rest),

@@ -8,10 +8,9 @@ use crate::file_access::{AccessKind, FileAccess};
 use crate::word::Word;
 
 /// Returns the outcome of `find`: that of its row, and the commands that it runs.
-pub(super) fn find(arguments: &[Word]) -> Result {
+pub(super) fn find(arguments: &[Word]) -> Option<Result> {
     let (rest, nested) = without_commands(arguments);
-    let outcome = row("find", &rest).ok_or_else(|| Unknown::new("find", UnknownReason::Program))?;
-    Ok(outcome.known()?.with(nested))
+    Some(row("find", &rest)?.map(|outcome| outcome.with(nested)))
 }
 
 /// Splits the arguments of `find` into those of a row, and the commands that it runs.

@@ -8,7 +8,7 @@ use crate::effect::{Effect, Unknown, UnknownReason};
 /// `ssh host command`: the command runs on another machine.
 pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
     // It prints its version, or the settings of a host.
-    if let Some(shows) = row("ssh", invocation.arguments).filter(|row| !row.is_unknown()) {
+    if let Some(Ok(shows)) = row("ssh", invocation.arguments) {
         return Ok(shows);
     }
     let given = read("ssh", invocation.arguments)?;

@@ -31,13 +31,13 @@ pub(super) struct Place<'a> {
 
 impl Program {
     /// Returns the outcome by the first row that knows all arguments.
-    pub(super) fn outcome(self, arguments: &[Word]) -> Outcome {
+    pub(super) fn outcome(self, arguments: &[Word]) -> Result {
         let mut place = self.place(arguments, true);
         if let Some(outcome) = place.outcome {
-            return outcome;
+            return Ok(outcome);
         }
         if place.node.rows.is_empty() {
-            return Outcome::from(match (place.parsed, place.next) {
+            return Err(match (place.parsed, place.next) {
                 (Err(unknown), _) => unknown,
                 (Ok(()), Some(word)) if word.may_hide_option() => {
                     unknown(word, UnknownReason::Expansion)
@@ -55,14 +55,14 @@ impl Program {
         let mut first: Option<Unknown> = None;
         for row in &place.node.rows {
             match place.outcome_by(row) {
-                Ok(outcome) => return outcome,
+                Ok(outcome) => return Ok(outcome),
                 Err(unknown) => match &first {
                     Some(first) if first.reason != UnknownReason::Missing => {}
                     _ => first = Some(unknown),
                 },
             }
         }
-        Outcome::from(first.unwrap_or_else(|| missing("a subcommand")))
+        Err(first.unwrap_or_else(|| missing("a subcommand")))
     }
 
     /// Returns what it prints.

@@ -14,7 +14,7 @@ mod variables;
 
 use std::sync::OnceLock;
 
-use super::outcome::{Outcome, Result};
+use super::outcome::Result;
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
 pub(crate) use arguments::Found;
@@ -50,7 +50,7 @@ fn rows(name: &str) -> Option<Program> {
 }
 
 /// Returns the outcome of a program by its rows; `None` if no row says anything about its effect.
-pub(crate) fn row(name: &str, arguments: &[Word]) -> Option<Outcome> {
+pub(crate) fn row(name: &str, arguments: &[Word]) -> Option<Result> {
     let program = rows(name)?;
     let has_rows = !program.node.rows.is_empty() || !program.node.subcommands.is_empty();
     has_rows.then(|| program.outcome(arguments))
