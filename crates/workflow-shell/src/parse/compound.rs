@@ -41,17 +41,19 @@ impl Parser<'_> {
         if self.take("((") {
             words.push(RawWord::arithmetic(self.arithmetic("))")?));
             self.skip_blanks();
-            self.take(";");
         } else {
             words.push(self.word()?);
             self.skip_lines()?;
             if self.reserved_word() == Some("in") {
                 self.skip_name();
-                self.words_to_separator(&mut words)?;
-            } else {
-                self.take(";");
+                self.skip_blanks();
+                while !matches!(self.peek(), None | Some(';' | '\n')) {
+                    words.push(self.word()?);
+                    self.skip_blanks();
+                }
             }
         }
+        self.take(";");
         self.skip_lines()?;
         let body = if self.reserved_word() == Some("{") {
             self.enclosed("}")?
@@ -63,20 +65,6 @@ impl Parser<'_> {
             bodies: vec![body],
             is_loop: true,
         })
-    }
-
-    pub(super) fn words_to_separator(&mut self, words: &mut Vec<RawWord>) -> Result<()> {
-        loop {
-            self.skip_blanks();
-            match self.peek() {
-                Some(';') => {
-                    self.position += 1;
-                    return Ok(());
-                }
-                Some('\n') | None => return Ok(()),
-                Some(_) => words.push(self.word()?),
-            }
-        }
     }
 
     pub(super) fn case(&mut self) -> Result<CommandKind> {

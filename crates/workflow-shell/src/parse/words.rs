@@ -28,19 +28,13 @@ impl Parser<'_> {
         let start = self.position;
         let mut parts = WordBuilder::default();
         while let Some(byte) = self.byte(0) {
+            let before = &self.line[start..self.position];
             match byte {
-                b'(' if self.position > start
-                    && matches!(
-                        self.line.as_bytes()[self.position - 1],
-                        b'?' | b'*' | b'+' | b'@' | b'!'
-                    ) =>
-                {
+                b'(' if before.ends_with(['?', '*', '+', '@', '!']) => {
                     self.extended_pattern(&mut parts)?;
                 }
                 // `=(list)` is no array, but a process in zsh.
-                b'(' if self.position > start + 1
-                    && self.line.as_bytes()[self.position - 1] == b'=' =>
-                {
+                b'(' if before.len() > 1 && before.ends_with('=') => {
                     let array = self.nested(Self::array)?;
                     parts.0.push(array);
                 }

@@ -149,7 +149,7 @@ fn execute(command: Option<Command>) -> anyhow::Result<CommandOutcome> {
         Some(Command::Approve(arguments)) => approve::run(&arguments),
         Some(Command::Check(arguments)) => check::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments, command_line()),
-        Some(Command::Demo) => demo::run(),
+        Some(Command::Demo) => crate::demo::run(),
         Some(Command::Doctor(arguments)) => doctor::run(&arguments),
         Some(Command::Explain(arguments)) => explain::run(&arguments),
         Some(Command::Graph(arguments)) => graph::run(&arguments),

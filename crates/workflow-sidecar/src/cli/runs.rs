@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use super::project::UserDirectory;
 use crate::present::{CommandOutcome, OutputFormat, RunRow, count, run_table};
-use crate::store::{
-    IndexedRun, POSTGRES_SCHEMA, RunQuery, Store, of_agent_dir, open, state_directory,
-};
+use crate::store::{IndexedRun, POSTGRES_SCHEMA, RunQuery, of_agent_dir, open, state_directory};
 use crate::time::wall_time;
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
@@ -76,12 +74,20 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         anstream::println!("Removed {removed} sessions.");
         return Ok(CommandOutcome::Success);
     }
-    let clears = arguments.watch && std::io::stdout().is_terminal();
+    let clears = arguments.watch
+        && arguments.format == OutputFormat::Human
+        && std::io::stdout().is_terminal();
+    // One more shows that there are more.
+    let query = RunQuery {
+        only_active: arguments.active,
+        limit: (!arguments.all).then_some(arguments.limit.saturating_add(1)),
+        ..RunQuery::default()
+    };
     let mut listed = None;
     loop {
-        let runs = found(arguments, &store)?;
+        let runs = store.runs(&query)?;
         if listed.as_ref() != Some(&runs) {
-            if clears && arguments.format == OutputFormat::Human {
+            if clears {
                 write!(anstream::stdout(), "{CLEAR}")?;
             }
             list(arguments, &runs)?;
@@ -92,15 +98,6 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         }
         thread::sleep(LOOK);
     }
-}
-
-/// The runs to list, and one more if there are more.
-fn found(arguments: &Arguments, store: &Store) -> anyhow::Result<Vec<IndexedRun>> {
-    Ok(store.runs(&RunQuery {
-        only_active: arguments.active,
-        limit: (!arguments.all).then_some(arguments.limit.saturating_add(1)),
-        ..RunQuery::default()
-    })?)
 }
 
 fn list(arguments: &Arguments, runs: &[IndexedRun]) -> anyhow::Result<()> {
