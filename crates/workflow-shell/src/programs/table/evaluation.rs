@@ -1,7 +1,7 @@
 //! The evaluation of rows: the way to the row of a command, and its effect.
 
 use super::arguments::{Found, Sets, chosen_by, is_toolchain, missing, take_options, unknown};
-use super::lists::is_listed;
+use super::lists::{is_like, is_listed};
 use super::row::{ArgumentSet, Node, Output, Rest, Row, RowKind, RunKind};
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::programs::outcome::{NestedCommand, Outcome, Result, joined, project_runner};
@@ -98,7 +98,7 @@ impl Program {
             let globals = place.shared.len();
             place.shared.extend(prefix.map(|row| &row.arguments));
             let node = place.node;
-            if node.subcommands.is_empty() && node.families.is_empty() && !node.rows.is_empty() {
+            if node.subcommands.is_empty() && !node.rows.is_empty() {
                 return place;
             }
             let mut after_prefix = place.words;
@@ -123,19 +123,20 @@ impl Program {
     }
 }
 
-/// Returns the subcommand of this name, or the family that its name starts with.
+/// Returns the subcommand of this name, or the one with the longest start that its name has.
 fn subcommand(node: &'static Node, word: &str) -> Option<&'static Node> {
-    let is_name = || {
-        word.bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
-            && !word.starts_with('-')
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_name = !word.starts_with('-') && word.bytes().all(is_plain);
+    let family = || {
+        let known = node.subcommands.iter();
+        let known = known.filter(|(name, _)| is_name && is_like(name, word));
+        known.max_by_key(|(name, _)| name.len())
     };
-    node.subcommands.get(word).or_else(|| {
-        node.families
-            .iter()
-            .find(|(start, _)| word.starts_with(start) && is_name())
-            .map(|(_, family)| family)
-    })
+    match node.subcommands.get(word) {
+        // An asterisk in the word is no pattern.
+        Some(subcommand) if !word.contains('*') => Some(subcommand),
+        _ => family().map(|(_, family)| family),
+    }
 }
 
 impl Place<'_> {

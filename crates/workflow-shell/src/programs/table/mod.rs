@@ -69,9 +69,10 @@ pub(crate) fn printed(name: &str, arguments: &[Word]) -> Option<Output> {
     rows(name)?.printed(arguments)
 }
 
-/// Returns whether a program has rows for subcommands.
+/// Returns whether a program has rows for subcommands by their names.
 pub(crate) fn has_subcommands(name: &str) -> bool {
-    rows(name).is_some_and(|program| !program.node.subcommands.is_empty())
+    let is_name = |name: &'static str| !name.ends_with('*');
+    rows(name).is_some_and(|program| program.node.subcommands.keys().copied().any(is_name))
 }
 
 #[cfg(test)]

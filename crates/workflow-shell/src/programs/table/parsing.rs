@@ -132,7 +132,8 @@ impl Node {
     fn insert(&mut self, path: &[&'static str], row: &Arc<Row>, is_prefix: bool) {
         if let Some((words, path)) = path.split_first() {
             for word in words.split('|') {
-                self.subcommand_mut(word).insert(path, row, is_prefix);
+                let node = self.subcommands.entry(word).or_default();
+                node.insert(path, row, is_prefix);
             }
             return;
         }
@@ -143,18 +144,6 @@ impl Node {
             RowKind::Code => self.code.push(row),
             _ => self.rows.push(row),
         }
-    }
-
-    fn subcommand_mut(&mut self, word: &'static str) -> &mut Self {
-        let Some(start) = word.strip_suffix('*') else {
-            return self.subcommands.entry(word).or_default();
-        };
-        let known = self.families.iter().position(|(known, _)| *known == start);
-        let index = known.unwrap_or_else(|| {
-            self.families.push((start, Self::default()));
-            self.families.len() - 1
-        });
-        &mut self.families[index].1
     }
 }
 

@@ -32,9 +32,8 @@ pub(super) type Programs = HashMap<&'static str, Node>;
 /// A program or a subcommand.
 #[derive(Debug, Default)]
 pub(super) struct Node {
+    /// By their names. `describe-*` is for those that start so and are not listed by name.
     pub(super) subcommands: HashMap<&'static str, Node>,
-    /// Subcommands by their start, for those that are not listed by name: `describe-*`.
-    pub(super) families: Vec<(&'static str, Node)>,
     /// The rows that apply to it; the first that knows all arguments counts.
     pub(super) rows: Vec<Arc<Row>>,
     /// The rows that say what it prints.

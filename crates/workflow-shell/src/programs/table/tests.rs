@@ -77,8 +77,7 @@ fn repeated_rows(tables: &Programs) -> Vec<String> {
                 found.push(format!("`{name}` has a row that does nothing"));
             }
         }
-        let families = node.families.iter().map(|(name, node)| (name, node));
-        for (word, node) in node.subcommands.iter().chain(families) {
+        for (word, node) in &node.subcommands {
             add(&format!("{name} {word}"), node, found);
         }
     }
@@ -126,9 +125,8 @@ fn the_rows_of_one_program_are_those_of_the_whole_tables() {
         let rows: Vec<_> = rows.map(|row| &row.kind).collect();
         let mut parts: Vec<_> = node.subcommands.iter().collect();
         parts.sort_by_key(|(name, _)| **name);
-        let families = node.families.iter().map(|(name, node)| (name, node));
-        let parts = parts.into_iter().chain(families);
         let parts: Vec<_> = parts
+            .into_iter()
             .map(|(name, node)| format!("{name}: {}", shape(node)))
             .collect();
         format!("{rows:?} {parts:?}")
