@@ -15,7 +15,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::Report;
 use super::check::{Job, check};
-use crate::platform::process::{GRACE, Monitor, ProcessGroup, end_descendants};
+use crate::platform::process::{GRACE, Monitor, end_descendants};
 
 /// A line of the supervisor's output.
 #[derive(Debug, Serialize, Deserialize)]
@@ -62,10 +62,7 @@ pub(crate) fn supervise() -> io::Result<()> {
 fn run(job: &Job, cancelled: &AtomicBool) {
     for (index, gate) in job.gates.iter().enumerate() {
         send(&SupervisorMessage::Begins(index), cancelled);
-        let groups = |group: Option<ProcessGroup>| {
-            let group = group.map(ProcessGroup::number);
-            send(&SupervisorMessage::Runs(group), cancelled);
-        };
+        let groups = |group| send(&SupervisorMessage::Runs(group), cancelled);
         let report = check(gate, job, Monitor::new(cancelled, &groups));
         // What has left its group has become a child of this process.
         end_descendants();

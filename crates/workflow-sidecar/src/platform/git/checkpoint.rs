@@ -27,12 +27,6 @@ const PATHS_PER_COMMAND: usize = 200;
 /// Message of the stash entry with the later changes.
 const STASH_MESSAGE: &str = "workflow-sidecar: before the code went back to a checkpoint";
 
-/// Git with a private directory.
-struct Checkpoints<'a> {
-    directory: &'a PrivateDirectory,
-    git: Git<'a>,
-}
-
 /// Makes the private directory for an operation, if the user trusts its programs. The trust store is in `agent_dir`.
 fn private_directory(
     operation: GitOperation,
@@ -59,7 +53,7 @@ pub(crate) fn record_checkpoint(cwd: &Path, agent_dir: &Path) -> Result<Snapshot
     let head = git.head().map_err(failed)?;
     let head = head.ok_or(SnapshotError::NoRepository)?;
     let directory = private_directory(GitOperation::Compare, git, agent_dir).map_err(failed)?;
-    let commit = Checkpoints::of(&directory, git).commit_changes("workflow-sidecar: a turn begins");
+    let commit = directory.commit_changes(git, "workflow-sidecar: a turn begins");
     let reference = commit.map_err(failed)?;
     Ok(Snapshot { reference, head })
 }
@@ -80,9 +74,8 @@ pub(crate) fn restore_checkpoint(
         ..Git::new(cwd, Monitor::idle())
     };
     let directory = private_directory(GitOperation::Restore, git, agent_dir);
-    let result = directory.and_then(|directory| {
-        Checkpoints::of(&directory, git).restore(snapshot, on_step, &mut restored)
-    });
+    let result =
+        directory.and_then(|directory| directory.restore(git, snapshot, on_step, &mut restored));
     match result {
         Ok(files) => restored.files = files,
         Err((_, problem)) => restored.problem = Some(problem),
@@ -102,19 +95,15 @@ fn copy_index(index: &Path, copy: &str) -> io::Result<()> {
     Ok(())
 }
 
-impl<'a> Checkpoints<'a> {
-    fn of(directory: &'a PrivateDirectory, git: Git<'a>) -> Self {
-        let git = directory.git(git);
-        Self { directory, git }
-    }
-
+impl PrivateDirectory {
     fn restore(
         &self,
+        git: Git<'_>,
         Snapshot { reference, head }: &Snapshot,
         on_step: &dyn Fn(&'static str),
         restored: &mut RestoreOutcome,
     ) -> Result<RestoredFiles, Failure> {
-        let git = self.git;
+        let git = self.git(git);
         let names = [Some(head), reference.as_ref()];
         if !names.into_iter().flatten().all(|name| is_commit_name(name)) {
             return Err(failed("the checkpoint is damaged"));
@@ -123,11 +112,11 @@ impl<'a> Checkpoints<'a> {
         let exists = git.text(&["cat-file", "-e", &format!("{target}^{{commit}}")]);
         exists.map_err(|_| failed("git does not have the checkpoint any more"))?;
         restored.has_commits_since = git.text(&["rev-parse", "HEAD"])? != *head;
-        if self.is_same_as(target)? {
+        if is_same_as(git, target)? {
             return Ok(RestoredFiles::Unchanged);
         }
         on_step("putting aside what was changed since");
-        let is_changed = self.stash_changes(restored)?;
+        let is_changed = self.stash_changes(git, restored)?;
         let Some(reference) = reference else {
             return Ok(if is_changed {
                 RestoredFiles::Restored
@@ -154,16 +143,16 @@ impl<'a> Checkpoints<'a> {
     }
 
     /// Moves changes from the files into the stash; `false` if there were none.
-    fn stash_changes(&self, restored: &mut RestoreOutcome) -> Result<bool, Failure> {
-        let git = self.git;
-        let Some(stashed) = self.commit_changes(STASH_MESSAGE)? else {
+    fn stash_changes(&self, git: Git<'_>, restored: &mut RestoreOutcome) -> Result<bool, Failure> {
+        let git = self.git(git);
+        let Some(stashed) = self.commit_changes(git, STASH_MESSAGE)? else {
             return Ok(false);
         };
         git.text(&["stash", "store", "--message", STASH_MESSAGE, &stashed])?;
         restored.stashed = Some(stashed.clone());
         // Only changes that are in the stash may be removed from the files.
         let tree = |commit: String| git.text(&["rev-parse", &format!("{commit}^{{tree}}")]);
-        let now = self.commit_changes(STASH_MESSAGE)?;
+        let now = self.commit_changes(git, STASH_MESSAGE)?;
         if now.map(tree).transpose()? != Some(tree(stashed)?) {
             return Err(failed("files were changed while they were stashed"));
         }
@@ -174,32 +163,32 @@ impl<'a> Checkpoints<'a> {
     /// Makes a commit of the changes, as the stash has them; `None` if nothing is changed.
     ///
     /// Works on a copy of the index: the index itself is not changed, and may be locked.
-    fn commit_changes(&self, message: &str) -> Result<Option<String>, Failure> {
-        let copy = &*self.directory.own_index;
-        copy_index(&self.directory.location.git_dir.join("index"), copy)
+    fn commit_changes(&self, git: Git<'_>, message: &str) -> Result<Option<String>, Failure> {
+        let copy = &*self.own_index;
+        copy_index(&self.location.git_dir.join("index"), copy)
             .map_err(|error| failed(format!("the index of git cannot be read: {error}")))?;
         let git = Git {
             index: Some(copy),
-            ..self.git
+            ..self.git(git)
         };
         exclude_submodules(git)?;
         let commit = git.text(&["stash", "create", message])?;
         Ok(Some(commit).filter(|commit| !commit.is_empty()))
     }
+}
 
-    /// Returns `true` if the tracked files are the same as in a commit.
-    fn is_same_as(&self, commit: &str) -> Result<bool, Failure> {
-        let changed = self.git.text(&[
-            "diff",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--ignore-submodules=all",
-            "--name-only",
-            commit,
-            "--",
-        ])?;
-        Ok(changed.is_empty())
-    }
+/// Returns `true` if the tracked files are the same as in a commit.
+fn is_same_as(git: Git<'_>, commit: &str) -> Result<bool, Failure> {
+    let changed = git.text(&[
+        "diff",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--ignore-submodules=all",
+        "--name-only",
+        commit,
+        "--",
+    ])?;
+    Ok(changed.is_empty())
 }
 
 /// Marks all submodules in the index as unchanged. `git stash` enters every submodule, despite all options, and follows the

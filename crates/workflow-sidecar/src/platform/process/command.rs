@@ -102,7 +102,7 @@ pub(crate) fn run(invocation: &Invocation<'_>, monitor: Monitor<'_>) -> Result<F
     let output = Output::new(invocation.stdout_bound);
     let mut child = spawn(invocation, &output)?;
     let group = ProcessGroup::numbered(child.id());
-    (monitor.report)(group);
+    (monitor.report)(Some(child.id()));
     let end = wait(&mut child, invocation.timeout, &output, monitor);
     if let End::Exited(_) = end {
         output.wait_for_end(LINGER);

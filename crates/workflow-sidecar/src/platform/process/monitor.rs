@@ -2,19 +2,17 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::ProcessGroup;
-
 /// Lets the caller cancel commands, and reports which process group runs.
 #[derive(Clone, Copy)]
 pub(crate) struct Monitor<'a> {
     cancelled: &'a AtomicBool,
-    /// Gets the group that starts, and `None` when it has ended.
-    pub(super) report: &'a dyn Fn(Option<ProcessGroup>),
+    /// Gets the number of the group that starts, and `None` when it has ended.
+    pub(super) report: &'a dyn Fn(Option<u32>),
 }
 
 impl<'a> Monitor<'a> {
     /// Reads the cancellation from a flag.
-    pub(crate) fn new(cancelled: &'a AtomicBool, report: &'a dyn Fn(Option<ProcessGroup>)) -> Self {
+    pub(crate) fn new(cancelled: &'a AtomicBool, report: &'a dyn Fn(Option<u32>)) -> Self {
         Self { cancelled, report }
     }
 

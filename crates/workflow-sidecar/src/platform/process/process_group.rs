@@ -93,16 +93,11 @@ impl ProcessGroup {
         std::os::unix::process::CommandExt::process_group(command, 0);
     }
 
-    /// Returns the group with a number from [`Self::number`], also from another process: that of a leader that was prepared.
+    /// Returns the group with the number of its leader, which was prepared, also from another process.
     pub(crate) fn numbered(number: u32) -> Option<Self> {
         // 1 would mean all processes.
         let number = i32::try_from(number).ok().filter(|&number| number > 1);
         number.and_then(Id::from_raw).map(Self)
-    }
-
-    /// Returns the system's number of the group.
-    pub(crate) fn number(self) -> u32 {
-        self.0.as_raw_nonzero().get().unsigned_abs()
     }
 
     /// Asks the group to end. A stopped process gets the signal only when it continues. A group without members is no
@@ -129,10 +124,6 @@ impl ProcessGroup {
 
     pub(crate) fn numbered(number: u32) -> Option<Self> {
         Some(Self(number))
-    }
-
-    pub(crate) fn number(self) -> u32 {
-        self.0
     }
 
     /// Console programs have no signal to end them, so the tree is killed while its root still exists to find it by.

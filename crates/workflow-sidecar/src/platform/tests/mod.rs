@@ -14,7 +14,7 @@ use workflow_core::definition::{
 };
 
 use super::gates::{Baseline, CheckError, Job, Report, Verdict, check};
-use super::process::{Monitor, ProcessGroup};
+use super::process::Monitor;
 use crate::files::FileState;
 
 mod checkpoints;
@@ -80,12 +80,7 @@ impl TestProject {
     }
 
     /// Runs a check that can be cancelled. `on_group` is called when its process group starts.
-    fn check_with(
-        &self,
-        wanted: Check,
-        cancelled: &AtomicBool,
-        on_group: impl Fn(ProcessGroup),
-    ) -> Report {
+    fn check_with(&self, wanted: Check, cancelled: &AtomicBool, on_group: impl Fn(u32)) -> Report {
         let gate = gate(wanted);
         let job = Job {
             gates: vec![gate.clone()],
@@ -93,7 +88,7 @@ impl TestProject {
             baseline: self.baseline.clone(),
             agent_dir: Some(self.agent_dir.path().to_path_buf()),
         };
-        let report_group = |group: Option<ProcessGroup>| group.into_iter().for_each(&on_group);
+        let report_group = |group: Option<u32>| group.into_iter().for_each(&on_group);
         check(&gate, &job, Monitor::new(cancelled, &report_group))
     }
 }

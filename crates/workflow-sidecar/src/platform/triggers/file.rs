@@ -50,7 +50,13 @@ impl FileLocation {
 pub(super) fn watch(location: FileLocation, deliver: Deliver) -> Result<Sender<()>, String> {
     let (stop, stopped) = channel();
     let shown = location.path.display().to_string();
-    let mut poller = FilePoller::new(location, deliver, stopped);
+    let mut poller = FilePoller {
+        location,
+        deliver,
+        stopped,
+        reported: None,
+        delivered: None,
+    };
     let spawned = spawn("trigger", move || poller.run());
     spawned.map_err(|error| format!("{shown:?} cannot be watched: {error}"))?;
     Ok(stop)
@@ -84,16 +90,6 @@ struct WrittenFile {
 }
 
 impl FilePoller {
-    fn new(location: FileLocation, deliver: Deliver, stopped: Receiver<()>) -> Self {
-        Self {
-            location,
-            deliver,
-            stopped,
-            reported: None,
-            delivered: None,
-        }
-    }
-
     /// Delivers the text of the file, at each interval.
     fn run(&mut self) {
         while self.wait(INTERVAL) {
@@ -282,7 +278,13 @@ mod tests {
             during_delivery(&file);
             outcome
         };
-        let mut poller = FilePoller::new(location, Box::new(callback), stopped);
+        let mut poller = FilePoller {
+            location,
+            deliver: Box::new(callback),
+            stopped,
+            reported: None,
+            delivered: None,
+        };
         let written = poller.read_written().unwrap().unwrap();
         poller.deliver_text(written).unwrap();
         let events = events.lock().unwrap().clone();
