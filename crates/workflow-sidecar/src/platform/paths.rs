@@ -140,13 +140,8 @@ fn ignores_case(directory: &Path) -> Option<bool> {
 
 /// Returns a name in the other case, if it has ASCII letters.
 fn in_other_case(name: &str) -> Option<String> {
-    let upper = name.to_ascii_uppercase();
-    let other = if upper == name {
-        name.to_ascii_lowercase()
-    } else {
-        upper
-    };
-    (other != name).then_some(other)
+    let cases = [name.to_ascii_uppercase(), name.to_ascii_lowercase()];
+    cases.into_iter().find(|other| other != name)
 }
 
 /// Returns `true` if both are the same file; `None` if the system does not identify files.

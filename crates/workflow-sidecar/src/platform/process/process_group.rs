@@ -50,10 +50,8 @@ impl ProcessGroup {
     fn is_gone_within(self, time: Duration, mut leader: Option<&mut Child>) -> bool {
         let end = Instant::now() + time;
         loop {
-            let leader_has_ended = match leader.as_deref_mut() {
-                Some(child) => !matches!(child.try_wait(), Ok(None)),
-                None => true,
-            };
+            let has_ended = |child: &mut Child| !matches!(child.try_wait(), Ok(None));
+            let leader_has_ended = leader.as_deref_mut().is_none_or(has_ended);
             // Checked only now: the check reaps ended processes, and must not take the leader's status.
             if leader_has_ended && !self.has_members() {
                 return true;
