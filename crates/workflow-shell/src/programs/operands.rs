@@ -19,10 +19,11 @@ pub(crate) fn named_locations(name: &str, words: &[Word], output_is_used: bool) 
     }
     let has_code = is_interpreter(name);
     let program_text = program_text(name, arguments);
+    let texts = format!("texts_{}", like(name));
     let acts = output_is_used || arguments.iter().any(acts_on_results);
     let mut locations = Vec::new();
     for (index, word) in arguments.iter().enumerate() {
-        if program_text == Some(index) || is_text(name, arguments, index) {
+        if program_text == Some(index) || is_text(name, &texts, arguments, index) {
             continue;
         }
         let glob = is_glob_argument(name, arguments, index, acts);
@@ -103,14 +104,13 @@ fn like(name: &str) -> &str {
     }
 }
 
-/// Returns whether an argument is text, or names files that are excluded.
-fn is_text(name: &str, arguments: &[Word], index: usize) -> bool {
+/// Returns whether an argument is text, or names files that are excluded. `texts` is the list of the options of the program for text.
+fn is_text(name: &str, texts: &str, arguments: &[Word], index: usize) -> bool {
     let joined = arguments[index].shape().split_once('=');
     let before = index.checked_sub(1).map(|at| arguments[at].shape());
     let mut options = joined.map(|(option, _)| option).into_iter().chain(before);
     let is_negated = |at: usize| matches!(arguments[at].shape(), "-not" | "!");
-    let texts = format!("texts_{}", like(name));
-    options.any(|option| is_listed("excluding", option) || is_listed(&texts, option))
+    options.any(|option| is_listed("excluding", option) || is_listed(texts, option))
         || name == "find" && index > 1 && is_negated(index - 2)
 }
 

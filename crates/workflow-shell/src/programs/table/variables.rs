@@ -60,7 +60,7 @@ pub(crate) fn is_project_path(name: &str, value: &str) -> bool {
 
 /// Returns whether the shell or a common program interprets this variable, so that a plain assignment has an effect.
 pub(crate) fn is_interpreted_variable(name: &str) -> bool {
-    !is_harmless_variable(name, None) && has(&INTERPRETED, name, |_| true)
+    has(&INTERPRETED, name, |_| true) && !is_harmless_variable(name, None)
 }
 
 /// Returns whether the table lists a variable: it may be one of the environment.
