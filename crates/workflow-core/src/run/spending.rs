@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::Path;
 use crate::definition::Budget;
 use crate::text;
-use crate::types::Millis;
 
 const MINUTE: u64 = 60_000;
 /// Millionths of a dollar in a cent.
@@ -237,11 +236,6 @@ impl Spending {
         for usage in self.scopes.iter_mut().take(scopes).chain(phase) {
             add(&mut usage.used);
         }
-    }
-
-    /// Adds the time in which the agent worked.
-    pub(crate) fn add_time(&mut self, milliseconds: Millis) {
-        self.add(|usage| usage.milliseconds = usage.milliseconds.saturating_add(milliseconds));
     }
 
     /// Moves to another phase: scopes that are entered anew, and the phase, begin at nothing. Returns the number of the others.

@@ -104,7 +104,9 @@ impl Budgets {
         let scopes = self.work.and_then(|work| work.scopes);
         let before = self.work.replace(Work { since: now, scopes });
         if let Some(before) = before {
-            self.spending.add_time(now.saturating_sub(before.since));
+            let spent = now.saturating_sub(before.since);
+            self.spending
+                .add(|usage| usage.milliseconds = usage.milliseconds.saturating_add(spent));
         }
     }
 
@@ -169,18 +171,12 @@ impl Budgets {
         text::join(self.shares(spending).map(described), "; ")
     }
 
-    /// Whether each limit is nearly used up.
-    pub(crate) fn scarce(&self) -> Vec<bool> {
-        let shares = self.shares(&self.spending);
-        shares.map(|(_, share)| share.is_nearly_used_up()).collect()
-    }
-
     /// The limits that are nearly used up, and were not before.
-    pub(crate) fn newly_scarce(&self, before: &[bool]) -> Vec<String> {
-        let now = self.shares(&self.spending).zip(before);
-        now.filter(|((_, share), was_scarce)| !**was_scarce && share.is_nearly_used_up())
-            .map(|(share, _)| described(share))
-            .collect()
+    pub(crate) fn newly_scarce(&self, before: &Spending) -> Vec<String> {
+        let scarce = |(_, share): &(&str, BudgetUse)| share.is_nearly_used_up();
+        let shares = self.shares(&self.spending).zip(self.shares(before));
+        let shares = shares.filter(|(now, before)| scarce(now) && !scarce(before));
+        shares.map(|(now, _)| described(now)).collect()
     }
 
     /// Allows what the argument of `/workflow-resume` says; the refusal is shown to the user.

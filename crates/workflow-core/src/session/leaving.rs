@@ -120,12 +120,15 @@ impl Session {
         }
     }
 
+    /// Takes the exit that waits for a gate.
+    fn take_gate(&mut self, gate: GateRunId) -> Option<Exit> {
+        let is_it = |awaited: &Awaited| awaited.is_gate(gate);
+        Some(self.exit.take(is_it, &mut self.out)?.0)
+    }
+
     /// Asks for trust in the commands of the gate, or reports that it cannot run.
     pub(super) fn on_gate_not_trusted(&mut self, gate: GateRunId) {
-        let Some((mut exit, _)) = self
-            .exit
-            .take(|awaited| awaited.is_gate(gate), &mut self.out)
-        else {
+        let Some(mut exit) = self.take_gate(gate) else {
             return;
         };
         let cannot_ask = if self.host.project_trusted {
@@ -142,10 +145,7 @@ impl Session {
 
     /// Continues with the result of the gate. A report of a gate that was cancelled changes nothing.
     pub(super) fn on_gate_finished(&mut self, gate: GateRunId, mut reports: Vec<Report>) {
-        let Some((mut exit, _)) = self
-            .exit
-            .take(|awaited| awaited.is_gate(gate), &mut self.out)
-        else {
+        let Some(mut exit) = self.take_gate(gate) else {
             return;
         };
         // A gate without a report has not passed.

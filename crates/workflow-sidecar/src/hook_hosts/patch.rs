@@ -1,29 +1,18 @@
 //! Patches of `apply_patch`, as calls of the tools that change one file.
 
 use serde_json::{Value, json};
-use workflow_core::policy::rules::PatchedFile;
+use workflow_core::policy::rules::{PatchedFile, path_in};
 
 /// The calls that a patch stands for: the tool and its arguments, a file each, in a directory. A text without a file, or in a
 /// directory that is unknown, is an `edit` of an unknown file.
 pub(super) fn calls(patch: &str, directory: Option<&str>) -> Vec<(&'static str, Value)> {
     let mut files: Vec<(&'static str, String, String)> = Vec::new();
-    for line in patch.lines() {
-        let line = line.trim_end_matches('\r');
-        let Some(directory) = directory else {
-            break;
-        };
-        let in_directory = |path: &str| match directory {
-            "" => path.to_owned(),
-            _ if path.starts_with('/') => path.to_owned(),
-            _ => format!("{directory}/{path}"),
-        };
+    let lines = directory.map_or("", |_| patch).lines();
+    let path = |file| path_in(directory.unwrap_or_default(), file);
+    for line in lines.map(|line| line.trim_end_matches('\r')) {
         match PatchedFile::parse(line) {
-            Some(PatchedFile::Created(file)) => {
-                files.push(("write", in_directory(file), String::new()));
-            }
-            Some(PatchedFile::Changed(file)) => {
-                files.push(("edit", in_directory(file), String::new()));
-            }
+            Some(PatchedFile::Created(file)) => files.push(("write", path(file), String::new())),
+            Some(PatchedFile::Changed(file)) => files.push(("edit", path(file), String::new())),
             None => {
                 if let (Some((_, _, added)), Some(text)) =
                     (files.last_mut(), line.strip_prefix('+'))

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::policy::STEP_TOOL;
-use workflow_core::policy::rules::{contains_patch, directory_of_patch};
+use workflow_core::policy::rules::{contains_patch, directory_of_patch, path_in};
 
 use super::host::{HookHost, ToolName};
 use super::patch;
@@ -86,12 +86,7 @@ fn patched_by_line(input: Option<&RawValue>) -> Option<Vec<EngineCall<'static>>>
         .iter()
         .filter_map(|key| input.get(key)?.as_str());
     let outer = of_call.next().unwrap_or_default();
-    let directory = directory_of_patch(line).map(|inner| match (outer, inner) {
-        ("", _) => inner.to_owned(),
-        (_, "") => outer.to_owned(),
-        _ if inner.starts_with('/') => inner.to_owned(),
-        _ => format!("{outer}/{inner}"),
-    });
+    let directory = directory_of_patch(line).map(|inner| path_in(outer, inner));
     Some(patched(line, directory.as_deref()))
 }
 

@@ -11,7 +11,7 @@ use super::command_patterns::Comparisons;
 use super::file_access::{AccessedPaths, accessed_paths, is_too_many};
 use super::known::Known;
 use super::line_verdict::{self, LineFinding};
-use super::patches::{contains_patch, directory_of_patch, patched_files};
+use super::patches::{contains_patch, directory_of_patch, patched_files, path_in};
 use super::paths::{PathForm, Paths, of_shell};
 use super::shell_lines::{self, ShellLine};
 use workflow_shell::{Analysis, Effect, FileWrite, UnknownReason, Unreadable, analyze_in};
@@ -43,16 +43,10 @@ pub(super) type Target = Option<Vec<PathForm>>;
 /// Returns the files of a patch in a shell line.
 fn files_of_patch<'l>(line: &'l ShellLine, text: &'l str) -> Vec<PathArgument<'l>> {
     let directory = directory_of_patch(text);
-    let joined = |file: Cow<'l, str>| {
-        let mut parts = vec![&*line.directory, directory.unwrap_or_default(), &*file];
-        parts.retain(|part| !part.is_empty());
-        // What precedes an absolute path does not count.
-        let first = parts.iter().rposition(|part| part.starts_with('/'));
-        parts[first.unwrap_or_default()..].join("/")
-    };
+    let around = path_in(&line.directory, directory.unwrap_or_default());
     let files = patched_files(text).into_iter().map(|file| {
         file.map_or(PathArgument::Opaque, |file| {
-            PathArgument::Path(joined(file).into())
+            PathArgument::Path(path_in(&around, &file).into())
         })
     });
     let is_unclear = directory.is_none().then_some(PathArgument::Opaque);
@@ -113,8 +107,7 @@ impl<'a> Call<'a> {
         } else {
             ""
         };
-        let separator = if inner.is_empty() { "" } else { "/" };
-        Cow::Owned([prefix, self.directory, separator, inner].concat())
+        Cow::Owned(prefix.to_owned() + &path_in(self.directory, inner))
     }
 
     /// Returns the name of the tool.
@@ -165,7 +158,7 @@ impl<'a> Call<'a> {
         self.shell_analysis().map(Analysis::effect)
     }
 
-    /// Returns the comparisons of commands that are left.
+    /// Returns the comparisons of commands so far.
     pub(super) fn comparisons(&self) -> &Comparisons {
         &self.comparisons
     }

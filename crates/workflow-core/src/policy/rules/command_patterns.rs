@@ -10,7 +10,7 @@ use super::known::Known;
 use workflow_shell::{self as shell, SimpleCommand};
 
 /// The comparisons of patterns with commands for one call. A call that needs more counts as unknown.
-const MAX_COMPARISONS: u32 = 1_000_000;
+const MAX_COMPARISONS: usize = 1_000_000;
 
 /// Directories of programs that a pattern without a directory may allow.
 const PROGRAM_DIRECTORIES: [&str; 6] = [
@@ -22,29 +22,15 @@ const PROGRAM_DIRECTORIES: [&str; 6] = [
     "/opt/homebrew/bin/",
 ];
 
-/// The comparisons that are left to a call.
-#[derive(Debug)]
-pub(super) struct Comparisons(Cell<u32>);
-
-impl Default for Comparisons {
-    fn default() -> Self {
-        Self(Cell::new(MAX_COMPARISONS))
-    }
-}
+/// The comparisons that a call has needed so far.
+#[derive(Debug, Default)]
+pub(super) struct Comparisons(Cell<usize>);
 
 impl Comparisons {
     /// Takes a number of them; false if there are not so many.
     fn spend(&self, number: usize) -> bool {
-        let number = u32::try_from(number).unwrap_or(u32::MAX);
-        let left = self.0.get().checked_sub(number);
-        self.0.set(left.unwrap_or(0));
-        left.is_some()
-    }
-
-    /// Returns how many were needed.
-    #[cfg(test)]
-    fn spent(&self) -> u32 {
-        MAX_COMPARISONS - self.0.get()
+        self.0.set(self.0.get().saturating_add(number));
+        self.0.get() <= MAX_COMPARISONS
     }
 }
 
@@ -161,11 +147,11 @@ mod tests {
     use super::*;
     use workflow_shell::analyze;
 
-    fn any(patterns: &CommandPatterns, line: &str) -> (Known, u32) {
+    fn any(patterns: &CommandPatterns, line: &str) -> (Known, usize) {
         let commands = analyze(line).commands;
         let left = Comparisons::default();
         let found = patterns.match_any(&commands, &left);
-        (found, left.spent())
+        (found, left.0.get())
     }
 
     fn many(number: usize) -> CommandPatterns {

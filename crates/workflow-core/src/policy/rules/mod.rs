@@ -39,7 +39,7 @@ pub(crate) use description::Description;
 pub use known::Known;
 pub use level_rules::{LevelRules, RuleSource};
 pub use line_verdict::{LineReport, PartReport};
-pub use patches::{PatchedFile, contains_patch, directory_of_patch};
+pub use patches::{PatchedFile, contains_patch, directory_of_patch, path_in};
 pub use paths::{PLAIN_PATHS, PathForm, Paths, WrittenPaths, definition_paths, normalized_path};
 pub use read_only::ReadOnly;
 pub(crate) use reason::{block_notice, cause, describe_rule, reason};

@@ -66,6 +66,16 @@ pub fn directory_of_patch(line: &str) -> Option<&str> {
     is_certain.then_some(directory)
 }
 
+/// Returns a path from a directory, unless it is absolute.
+#[must_use]
+pub fn path_in(directory: &str, path: &str) -> String {
+    if directory.is_empty() || path.starts_with('/') {
+        return path.to_owned();
+    }
+    let separator = if path.is_empty() { "" } else { "/" };
+    [directory, separator, path].concat()
+}
+
 /// Returns the files that a text changes if it is a patch; none if it is not. A name that cannot be read is `None`.
 pub(super) fn patched_files(text: &str) -> Vec<Option<Cow<'_, str>>> {
     let marks = ["*** ", "+++ ", "rename ", "copy ", "diff --git "];

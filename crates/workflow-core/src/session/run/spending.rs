@@ -28,10 +28,7 @@ impl ActiveRun {
         count: impl FnOnce(&mut Budgets),
         out: &mut Effects,
     ) -> Option<String> {
-        if self.budgets.is_empty() {
-            return None;
-        }
-        let before = self.budgets.scarce();
+        let before = self.budgets.spending()?;
         self.budgets.tick(out.now());
         let used_up_before = self.budgets.used_up();
         count(&mut self.budgets);
