@@ -203,15 +203,11 @@ impl Budget {
 impl ScopeUsage {
     /// The limits of a budget, with what is used of each.
     pub fn shares(&self, budget: &Budget) -> impl Iterator<Item = BudgetUse> {
-        let Self {
-            mut used,
-            mut extra,
-        } = *self;
-        let budget = *budget;
+        let (mut usage, budget) = (*self, *budget);
         Unit::ALL.into_iter().filter_map(move |unit| {
             let limit = unit.limit(&budget)?;
-            let most = limit.saturating_add(*unit.amount(&mut extra));
-            let amounts = (*unit.amount(&mut used), most);
+            let most = limit.saturating_add(*unit.amount(&mut usage.extra));
+            let amounts = (*unit.amount(&mut usage.used), most);
             Some(BudgetUse { unit, amounts })
         })
     }

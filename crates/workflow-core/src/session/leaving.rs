@@ -14,7 +14,7 @@ use super::run::ActiveRun;
 use super::step_tool::{not_advanced, with_comment};
 use super::{Session, controls, step_tool};
 use crate::approval::Decision;
-use crate::definition::{Approval, Check, Gate, Phase, RunCheck};
+use crate::definition::{Approval, Check, Gate, RunCheck};
 use crate::diagnostic::{shown, visible};
 use crate::effect::{Action, Effect, GateRun, Notice, Question, Reply, ToolAnswer};
 use crate::event::Answer;
@@ -464,19 +464,12 @@ impl Session {
     /// Pauses the run until the user decides.
     fn await_approval(&mut self, why: &str) -> ExitOutcome {
         self.with_run(|run, out| run.pause(PauseReason::Approval, out));
-        let Some(Phase {
-            name,
-            approve,
-            outcomes,
-            outputs,
-            ..
-        }) = self.phase().map(|phase| &phase.phase)
-        else {
+        let Some(phase) = self.phase().map(|phase| &phase.phase) else {
             return no_phase();
         };
-        let ask = approve.as_ref().map(|approval| shown(&approval.ask));
-        let ask = ask.unwrap_or_default();
-        let same = if outcomes.is_empty() && outputs.is_empty() {
+        let (name, ask) = (&phase.name, phase.approve.as_ref());
+        let ask = ask.map(|approval| shown(&approval.ask)).unwrap_or_default();
+        let same = if phase.outcomes.is_empty() && phase.outputs.is_empty() {
             ""
         } else {
             ", with the same outcome and outputs: the user is asked again about any other"

@@ -11,8 +11,8 @@ use super::context::{self, ContextTopic, PhaseContext};
 use super::phase_rules::{self, Wording};
 use super::route;
 use crate::definition::{
-    Approval, Catalog, Checkpoint, ContextMode, Guards, Hints, OnRepeat, Phase, PhaseEntry,
-    ResultRule, Settings, Tier, ToolAccess, Workflow,
+    Approval, Catalog, Checkpoint, ContextMode, Guards, OnRepeat, Phase, PhaseEntry, ResultRule,
+    Settings, Tier, ToolAccess, Workflow,
 };
 use crate::effect::HostHints;
 use crate::policy::results::Results;
@@ -245,15 +245,11 @@ impl ResolvedPhase {
 
     /// Settings that the phase asks the host to make; `None` if there are none.
     pub(crate) fn host_hints(&self) -> Option<HostHints> {
-        let Hints {
-            model,
-            thinking,
-            active_tools,
-        } = &self.phase.hints;
-        (!self.phase.hints.is_empty()).then(|| HostHints {
-            model: model.clone(),
-            thinking: *thinking,
-            tools: active_tools.then(|| self.rules.visible_tools()),
+        let hints = &self.phase.hints;
+        (!hints.is_empty()).then(|| HostHints {
+            model: hints.model.clone(),
+            thinking: hints.thinking,
+            tools: hints.active_tools.then(|| self.rules.visible_tools()),
         })
     }
 
@@ -302,11 +298,6 @@ impl ResolvedPhase {
         let (current, total) = self.progress;
         let (workflow, phase) = (self.breadcrumb_names(), self.label());
         format!("Workflow {workflow}, phase {phase} ({current} of {total})")
-    }
-
-    /// The name of the innermost scope.
-    pub(crate) fn scope_name(&self) -> &str {
-        self.breadcrumb.last().map_or("", |crumb| &crumb.name)
     }
 }
 

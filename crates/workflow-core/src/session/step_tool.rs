@@ -149,8 +149,9 @@ pub(crate) fn advanced(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
         cancelled.unwrap_or_else(|| done(from, text))
     } else if let Some(phase) = run.phase() {
         let depth = moved.from.current_path.depth();
+        let scope = phase.breadcrumb.last().map_or("", |crumb| &crumb.name);
         let verb = match run.state().current_path.depth().cmp(&depth) {
-            Ordering::Greater => format!("Entered subworkflow '{}'", phase.scope_name()),
+            Ordering::Greater => format!("Entered subworkflow '{scope}'"),
             Ordering::Less => format!(
                 "Exited subworkflow, returning to {}",
                 phase.breadcrumb_names()

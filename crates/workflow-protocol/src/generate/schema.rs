@@ -68,8 +68,7 @@ fn writer(definitions_path: &'static str) -> SchemaSettings {
 fn plain(definitions_path: &'static str) -> SchemaSettings {
     SchemaSettings::draft2020_12()
         .with(|settings| settings.definitions_path = definitions_path.into())
-        .with_transform(RecursiveTransform(plain_numbers))
-        .with_transform(RecursiveTransform(plain_descriptions))
+        .with_transform(RecursiveTransform(plain_values))
 }
 
 /// One set of definitions; a type that both sides write must look the same from both.
@@ -84,14 +83,17 @@ fn merged(mut left: Map<String, Value>, right: Map<String, Value>) -> Map<String
     left
 }
 
-/// Takes out Rust's names for number formats: no other tool knows them.
-fn plain_numbers(schema: &mut Schema) {
+/// Takes out Rust's names for number formats, which no other tool knows, and joins the lines of a description.
+fn plain_values(schema: &mut Schema) {
     let rust = schema
         .get("format")
         .and_then(Value::as_str)
         .is_some_and(|format| format.contains("int"));
     if rust {
         schema.remove("format");
+    }
+    if let Some(Value::String(description)) = schema.get_mut("description") {
+        *description = description.split_whitespace().collect::<Vec<_>>().join(" ");
     }
 }
 
@@ -136,13 +138,6 @@ fn without_null(member: &mut Map<String, Value>) {
 
 fn list<'a>(schema: &'a Map<String, Value>, keyword: &str) -> Option<&'a [Value]> {
     schema.get(keyword)?.as_array().map(Vec::as_slice)
-}
-
-/// Joins the lines of a description.
-fn plain_descriptions(schema: &mut Schema) {
-    if let Some(Value::String(description)) = schema.get_mut("description") {
-        *description = description.split_whitespace().collect::<Vec<_>>().join(" ");
-    }
 }
 
 /// Every type of the contract, and what a call looks like on its line.

@@ -9,22 +9,14 @@ use crate::version::PROTOCOL_VERSION;
 /// The module with every type of the contract and an interface for each direction.
 pub(super) fn module() -> String {
     let contract = Contract::under("/$defs");
-    let [methods, host] = [
-        (
-            Direction::ToSidecar,
-            "Methods",
-            "The methods that the host calls.",
-        ),
-        (
-            Direction::ToHost,
-            "HostMethods",
-            "The methods that the sidecar calls.",
-        ),
-    ]
-    .map(|(direction, name, docs)| {
+    let of = |direction, name, caller| {
         let methods = interface(&contract, direction);
-        format!("/** {docs} */\nexport interface {name} {{\n{methods}}}\n")
-    });
+        format!(
+            "/** The methods that the {caller} calls. */\nexport interface {name} {{\n{methods}}}\n"
+        )
+    };
+    let methods = of(Direction::ToSidecar, "Methods", "host");
+    let host = of(Direction::ToHost, "HostMethods", "sidecar");
     let types = contract.definitions.iter().map(|(name, schema)| {
         let (comment, declared) = (comment(schema, ""), declared(schema, ""));
         format!("\n{comment}export type {name} = {declared};\n")

@@ -139,13 +139,9 @@ impl Hook {
     /// The answer without a decision. It is closed while a run is or may be active, and where the settings have rules or
     /// cannot be read.
     fn without_decision(&self, reason: &str) -> HookAnswer {
-        let Progress {
-            event,
-            prompt,
-            cwd,
-            is_guarded,
-        } = self.progress.lock().clone();
-        let cwd = cwd.or_else(|| std::env::current_dir().ok());
+        let progress = self.progress.lock().clone();
+        let (prompt, is_guarded) = (progress.prompt, progress.is_guarded);
+        let cwd = progress.cwd.or_else(|| std::env::current_dir().ok());
         let load = || load_in_time(cwd.unwrap_or_default());
         let loaded = (prompt.is_some() || is_guarded.is_none())
             .then(load)
@@ -167,7 +163,7 @@ impl Hook {
             all.is_none_or(|all| all.iter().any(|loaded| loaded.settings.has_rules()))
         };
         if is_guarded.unwrap_or_else(|| may_have_rules() || may_be_active()) {
-            HookAnswer::closed(event, reason)
+            HookAnswer::closed(progress.event, reason)
         } else {
             HookAnswer::default()
         }

@@ -36,17 +36,12 @@ pub(super) fn tool_call_result(decision: ToolDecision, out: Effects) -> protocol
 }
 
 pub(super) fn tool_execute_result(answer: ToolAnswer, out: Effects) -> protocol::ToolExecuteResult {
-    let ToolAnswer {
-        text,
-        details,
-        kind,
-    } = answer;
-    let details = to_raw_value(&details).expect("a JSON value can be written");
+    let details = to_raw_value(&answer.details).expect("a JSON value can be written");
     protocol::ToolExecuteResult {
-        content: vec![protocol::Content::Text { text }],
+        content: vec![protocol::Content::Text { text: answer.text }],
         details: Some(details),
-        result_type: kind,
-        is_error: (kind == Some(AnswerKind::Error)).then_some(true),
+        result_type: answer.kind,
+        is_error: (answer.kind == Some(AnswerKind::Error)).then_some(true),
         ..out.into()
     }
 }

@@ -34,13 +34,8 @@ impl Server {
     /// Handles the answer to a question. One that does not fit the question counts as none, and an option counts only if
     /// the file that was shown is unchanged.
     fn handle_answer(&mut self, id: &Id<'_>, asked: &HostQuestion, result: Option<&RawValue>) {
-        let Question {
-            id: question,
-            options,
-            placeholder,
-            ..
-        } = &asked.question;
-        let is_confirmation = options.is_empty() && placeholder.is_none();
+        let question = &asked.question;
+        let is_confirmation = question.options.is_empty() && question.placeholder.is_none();
         let result = result.map(RawValue::get);
         // A response that is not a string chooses nothing.
         let chosen: Option<Text<'_>> = result
@@ -59,7 +54,7 @@ impl Server {
             }
         };
         let out = self.handle_event(&asked.session, |session| {
-            session.handle_answer(*question, answer);
+            session.handle_answer(question.id, answer);
         });
         self.apply(&asked.session, out.actions);
     }

@@ -83,11 +83,7 @@ impl OpenSession {
 
     /// Adopts what the host says of the session now. Returns true if other definitions may apply.
     pub(super) fn adopt_context(&mut self, context: &Context<'_>) -> bool {
-        let Driver {
-            session,
-            directories,
-            ..
-        } = &mut self.driver;
+        let (session, directories) = (&mut self.driver.session, &mut self.driver.directories);
         let mut has_moved = false;
         if let Some(cwd) = context.cwd.as_deref().map(Path::new)
             && *directories.cwd != *cwd

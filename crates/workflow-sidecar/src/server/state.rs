@@ -261,16 +261,6 @@ impl Server {
         outcome
     }
 
-    /// Cancels a pending call of `workflow_step`.
-    pub(super) fn cancel_step(&mut self, id: &str, call: &str) -> Effects {
-        match self.requests.find_step(id, call) {
-            Some(request) => {
-                self.handle_event(id, |session| session.handle_step_cancelled(request))
-            }
-            None => Effects::default(),
-        }
-    }
-
     /// Handles every deadline that has come. Returns the actions of one session; those of others are sent.
     pub(super) fn tick(&mut self, of_session: Option<&str>) -> Vec<Action> {
         let mut returned = Vec::new();

@@ -166,21 +166,13 @@ impl ActiveRun {
         project_trusted: bool,
         problems: &mut Vec<Diagnostic>,
     ) -> Option<Self> {
-        let RestoredRun {
-            state,
-            definition,
-            run: mut record,
-            tally,
-            spending,
-            unmade,
-            is_of_later_version,
-            baseline,
-            ..
-        } = restored;
         let settings = &loaded.settings;
-        let state = state.filter(RunState::matters)?;
+        let state = restored.state.filter(RunState::matters)?;
+        let definition = restored.definition;
         // The newest stored definition counts, so this one is stored again behind one of a later version.
-        let known = definition.as_ref().filter(|_| !is_of_later_version);
+        let known = definition
+            .as_ref()
+            .filter(|_| !restored.is_of_later_version);
         let persisted = known.map(|stored| (stored.hash.clone(), stored.terms.guards.clone()));
         let is_same = |run: &&Self| run.is_active() && run.progress.state.task_id == state.task_id;
         let (agreed, declined) = match before.filter(is_same) {
@@ -198,33 +190,26 @@ impl ActiveRun {
             let stored = StoredDefinition::of(&state.workflow_key, &agreed.catalog);
             guards == agreed.guards && stored.hash == hash
         });
+        let mut record = restored.run;
         let data = std::mem::take(&mut record.data);
         let from_files = Arc::ptr_eq(&in_force.files.catalog, &loaded.catalog);
         let index = if from_files { &*loaded.index } else { &[] };
         let progress = RunProgress { state, data };
-        let budgets = Budgets::restored(spending);
-        let run = Self::new(progress, in_force, index, settings, budgets);
+        let budgets = Budgets::restored(restored.spending);
+        let mut run = Self::new(progress, in_force, index, settings, budgets);
         if let (Err(stale), true) = (&run.phase, run.progress.state.active) {
             problems.push(definition_lost(&run.progress.state, stale));
         }
-        let mut run = Self {
-            baseline,
-            record,
-            definition_persisted,
-            declined,
-            memory: RunMemory {
-                tally,
-                ..RunMemory::default()
-            },
-            ..run
-        };
+        (run.baseline, run.record, run.declined) = (restored.baseline, record, declined);
+        run.definition_persisted = definition_persisted;
+        run.memory.tally = restored.tally;
         let (now, values) = (run.to_be_stored(), run.progress.data.values.clone());
         run.note_stored(&now);
         run.note_stored(&values);
-        run.note_stored(&tally);
+        run.note_stored(&restored.tally);
         run.has_stored_data = !now.data.is_empty();
         // The next move is another one than that of an entry whose state is not stored, and must not be taken for it.
-        for entry in unmade {
+        for entry in restored.unmade {
             run.stored.remove(entry);
         }
         Some(run)

@@ -52,7 +52,6 @@ impl Handler<Initialize> for Server {
             name: params.host.name.to_string(),
             abilities: Abilities {
                 dialogs: params.capabilities.dialogs,
-                confirmations: false,
                 dismissal: params.capabilities.dismiss,
                 widgets: params.capabilities.widgets,
                 hints: params.capabilities.hints,

@@ -35,7 +35,9 @@ impl Handler<ToolExecute> for Server {
 impl Handler<ToolCancel> for Server {
     fn handle(&mut self, params: ToolCancelParams<'_>) -> HandlerResult<HookResult> {
         self.session_of(&params)?;
-        let out = self.cancel_step(params.session_id(), &params.tool_call_id);
-        Ok(Some(out.into()))
+        let id = params.session_id();
+        let pending = self.requests.find_step(id, &params.tool_call_id);
+        let cancel = |request| self.handle_event(id, |it| it.handle_step_cancelled(request));
+        Ok(Some(pending.map(cancel).unwrap_or_default().into()))
     }
 }
