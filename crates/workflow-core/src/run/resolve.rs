@@ -121,11 +121,8 @@ impl<'c> Position<'c> {
     /// The workflow that contains the phase.
     #[must_use]
     pub fn own_workflow(&self) -> &'c Workflow {
-        self.drilled
-            .last()
-            .copied()
-            .unwrap_or(self.innermost())
-            .workflow
+        let drilled = self.drilled.last().copied();
+        drilled.unwrap_or(self.innermost()).workflow
     }
 
     /// The workflow names from the root to the innermost scope.

@@ -45,10 +45,7 @@ impl Session {
         control: Control,
         argument: &str,
     ) -> Result<Answered, Notice> {
-        let takes_argument = matches!(
-            control,
-            Control::Goto | Control::Approve | Control::Next | Control::Resume
-        );
+        let takes_argument = control.completes() || control == Control::Resume;
         let run = self.run.as_mut().filter(|run| run.is_active());
         let run = run.ok_or_else(|| Notice::info(controls::no_run(control)))?;
         if !takes_argument && !argument.is_empty() {

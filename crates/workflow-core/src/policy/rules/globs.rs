@@ -118,11 +118,8 @@ impl Compiled {
 /// Returns the paths to which the literal head of a glob leads, and the number of parts of the head.
 fn heads(anchored: &Anchored, paths: &dyn Paths) -> Vec<(String, usize)> {
     let (head, parts) = anchored.head();
-    let mut heads: Vec<String> = paths
-        .forms(&head)
-        .into_iter()
-        .map(|form| form.absolute)
-        .collect();
+    let forms = paths.forms(&head).into_iter();
+    let mut heads: Vec<String> = forms.map(|form| form.absolute).collect();
     // Where the root has a name, a path from it is in all of them.
     if anchored.from == Anchor::Root && !heads.contains(&head) {
         heads.push(head);
