@@ -8,11 +8,11 @@ use workflow_core::policy::rules::{PatchedFile, path_in};
 pub(super) fn calls(patch: &str, directory: Option<&str>) -> Vec<(&'static str, Value)> {
     let mut files: Vec<(&'static str, String, String)> = Vec::new();
     let lines = directory.map_or("", |_| patch).lines();
-    let path = |file| path_in(directory.unwrap_or_default(), file);
+    let named = |file| path_in(directory.unwrap_or_default(), file);
     for line in lines.map(|line| line.trim_end_matches('\r')) {
         match PatchedFile::parse(line) {
-            Some(PatchedFile::Created(file)) => files.push(("write", path(file), String::new())),
-            Some(PatchedFile::Changed(file)) => files.push(("edit", path(file), String::new())),
+            Some(PatchedFile::Created(file)) => files.push(("write", named(file), String::new())),
+            Some(PatchedFile::Changed(file)) => files.push(("edit", named(file), String::new())),
             None => {
                 if let (Some((_, _, added)), Some(text)) =
                     (files.last_mut(), line.strip_prefix('+'))
