@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use memchr::{memchr, memchr2};
 use workflow_core::diagnostic::{is_hidden, visible, visible_lines};
 
 /// Any element of a list.
@@ -51,7 +52,7 @@ struct Nesting<'j> {
 /// Returns a message, which is JSON, with the hidden characters of its strings as visible escapes.
 pub(super) fn visible_json(json: &str) -> Cow<'_, str> {
     let bytes = json.as_bytes();
-    if next_special(bytes, 0, false) == bytes.len() {
+    if is_plain(json) && memchr(b'\\', bytes).is_none() {
         return Cow::Borrowed(json);
     }
     let mut rewritten: Option<String> = None;
@@ -109,49 +110,39 @@ enum Content {
     Hidden,
 }
 
-/// Returns the offset of the next byte from `at` that is not a plain character, or else the end. JSON has no control characters
-/// below DEL but as escapes. Nearly all of a message is plain, so it is searched in parts, each of them as a whole.
-fn next_special(bytes: &[u8], at: usize, in_string: bool) -> usize {
-    let is_special = |byte: u8| byte == b'\\' || byte >= 0x7f || in_string && byte == b'"';
-    let (parts, _) = bytes[at..].as_chunks::<32>();
-    let is_plain = |part: &&[u8; 32]| {
-        !part
-            .iter()
-            .fold(false, |found, byte| found | is_special(*byte))
-    };
-    let start = at + 32 * parts.iter().take_while(is_plain).count();
-    let rest = bytes[start..].iter();
-    start + rest.take_while(|byte| !is_special(**byte)).count()
+/// Returns true if all characters are shown as they are. Nearly all texts are plain ASCII, which is found as a whole.
+fn is_plain(text: &str) -> bool {
+    if text.is_ascii() {
+        // JSON has no other control character but as an escape.
+        return memchr(0x7f, text.as_bytes()).is_none();
+    }
+    // Joiners depend on their neighbours.
+    let is_shown = |c| !is_hidden(c) && !matches!(c, '\u{200c}' | '\u{200d}');
+    text.chars().all(is_shown)
 }
 
 /// Returns the offset behind the string that starts here, and what is in it.
 fn end_of_string(json: &str, start: usize) -> (usize, Content) {
     let bytes = json.as_bytes();
     let mut content = Content::Plain;
-    let mut at = next_special(bytes, start + 1, true);
-    loop {
-        let (length, found) = match bytes.get(at) {
-            None | Some(b'"') => return (bytes.len().min(at + 1), content),
-            Some(b'\\') => match bytes.get(at + 1) {
-                Some(b'"' | b'\\' | b'/') => (2, Content::Plain),
-                Some(b'n' | b't') => (2, Content::Lines),
-                _ => (2, Content::Hidden),
-            },
-            Some(_) => {
-                let c = json[at..].chars().next().unwrap_or_default();
-                // Joiners depend on their neighbours.
-                let is_plain = !is_hidden(c) && !matches!(c, '\u{200c}' | '\u{200d}');
-                let found = if is_plain {
-                    Content::Plain
-                } else {
-                    Content::Hidden
-                };
-                (c.len_utf8(), found)
+    let mut at = start + 1;
+    while let Some(next) = memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
+        at += next + 1;
+        if bytes[at - 1] == b'"' {
+            if !is_plain(&json[start..at]) {
+                content = Content::Hidden;
             }
+            return (at, content);
+        }
+        let escape = match bytes.get(at) {
+            Some(b'"' | b'\\' | b'/') => Content::Plain,
+            Some(b'n' | b't') => Content::Lines,
+            _ => Content::Hidden,
         };
-        content = content.max(found);
-        at = next_special(bytes, bytes.len().min(at + length), true);
+        content = content.max(escape);
+        at += 1;
     }
+    (bytes.len(), content)
 }
 
 /// Returns a string, with its quotes, as it is to be shown; `None` if that is as it is.
