@@ -51,7 +51,7 @@ impl Parser<'_> {
 
     /// Parses a nested construct.
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        if self.depth == MAX_DEPTH {
+        if self.depth >= MAX_DEPTH {
             return Err(ParseError::TooDeep);
         }
         self.depth += 1;

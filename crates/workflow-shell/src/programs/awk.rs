@@ -103,7 +103,10 @@ fn behind_token<'a>(text: &'a str, last: &str) -> Option<&'a str> {
             Some(behind) => Some(behind),
             None => (!behind.starts_with('>')).then_some(behind),
         },
-        '0'..='9' | '.' => Some(behind.trim_start_matches(|c| is_of_name(c) || c == '.')),
+        // A name may follow at once.
+        '0'..='9' | '.' => {
+            Some(behind.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'))
+        }
         first if is_of_name(first) => Some(behind.trim_start_matches(is_of_name)),
         first => " \t\n;,?:~!%*^=<$(){}[]+-"
             .contains(first)

@@ -4,6 +4,11 @@ use super::table::lists::is_listed;
 
 /// Returns whether the name of a script indicates that it writes build outputs only: `test`, `lint:ci`, `build`.
 pub(super) fn is_check(name: &str) -> bool {
+    // Recipes insert more into a line of a shell.
+    let is_plain = |c: char| c.is_alphanumeric() || ":-_./".contains(c);
+    if !name.chars().all(is_plain) {
+        return false;
+    }
     let parts: Vec<&str> = name.split([':', '-', '_', '.', '/']).collect();
     let verified = parts.len() > 1
         && parts

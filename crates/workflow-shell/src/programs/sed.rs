@@ -57,10 +57,11 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
 /// Returns the files that `-i` writes, and their copies with the suffix.
 fn written(operands: &[Word], suffix: Option<&Word>) -> Vec<FileWrite> {
     let operation = || "`sed -i`".to_owned();
-    if operands.is_empty() {
+    // A suffix may be the pattern of a path.
+    let is_pattern = suffix.is_some_and(|suffix| suffix.shape().contains(['*', '/']));
+    if operands.is_empty() || is_pattern {
         return vec![FileWrite::anywhere(operation())];
     }
-    let suffix = suffix.filter(|suffix| !suffix.shape().contains(['*', '/']));
     let copy = |word: &Word| Word {
         shape: word.shape.clone() + suffix.map_or("", Word::shape),
         ..word.clone()

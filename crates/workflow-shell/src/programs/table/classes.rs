@@ -19,6 +19,8 @@ pub(super) fn fits(listed: &str, word: &Word) -> bool {
         "<name>" => !shape.contains(['.', '/', '\0']),
         "<target>" => !matches!(shape, "fix" | "write" | "update"),
         "<no-file>" => !shape.starts_with('@'),
+        // Behind an option that is switched off, `set` reads more of them.
+        "<no-plus>" => !shape.starts_with('+'),
         "<local>" => !shape.contains(':'),
         "<write-out>" => {
             !shape.contains("%output") && !shape.starts_with('@') && !shape.contains('\0')
@@ -124,7 +126,11 @@ fn is_field_of_query(word: &Word) -> bool {
 
 /// Returns whether a mount certainly changes nothing on the host. Of a field that occurs twice, the last one counts.
 fn is_read_only_mount(mount: &str) -> bool {
-    let fields: Vec<&str> = mount.split(',').map(str::trim).collect();
+    if mount.contains('"') {
+        return false;
+    }
+    let lower = mount.to_lowercase();
+    let fields: Vec<&str> = lower.split(',').map(str::trim).collect();
     let has_one = |field: &str, start: &str| {
         let mut alike = fields.iter().filter(|field| field.starts_with(start));
         alike.next() == Some(&field) && alike.next().is_none()
