@@ -52,6 +52,29 @@ fn a_session_has_the_workflows_of_its_own_directory() {
 }
 
 #[test]
+fn rules_on_paths_follow_a_session_to_another_directory() {
+    let (directory, other) = (project(), tempfile::tempdir().unwrap());
+    let agent = directory.path().join("agent");
+    std::fs::create_dir_all(&agent).unwrap();
+    let settings = r#"{tools: {rules: [{block: ["write"], path: "src/**"}]}}"#;
+    std::fs::write(agent.join("workflow-sidecar.json5"), settings).unwrap();
+    let mut host = TestHost::in_memory();
+    host.initialize(directory.path(), &json!({"virtual": {"now": 0}}));
+    start(&mut host, "s");
+    let mut is_blocked = |cwd: &std::path::Path, path: &std::path::Path| {
+        let event = json!({"toolName": "write", "input": {"path": path}});
+        let call = json!({"sessionId": "s", "context": {"cwd": cwd}, "event": event});
+        host.result("hook/tool_call", &call).get("block").is_some()
+    };
+    for cwd in [directory.path(), other.path(), directory.path()] {
+        for root in [directory.path(), other.path()] {
+            assert_eq!(is_blocked(cwd, &root.join("src/x")), cwd == root);
+        }
+        assert!(is_blocked(cwd, std::path::Path::new("src/x")));
+    }
+}
+
+#[test]
 fn so_many_sessions_are_open_and_one_that_ends_makes_room() {
     const MOST: usize = 4096;
     let mut host = TestHost::in_memory();

@@ -272,7 +272,9 @@ impl Checkpoints {
         let found = match last {
             None => numbered(1),
             Some(last) if self.recorded.last() == Some(last) => None,
-            Some(last) if numbered(last.number) == Some(last) => numbered(last.number + 1),
+            Some(last) if numbered(last.number) == Some(last) => {
+                last.number.checked_add(1).and_then(numbered)
+            }
             Some(last) => Some(last),
         };
         found.map(|found| found.snapshot.clone())

@@ -87,6 +87,11 @@ impl Session {
     /// Handles changed settings, which apply at once, in a run as well.
     pub fn handle_settings(&mut self, loaded: &Loaded) {
         if loaded.settings == self.settings {
+            // The session may be in another directory now, for which the paths of rules are compiled anew.
+            self.calls.adopt_settings(&self.settings);
+            if let Some(run) = &mut self.run {
+                run.resolve(&self.settings);
+            }
             return;
         }
         let missed = self.misses_settings();

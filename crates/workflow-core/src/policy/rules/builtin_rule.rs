@@ -1,7 +1,7 @@
 //! Built-in rule: no tool of an agent makes a decision that only a person may make.
 //!
-//! The sidecar itself refuses answers from the agent's processes, however they are started. This rule says so before a
-//! plain attempt, and keeps tools out of the files with these decisions. It is not the protection.
+//! An answer needs the code of its request, which only the user sees. This rule says so before a plain attempt, and keeps
+//! tools out of the store. It is not the protection.
 
 use std::sync::LazyLock;
 

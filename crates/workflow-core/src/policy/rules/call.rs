@@ -29,6 +29,7 @@ pub struct Call<'a> {
     /// The directory in which it opens relative paths; empty for that of the session.
     directory: &'a str,
     is_part: bool,
+    written_fields: OnceCell<Option<Map<String, Value>>>,
     fields: OnceCell<Option<Map<String, Value>>>,
     shell_lines: OnceCell<Vec<ShellLine>>,
     shell_analysis: OnceCell<Option<Analysis>>,
@@ -63,6 +64,7 @@ impl<'a> Call<'a> {
             paths,
             directory: "",
             is_part: false,
+            written_fields: OnceCell::new(),
             fields: OnceCell::new(),
             shell_lines: OnceCell::new(),
             shell_analysis: OnceCell::new(),
@@ -123,14 +125,15 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the arguments as they are written; `None` if they were not sent or are not a valid map.
-    pub(super) fn written_fields(&self) -> Option<Map<String, Value>> {
-        serde_json::from_str(self.input?.get()).ok()
+    pub(super) fn written_fields(&self) -> Option<&Map<String, Value>> {
+        let read = || serde_json::from_str(self.input?.get()).ok();
+        self.written_fields.get_or_init(read).as_ref()
     }
 
     /// Returns the arguments, with those parsed that are a text of JSON.
     pub(super) fn fields(&self) -> Option<&Map<String, Value>> {
         let read = || {
-            let mut fields = self.written_fields()?;
+            let mut fields = self.written_fields()?.clone();
             shell_lines::parse_nested(&mut fields);
             Some(fields)
         };

@@ -11,8 +11,8 @@ use super::path_matcher::{PathMatcher, roots};
 use super::paths::{PathForm, Paths};
 use crate::pattern::{Anchor, Anchored, anchored, glob_set, globs};
 
-/// The globs of a rule, compiled when the first path is compared, for the project of that path: a session asks its rules about
-/// its own paths only.
+/// The globs of a rule, compiled when the first path is compared, for the directory of that session. One that moves compiles its
+/// rules anew.
 #[derive(Debug, Clone)]
 pub(super) struct Globs {
     patterns: Vec<String>,

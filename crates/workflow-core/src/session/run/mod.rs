@@ -260,7 +260,7 @@ impl ActiveRun {
     }
 
     /// Resolves the phase anew.
-    fn resolve(&mut self, settings: &Settings) {
+    pub(crate) fn resolve(&mut self, settings: &Settings) {
         let held = self.in_force.held(settings);
         let catalog = &self.in_force.catalog;
         self.phase = ResolvedPhase::of(&self.progress, catalog, held, settings);
