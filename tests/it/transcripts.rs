@@ -119,7 +119,7 @@ fn what_is_no_line_of_a_transcript_is_refused_by_the_schema_too() {
         r#"{"event":{"session":"a"}}"#,
         r#"{"event":{"gateProgress":{"gate":1}}}"#,
         r#"{"event":{"gateFinished":{"gate":1,"reports":[{"what":"a","verdict":"so","durationMs":1}]}}}"#,
-        r#"{"transcript":2,"server":{"name":"a"}}"#,
+        r#"{"transcript":3,"server":{"name":"a"}}"#,
     ] {
         let value: Value = serde_json::from_str(line).unwrap();
         assert!(!schema.is_valid(&value), "{line}");
@@ -131,7 +131,7 @@ fn what_is_no_line_of_a_transcript_is_refused_by_the_schema_too() {
 
 #[test]
 fn no_transcript_crashes_a_replay_or_leaves_its_directory() {
-    const HEADER: &str = r#"{"transcript":2,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
+    const HEADER: &str = r#"{"transcript":3,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
     const INTRODUCTION: &str = r#"{"at":6,"in":{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"host":{"name":"h","version":"1"},"cwd":"/c","agentDir":"/a"}}}"#;
     let root = tempfile::tempdir().unwrap();
     let evil = root.path().join("evil").display().to_string();

@@ -17,7 +17,7 @@ use crate::types::StoreError;
 /// The name of the database in the directory of the store.
 const FILE: &str = "store.sqlite3";
 /// The format of the database, in its `user_version`.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 3;
 /// The time to wait for another process. Less than the time that a hook has for its answer.
 const BUSY: Duration = Duration::from_secs(2);
 /// The time until the next attempt to make the database.
@@ -59,7 +59,7 @@ impl Sqlite {
             }
         };
         if format != FORMAT {
-            return Err(StoreError::newer(file.display(), format, FORMAT));
+            return Err(StoreError::format(file.display(), format, FORMAT));
         }
         let keys = connection.pragma_update(None, "foreign_keys", true);
         keys.map_err(failed)?;

@@ -249,6 +249,13 @@ impl Store {
         self.select(&sql, &json!([query.task_id, end, limit]))
     }
 
+    /// Returns true for a run that went on last on this machine.
+    #[must_use]
+    pub fn is_here(&self, run: &IndexedRun) -> bool {
+        let is_it = |machine| run.machine == machine;
+        run.machine.is_empty() || self.database.machine().is_ok_and(is_it)
+    }
+
     /// Notes the run of a host that keeps its sessions itself. Its version stays 0, because nothing of the session is here.
     pub fn note_run(&self, note: &RunNote) -> Result<()> {
         let machine = self.database.machine()?;

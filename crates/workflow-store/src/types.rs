@@ -81,6 +81,11 @@ fn flag<'de, D: Deserializer<'de>>(number: D) -> Result<bool, D::Error> {
     Ok(i64::deserialize(number)? != 0)
 }
 
+/// Reads a time; one before 1970, as of a clock that was wrong, is 1970.
+fn time<'de, D: Deserializer<'de>>(number: D) -> Result<u64, D::Error> {
+    Ok(i64::deserialize(number)?.max(0).unsigned_abs())
+}
+
 impl Run {
     /// The state in words, for people.
     #[must_use]
@@ -102,8 +107,10 @@ pub struct IndexedRun {
     /// The directory of the session.
     pub cwd: PathBuf,
     /// The time of the last change, in milliseconds since 1970.
+    #[serde(deserialize_with = "time")]
     pub updated: u64,
     /// The time since which phase and state are what they are.
+    #[serde(deserialize_with = "time")]
     pub since: u64,
     /// The machine on which it went on last.
     pub machine: String,
@@ -170,6 +177,7 @@ pub struct Ticket {
     /// The directory of the session.
     pub cwd: PathBuf,
     /// The time after which it does not count.
+    #[serde(deserialize_with = "time")]
     pub expires: u64,
 }
 
@@ -199,9 +207,14 @@ impl StoreError {
     }
 
     /// The error of a file or server with a format that this build does not know.
-    pub(crate) fn newer(place: impl Display, found: i64, known: i64) -> Self {
+    pub(crate) fn format(place: impl Display, found: i64, known: i64) -> Self {
+        let help = if found > known {
+            "a newer workflow-sidecar wrote it: update workflow-sidecar"
+        } else {
+            "finish its runs with the workflow-sidecar that wrote it, then begin a new store"
+        };
         Self(format!(
-            "{place} was written by a newer workflow-sidecar (format {found}, this one reads {known}): update workflow-sidecar"
+            "{place} has another format ({found}; this workflow-sidecar reads {known}): {help}"
         ))
     }
 }

@@ -1,6 +1,6 @@
 //! Transcripts: one JSON object a line.
 //!
-//! `{"transcript":2,…}` begins a recording: which sidecar, which clock. `{"at":ms,"in":…}` is a line of
+//! `{"transcript":3,…}` begins a recording: which sidecar, which clock. `{"at":ms,"in":…}` is a line of
 //! the host, `{"at":ms,"out":…}` one of the sidecar, each as JSON or, unchanged, in a string.
 //! `{"definitions":…}` sets what directories contain from here on, `{"note":…}` is for people,
 //! `{"end":true}` is the host closing its side. `{"result":…}` is what the platform answers to something that the next
@@ -25,7 +25,7 @@ use crate::platform::PlatformReport;
 use crate::sessions::is_session;
 
 /// The version of the format.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// The beginning of the first line of a recording.
 const BEGINNING: &str = "{\"transcript\":";

@@ -360,7 +360,7 @@ mod tests {
         assert_eq!(beside.path, directory.path().join(name));
         say(&mut recorder, "{}");
         let text = std::fs::read_to_string(&path).unwrap();
-        assert!(text.starts_with("{\"torn\n{\"transcript\":2,"), "{text}");
+        assert!(text.starts_with("{\"torn\n{\"transcript\":3,"), "{text}");
         assert!(
             text.ends_with("}\n{\"at\":7,\"in\":{}}\n{\"at\":7,\"out\":{}}\n"),
             "{text}"

@@ -47,7 +47,7 @@ mod tests {
 
     use super::*;
 
-    const HEADER: &str = r#"{"transcript":2,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
+    const HEADER: &str = r#"{"transcript":3,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
 
     fn lines(text: &[&str]) -> Vec<(usize, bool, String)> {
         let transcript = Transcript::parse(Path::new("t"), text.join("\n").as_bytes()).unwrap();

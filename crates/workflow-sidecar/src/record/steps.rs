@@ -158,7 +158,7 @@ mod tests {
             .collect()
     }
 
-    const HEADER: &str = r#"{"transcript":2,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
+    const HEADER: &str = r#"{"transcript":3,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
 
     #[test]
     fn lines_follow_from_the_host_or_from_time() {

@@ -74,7 +74,9 @@ impl FoundSession {
     fn in_project(project: &Path, agent_dir: &Path) -> anyhow::Result<Option<Self>> {
         let store = of_agent_dir(agent_dir)?;
         let mut here = store.runs(&RunQuery::default())?;
-        here.retain(|run| run.cwd.canonicalize().is_ok_and(|cwd| cwd == project));
+        here.retain(|run| {
+            store.is_here(run) && run.cwd.canonicalize().is_ok_and(|cwd| cwd == project)
+        });
         let is_active = |run: &&IndexedRun| run.run.is_active && run.run.state != "closed";
         let named = |run: &IndexedRun| {
             let id = visible(&run.run.task_id);
@@ -228,4 +230,44 @@ fn run_of_entry(entry: &SessionEntry<'_>) -> Option<String> {
     }
     let of: OfRun = serde_json::from_str(entry.ours()?.data?.get()).ok()?;
     Some(of.task_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Run, RunNote};
+
+    #[test]
+    fn a_run_of_another_machine_is_none_of_a_directory_with_the_same_path() {
+        let directory = tempfile::tempdir().unwrap();
+        let project = directory.path().canonicalize().unwrap();
+        let note = RunNote {
+            host: "codex".to_owned(),
+            run: Run {
+                task_id: "wf-1".to_owned(),
+                workflow: "bugfix".to_owned(),
+                phase: "Fix".to_owned(),
+                task: String::new(),
+                status: String::new(),
+                state: "active".to_owned(),
+                waiting: String::new(),
+                is_active: true,
+            },
+            cwd: project.clone(),
+            file: None,
+            now: 1,
+        };
+        of_agent_dir(&project).unwrap().note_run(&note).unwrap();
+        let is_found = || {
+            FoundSession::in_project(&project, &project)
+                .unwrap()
+                .is_some()
+        };
+        assert!(is_found());
+        let file = project.join("workflow-sidecar/store.sqlite3");
+        let database = rusqlite::Connection::open(file).unwrap();
+        let elsewhere = "UPDATE sessions SET machine = 'other'";
+        database.execute_batch(elsewhere).unwrap();
+        assert!(!is_found());
+    }
 }

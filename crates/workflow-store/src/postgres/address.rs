@@ -32,9 +32,8 @@ impl Address {
     pub(super) fn parse(url: &str) -> Result<Self, StoreError> {
         let is_url = url.starts_with("postgres://") || url.starts_with("postgresql://");
         let (url, mode, root) = split_encryption(url);
-        let config = url.parse::<Config>().ok().filter(|config| {
-            is_url && config.get_user().is_some() && config.get_hosts().len() <= 1
-        });
+        let config = url.parse::<Config>().ok();
+        let config = config.filter(|config| is_url && config.get_user().is_some());
         let mut config = config.ok_or_else(|| {
             refused(
                 "the setting `store`",
@@ -42,6 +41,9 @@ impl Address {
             )
         })?;
         let endpoint = endpoint(&config);
+        if config.get_hosts().len() > 1 {
+            return Err(refused(&endpoint, "name one server, not several"));
+        }
         if root.as_ref().is_some_and(|path| !path.is_absolute()) {
             return Err(refused(
                 &endpoint,

@@ -21,7 +21,7 @@ use crate::machine::machine;
 use crate::types::{AnswerRight, StoreError};
 
 /// The format of the tables.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 
 /// Selects a row if the session may write answers: by itself, by a role that it is in or could get, or as an owner.
 const MAY_ANSWER: &str = "
@@ -72,7 +72,7 @@ impl Postgres {
         match format.map_err(failed)?.get(0) {
             Some(FORMAT) => {}
             Some(found) => {
-                return Err(StoreError::newer(&self.address.endpoint, found, FORMAT));
+                return Err(StoreError::format(&self.address.endpoint, found, FORMAT));
             }
             None => return Err(self.refuse("the tables of the store name no format")),
         }

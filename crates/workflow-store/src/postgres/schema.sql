@@ -9,7 +9,7 @@ CREATE SCHEMA workflow_sidecar;
 SET LOCAL search_path TO workflow_sidecar;
 
 CREATE TABLE format (version bigint NOT NULL);
-INSERT INTO format VALUES (1);
+INSERT INTO format VALUES (2);
 
 CREATE TABLE sessions (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -1,6 +1,6 @@
 //! What only the server has: roles, several machines, and a server that is killed.
 
-use workflow_store::{AnswerRight, Saved, has_active_runs};
+use workflow_store::{AnswerRight, RunQuery, Saved, has_active_runs};
 
 use super::server::Server;
 use super::{answer, ask, does_what_a_store_does, key, run, save};
@@ -54,6 +54,8 @@ fn a_session_that_moves_to_another_machine_continues_there() {
     assert_eq!(second.load(&key("s")).unwrap().version, 1);
     save(&second, "s", 1, Some(run("wf-1", "Fix", true)), 2);
     assert!(has_active_runs(&server.directory("b")));
+    let runs = first.runs(&RunQuery::default()).unwrap();
+    assert!(second.is_here(&runs[0]) && !first.is_here(&runs[0]));
     assert_eq!(save(&first, "s", 1, None, 3), Saved::Conflict);
     assert_eq!(first.load(&key("s")).unwrap().entries.len(), 2);
     save(&second, "s", 2, Some(run("wf-1", "Fix", false)), 4);
@@ -83,12 +85,12 @@ fn a_server_without_the_tables_or_with_newer_ones_is_refused() {
     let Some(server) = Server::start() else {
         return;
     };
-    server.sql("UPDATE workflow_sidecar.format SET version = 2");
+    server.sql("UPDATE workflow_sidecar.format SET version = 9");
     let error = server.store("agent", "a").load(&key("s")).unwrap_err();
     assert!(
         error
             .to_string()
-            .contains("newer workflow-sidecar (format 2"),
+            .contains("format (9; this workflow-sidecar reads 2): a newer"),
         "{error}"
     );
     server.sql("DROP SCHEMA workflow_sidecar CASCADE");

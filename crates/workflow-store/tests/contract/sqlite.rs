@@ -84,7 +84,7 @@ fn a_store_that_a_newer_build_changes_in_mid_run_is_an_error_that_names_the_file
     newer.pragma_update(None, "user_version", 9).unwrap();
     let error = store.load(&key("a")).unwrap_err().to_string();
     assert!(
-        error.contains("newer") && error.contains("format 9") && error.contains(FILE),
+        error.contains("newer") && error.contains("format (9; ") && error.contains(FILE),
         "{error}"
     );
     for refused in [
@@ -95,9 +95,24 @@ fn a_store_that_a_newer_build_changes_in_mid_run_is_an_error_that_names_the_file
         assert_eq!(refused.unwrap_err().to_string(), error);
     }
     assert!(has_active_runs(directory.path()), "so hooks block");
-    newer.pragma_update(None, "user_version", 1).unwrap();
+    newer.pragma_update(None, "user_version", 2).unwrap();
+    let error = store.load(&key("a")).unwrap_err().to_string();
+    assert!(error.contains("finish its runs"), "{error}");
+    newer.pragma_update(None, "user_version", 3).unwrap();
     assert_eq!(numbers(&store, "a"), [r#"{"number":0}"#], "nothing is lost");
     assert_eq!(save(&store, "a", 1, active(), 2), Saved::Stored);
+}
+
+#[test]
+fn a_time_before_1970_leaves_the_other_runs_readable() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = in_directory(directory.path());
+    save(&store, "a", 0, Some(run("wf-1", "Fix", true)), 1);
+    let other = rusqlite::Connection::open(directory.path().join(FILE)).unwrap();
+    let set = "UPDATE sessions SET updated = -1, since = -1";
+    other.execute_batch(set).unwrap();
+    let runs = store.runs(&RunQuery::default()).unwrap();
+    assert_eq!((runs[0].updated, runs[0].since), (0, 0));
 }
 
 #[test]

@@ -8,7 +8,7 @@ fn wrong(text: &str) -> String {
     parse(text).unwrap_err().to_string()
 }
 
-const HEADER: &str = r#"{"transcript":2,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
+const HEADER: &str = r#"{"transcript":3,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
 
 #[test]
 fn a_line_is_read_by_its_member() {
@@ -95,14 +95,14 @@ fn an_error_names_the_line_and_the_correct_form() {
         ),
         ("{\"end\":false}", "t.jsonl:1: `end` is true"),
         (
-            "{\"transcript\":3}",
-            "t.jsonl:1: version 3 of transcripts is not known",
+            "{\"transcript\":4}",
+            "t.jsonl:1: version 4 of transcripts is not known",
         ),
         (
             "{\"transcript\":1}",
             "t.jsonl:1: version 1 of transcripts is not known here",
         ),
-        ("{\"transcript\":2}", "t.jsonl:1: missing field `server`"),
+        ("{\"transcript\":3}", "t.jsonl:1: missing field `server`"),
     ] {
         let found = wrong(text);
         assert!(found.starts_with(expected), "{text}: {found}");
