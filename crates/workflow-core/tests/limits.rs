@@ -175,4 +175,12 @@ fn a_settings_file_has_so_many_triggers() {
         (loaded.settings.triggers.len(), found.len())
     });
     assert_eq!(watched, [(31, 0), (32, 0), (32, 1), (32, 1)]);
+    let good = "{file: 'a', prompt: 'b'},".repeat(32);
+    let settings = format!("{{triggers: [{{}}, {good}]}}");
+    let loaded = load(&files(&settings, &workflow(1)));
+    assert_eq!(
+        loaded.settings.triggers.len(),
+        31,
+        "the last one is not read"
+    );
 }

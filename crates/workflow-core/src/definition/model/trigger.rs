@@ -74,9 +74,7 @@ impl KeyType for Triggers {
             let finding = Finding::error(Code::OverLimit, first.start(), message);
             reader.report(finding.help(help));
         }
-        let mut triggers = ListOf::<Trigger>::read(reader, written)?.all;
-        triggers.truncate(MAX_TRIGGERS);
-        Some(triggers)
+        Some(ListOf::read_first(MAX_TRIGGERS, reader, written)?.all)
     }
 }
 

@@ -63,9 +63,21 @@ impl<S: FromMap> KeyType for ListOf<S> {
     .meant(S::meant_in_list);
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<List<S>> {
+        Self::read_first(usize::MAX, reader, written)
+    }
+}
+
+impl<S: FromMap> ListOf<S> {
+    /// Reads so many maps of a list.
+    pub(crate) fn read_first(
+        most: usize,
+        reader: &mut Reader<'_>,
+        written: Written<'_>,
+    ) -> Option<List<S>> {
         let Kind::List(items) = written.kind() else {
             return reader.refuse(written.wrong_type("a list of maps"));
         };
+        let items = &items[..items.len().min(most)];
         Some(read_maps(reader, items, |kind, span| {
             let message = format!(
                 "an entry of `{}` must be a map, not {kind}",
