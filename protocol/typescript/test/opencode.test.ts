@@ -249,6 +249,17 @@ test("a question without a new status is shown by itself", async (t) => {
   assert.match(host.toasts[0] ?? "", /^Write it\?/);
 });
 
+test("questions of two sessions at once are both shown, and one that is settled is not", async (t) => {
+  const asks = (id: string, sessionId: string, title: string) => ({ jsonrpc: "2.0", id, method: "ui/input", params: { sessionId, title } });
+  const settled = { jsonrpc: "2.0", method: "ui/dismiss", params: { id: "s3" } };
+  const before = { "hook/tool_call": [asks("s1", "ses_1", "One?"), asks("s2", "ses_2", "Two?"), asks("s3", "ses_3", "Three?"), settled] };
+  const { host } = await load(t, { before });
+  await Promise.all(["ses_2", "ses_3"].map((id) => host.prompt("x", id)));
+  await host.call("write", { filePath: "a" });
+  await sleep(200);
+  assert.deepEqual(host.toasts.map((toast) => toast.slice(0, 4)), ["One?", "Two?"]);
+});
+
 test("a command that asks is confirmed by typing it again", async (t) => {
   const asks = { jsonrpc: "2.0", id: "s1", method: "ui/confirm", params: { sessionId: "ses_1", title: "Skip Fix?", message: "Its gate will not run." } };
   const { host, at } = await load(t, { before: { "command/run": [asks] } });

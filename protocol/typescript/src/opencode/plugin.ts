@@ -207,7 +207,7 @@ class Plugin {
       const block = await this.#blockOf({ ...call, toolCallId: callID }, session, isOwn);
       if (!block) continue;
       // A person who declined knows why.
-      if (block.kind !== "user") this.#screen.showBlocked(block.reason, session.questions.shown);
+      if (block.kind !== "user") this.#screen.showBlocked(block.reason, session.questions);
       throw new Error(block.reason);
     }
   }

@@ -2,6 +2,7 @@
  * What a person sees of the plugin: toasts, and standard error where opencode has no interface.
  */
 import type { OpencodeClient, ToastVariant } from "./host.ts";
+import type { Questions } from "./questions.ts";
 
 /** A text needs time to be read. */
 const MS_PER_CHARACTER = 60;
@@ -14,8 +15,8 @@ export class Screen {
   /** False for `opencode run`, where nobody can be shown a toast or asked. */
   readonly hasPerson: boolean;
   #status = "";
-  /** A question that is about to be shown. */
-  #question: NodeJS.Timeout | undefined;
+  /** The question of each session that is about to be shown. */
+  readonly #soon = new Map<Questions, NodeJS.Timeout>();
 
   constructor(client: OpencodeClient, hasPerson: boolean) {
     this.#client = client;
@@ -29,29 +30,32 @@ export class Screen {
     this.#client.tui.showToast({ body: { title: "Workflow", message, variant, duration } }).catch(() => {});
   }
 
-  /** Shows a question, in one toast with the status if that changes too. */
-  showQuestion(question: string): void {
-    clearTimeout(this.#question);
-    this.#question = setTimeout(() => this.show(question, "warning"), STATUS_FOLLOWS_MS);
+  /** Shows a question until it is answered, in one toast with the status if that changes too. */
+  showQuestion(questions: Questions, question: string, answer: Promise<unknown>): void {
+    clearTimeout(this.#soon.get(questions));
+    const timer = setTimeout(() => this.show(question, "warning"), STATUS_FOLLOWS_MS);
+    this.#soon.set(questions, timer);
+    void answer.then(() => clearTimeout(timer));
   }
 
   /** Shows where the run is, if that has changed. */
-  showStatus(text: string | null, question?: string): void {
-    if (text !== null && text !== this.#status) this.#showBeside(question, text, "info");
+  showStatus(text: string | null, questions: Questions): void {
+    if (text !== null && text !== this.#status) this.#showBeside(questions, text, "info");
     this.#status = text ?? "";
   }
 
   /** Shows why a call was blocked: opencode hides the error of a tool until a click on the call. `opencode run` prints it. */
-  showBlocked(reason: string, question?: string): void {
+  showBlocked(reason: string, questions: Questions): void {
     const [first = "", ...more] = reason.replace(/^\[workflow\] /, "").split("\n");
-    this.#showBeside(question, more.length === 0 ? first : `${first}\n\nClick on the call to read the whole answer to the agent.`, "warning");
+    this.#showBeside(questions, more.length === 0 ? first : `${first}\n\nClick on the call to read the whole answer to the agent.`, "warning");
   }
 
   /** Shows a text with the open question: a toast replaces the one before. */
-  #showBeside(question: string | undefined, text: string, variant: ToastVariant): void {
+  #showBeside(questions: Questions, text: string, variant: ToastVariant): void {
     if (!this.hasPerson) return;
+    const question = questions.shown;
     if (question === undefined) return this.show(text, variant);
-    clearTimeout(this.#question);
+    clearTimeout(this.#soon.get(questions));
     this.show(`${text}\n\n${question}`, "warning");
   }
 }

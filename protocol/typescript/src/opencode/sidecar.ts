@@ -241,7 +241,7 @@ export class Sidecar {
         return Promise.resolve(null);
       }
       const answer = session.questions.ask(question, signal);
-      this.#screen.showQuestion(describe(question));
+      this.#screen.showQuestion(session.questions, describe(question), answer);
       return answer;
     };
     return {
@@ -275,7 +275,7 @@ export class Sidecar {
       case "setSessionName":
         return void this.#host.client.session.update({ path: { id: session.id }, body: { title: action.name } }).catch(() => {});
       case "setStatus":
-        return this.#screen.showStatus(action.text, session.questions.shown);
+        return this.#screen.showStatus(action.text, session.questions);
       case "notify":
         // The answer to a command is for the model to repeat.
         return this.#tell(action.message, action.level, action.secret ? undefined : command);
