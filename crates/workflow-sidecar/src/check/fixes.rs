@@ -14,8 +14,17 @@ use super::CheckReport;
 use crate::files::write_atomically;
 use crate::platform::paths::lexical;
 
-/// Files with another content than on the disk, by their full paths; `None` is one that is gone.
-pub(crate) type Edits = BTreeMap<PathBuf, Option<String>>;
+/// Changes of files, by their full paths.
+pub(crate) type Edits = BTreeMap<PathBuf, Edit>;
+
+/// A change of a file.
+#[derive(Debug, Clone)]
+pub(crate) enum Edit {
+    /// It has this content.
+    Text(String),
+    /// It has this path instead.
+    Renamed(PathBuf),
+}
 
 /// Corrections that are tried at most.
 const MAX_TRIED: usize = 500;
@@ -77,17 +86,18 @@ pub(crate) fn correct(
 impl Corrected {
     /// Writes the files.
     pub(crate) fn write(&self) -> anyhow::Result<()> {
-        // A file with another name is written before the one with the old name is removed.
-        for (file, text) in &self.edits {
-            if let Some(text) = text {
-                let what = || format!("{} cannot be written", file.display());
-                write_atomically(file, text).with_context(what)?;
+        for (file, edit) in &self.edits {
+            if let Edit::Renamed(to) = edit {
+                let what = || format!("{} cannot be renamed", file.display());
+                fs::rename(file, to).with_context(what)?;
             }
         }
-        for (file, text) in &self.edits {
-            if text.is_none() {
-                let what = || format!("{} cannot be removed", file.display());
-                fs::remove_file(file).with_context(what)?;
+        for (file, edit) in &self.edits {
+            if let Edit::Text(text) = edit
+                && fs::read_to_string(file).ok().as_ref() != Some(text)
+            {
+                let what = || format!("{} cannot be written", file.display());
+                write_atomically(file, text).with_context(what)?;
             }
         }
         Ok(())
@@ -133,8 +143,8 @@ fn edited(
     };
     let file = lexical(&here.join(&*location.file));
     let text = match edits.get(&file) {
-        Some(Some(text)) => text.clone(),
-        Some(None) => return Ok(None),
+        Some(Edit::Text(text)) => text.clone(),
+        Some(Edit::Renamed(_)) => return Ok(None),
         None => fs::read_to_string(&file)
             .with_context(|| format!("{} cannot be read", file.display()))?,
     };
@@ -145,8 +155,8 @@ fn edited(
         if renamed.exists() || !file.ends_with(&fix.from) {
             return Ok(None);
         }
-        edits.insert(file, None);
-        edits.insert(renamed, Some(text));
+        edits.insert(file, Edit::Renamed(renamed.clone()));
+        edits.insert(renamed, Edit::Text(text));
         let change = AppliedFix {
             file: shown,
             line: None,
@@ -170,7 +180,7 @@ fn edited(
         after: without_end(&after),
     };
     *line = &after;
-    edits.insert(file, Some(lines.concat()));
+    edits.insert(file, Edit::Text(lines.concat()));
     Ok(Some((edits, change)))
 }
 
@@ -231,5 +241,25 @@ mod tests {
         let twice = replaced("aa", &region(1, 1, 3), &fix("a", "b"));
         let nowhere = replaced("aa", &region(1, 1, 3), &fix("c", "b"));
         assert_eq!((twice, nowhere), (None, None));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_with_another_name_is_a_link() {
+        let directory = tempfile::tempdir().unwrap();
+        let [kept, from, to] = ["kept", "a.yml", "a.yaml"].map(|name| directory.path().join(name));
+        fs::write(&kept, "text").unwrap();
+        std::os::unix::fs::symlink(&kept, &from).unwrap();
+        let edits = [
+            (from.clone(), Edit::Renamed(to.clone())),
+            (to.clone(), Edit::Text("text".to_owned())),
+        ];
+        let corrected = Corrected {
+            changes: Vec::new(),
+            report: CheckReport::default(),
+            edits: edits.into(),
+        };
+        corrected.write().unwrap();
+        assert!(fs::read_link(&to).is_ok_and(|target| target == kept) && !from.exists());
     }
 }

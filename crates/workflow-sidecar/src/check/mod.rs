@@ -26,7 +26,7 @@ use workflow_core::diagnostic::{Diagnostic, Severity};
 use advice::advice;
 pub(crate) use advice::{HOOKS_CANNOT, ends_before};
 pub(crate) use explanation::explanation;
-pub(crate) use fixes::{Corrected, Edits, correct};
+pub(crate) use fixes::{Corrected, Edit, Edits, correct};
 pub(crate) use github::annotation;
 pub(crate) use missing::{merged, missing};
 pub(crate) use print::CheckJson;
@@ -259,8 +259,8 @@ impl Files for Located<'_> {
         self.read.borrow_mut().insert(full);
         match edit {
             None => self.disk.read(path, max_bytes),
-            Some(None) => Err(FileProblem::Missing),
-            Some(Some(text)) => Ok(text.clone().into_bytes()),
+            Some(Edit::Renamed(_)) => Err(FileProblem::Missing),
+            Some(Edit::Text(text)) => Ok(text.clone().into_bytes()),
         }
     }
 
