@@ -80,8 +80,16 @@ impl Serialize for OfTopic<'_> {
         let mut map = serializer.serialize_map(Some(keys.len()))?;
         for (key, rows) in &keys {
             match &**rows {
-                [row] if !REPEATED.contains(key) => map.serialize_entry(key, row)?,
-                rows => map.serialize_entry(key, rows)?,
+                rows if REPEATED.contains(key) => map.serialize_entry(key, rows)?,
+                [row] => map.serialize_entry(key, row)?,
+                rows => {
+                    let values = rows.iter().map(|row| row.value.to_string());
+                    let joined = Row {
+                        value: Value::Label(values.collect::<Vec<_>>().join("; ")),
+                        ..rows[0].clone()
+                    };
+                    map.serialize_entry(key, &joined)?;
+                }
             }
         }
         map.end()
@@ -93,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_with_several_values_is_one_member() {
+    fn a_key_with_several_values_keeps_its_form() {
         let row = |value: &str| Row {
             topic: Topic::Tools,
             key: "allowed",
@@ -102,9 +110,6 @@ mod tests {
         };
         let (read_only, list) = (row("read-only"), row("read"));
         let json = serde_json::to_string(&OfTopic(vec![&read_only, &list])).unwrap();
-        assert_eq!(
-            json,
-            r#"{"allowed":[{"value":"read-only"},{"value":"read"}]}"#
-        );
+        assert_eq!(json, r#"{"allowed":{"value":"read-only; read"}}"#);
     }
 }
