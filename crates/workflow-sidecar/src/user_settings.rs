@@ -1,29 +1,14 @@
 //! The settings of the user that the sidecar reads itself. The engine checks the whole file; what it says elsewhere does not
 //! matter here.
 
-use std::io::{self, Read};
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use workflow_core::definition::SETTINGS_FILE;
 
-use crate::files::{if_present, regular_file};
+use crate::files::text;
 use workflow_store::StoreError;
-
-/// Maximum number of bytes read.
-const MAX_BYTES: u64 = 4 * 1024 * 1024;
-
-/// Reads the beginning of a file; there is no text if it does not exist.
-fn read_text(path: &Path) -> io::Result<String> {
-    let Some(file) = if_present(regular_file::open(path))? else {
-        return Ok(String::new());
-    };
-    let file = file.ok_or_else(|| io::Error::other("it is not a regular file"))?;
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES).read_to_end(&mut bytes)?;
-    String::from_utf8(bytes).map_err(io::Error::other)
-}
 
 /// Reads a setting of those in an agent directory. What they say beside it does not matter, if they can be read.
 pub(crate) fn user_setting<T: DeserializeOwned>(
@@ -31,7 +16,8 @@ pub(crate) fn user_setting<T: DeserializeOwned>(
     name: &str,
 ) -> Result<Option<T>, StoreError> {
     let path = agent_dir.join(SETTINGS_FILE);
-    let text = read_text(&path).map_err(|error| StoreError::of_file(&path, error))?;
+    let text = text(&path).map_err(|error| StoreError::of_file(&path, error))?;
+    let text = text.unwrap_or_default();
     // Almost no settings have it, and every hook reads them.
     if !text.contains(name) {
         return Ok(None);

@@ -11,6 +11,7 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 
+use crate::files::text;
 use crate::platform::missing_program;
 
 /// Something that is missing, and what to do.
@@ -140,13 +141,14 @@ fn of_make(arguments: &[String], directory: &Path) -> Option<Diagnostic> {
     let makefiles = ["GNUmakefile", "makefile", "Makefile"];
     let mut texts = makefiles
         .iter()
-        .filter_map(|name| fs::read_to_string(directory.join(name)).ok());
+        .filter_map(|name| text(&directory.join(name)).transpose());
     let Some(text) = texts.next() else {
         return Some(not_here(
             format!("there is no Makefile in `{}`", name_of(directory)),
             "correct `run`, or write the Makefile",
         ));
     };
+    let text = text.ok()?;
     let known = makefile_targets(&text)?;
     let missing = targets.find(|target| !known.contains(&target.as_str()))?;
     Some(not_here(
@@ -161,6 +163,10 @@ fn makefile_targets(text: &str) -> Option<Vec<&str>> {
     for line in text.lines() {
         let directive = line.split_whitespace().next().unwrap_or_default();
         if ["include", "-include", "sinclude", "define"].contains(&directive) {
+            return None;
+        }
+        // What it continues with is a part of it.
+        if line.ends_with('\\') && !line.starts_with('\t') {
             return None;
         }
         let Some((head, rest)) = line.split_once(':') else {
@@ -185,26 +191,28 @@ fn of_script(
     directory: &Path,
     project: &Path,
 ) -> Option<Diagnostic> {
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    // What follows is for the script.
+    let words = arguments.iter().map(String::as_str);
+    let words: Vec<&str> = words.take_while(|word| *word != "--").collect();
     let script = match *words {
+        // An option may name another package.
+        _ if words.iter().any(|word| word.starts_with('-')) => return None,
         ["test" | "t", ..] => "test",
-        ["run" | "run-script", script, ..] if !script.starts_with('-') => script,
+        // Yarn also runs the programs of packages.
+        ["run" | "run-script", script, ..] if program != "yarn" => script,
         _ => return None,
     };
-    if words.contains(&"--if-present") {
-        return None;
-    }
     let around = directory
         .ancestors()
         .take_while(|around| around.starts_with(project));
-    let mut files = around.map(|around| around.join("package.json"));
-    let Some(text) = files.find_map(|file| fs::read_to_string(file).ok()) else {
+    let mut texts = around.filter_map(|around| text(&around.join("package.json")).transpose());
+    let Some(text) = texts.next() else {
         return Some(not_here(
             format!("there is no package.json in `{}`", name_of(directory)),
             "correct `run`, or write the package.json",
         ));
     };
-    let package: Value = serde_json::from_str(&text).ok()?;
+    let package: Value = serde_json::from_str(&text.ok()?).ok()?;
     let name = shown(script);
     match package.pointer("/scripts").and_then(|all| all.get(script)) {
         None => Some(not_here(
@@ -306,6 +314,7 @@ mod tests {
             "%.o: %.c\n",
             "$(ALL): x\n",
             ".DEFAULT:\n\ttrue\n",
+            "a \\\n  test: x\n",
         ] {
             assert_eq!(
                 message(&[("Makefile", unclear)], "make test"),
@@ -314,6 +323,9 @@ mod tests {
             );
         }
         assert_eq!(message(&[], "make -C sub test"), None);
+        let latin = project(&[]);
+        fs::write(latin.path().join("Makefile"), b"# \xe9\n").unwrap();
+        assert!(of_make(&["test".to_owned()], latin.path()).is_none());
     }
 
     #[test]
@@ -325,14 +337,22 @@ mod tests {
         assert_eq!(message(&package, "npm test"), None);
         assert_eq!(message(&package, "pnpm run lint"), None);
         assert_eq!(message(&package, "npm run nothing --if-present"), None);
-        assert_eq!(message(&package, "npm --prefix x test"), None);
+        for elsewhere in [
+            "npm --prefix x test",
+            "npm t --prefix x",
+            "npm test -w api",
+            "npm run build --workspace=web",
+            "yarn run tsc",
+        ] {
+            assert_eq!(message(&[], elsewhere), None, "{elsewhere}");
+        }
         assert_eq!(
             message(&package, "npm run build").as_deref(),
             Some("the package.json has no script `build`")
         );
         let placeholder = r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#;
         assert!(message(&[("package.json", placeholder)], "npm test").is_some());
-        assert!(message(&[], "npm test").is_some());
+        assert!(message(&[], "npm test -- -w api").is_some());
     }
 
     #[test]

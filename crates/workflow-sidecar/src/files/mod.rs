@@ -7,13 +7,15 @@ mod file_state;
 mod home;
 pub(crate) mod regular_file;
 
-use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 pub(crate) use self::atomic_write::write_atomically;
 pub(crate) use self::file_state::FileState;
 pub(crate) use self::home::{STATE_DIRECTORY, expanded_home, home_dir};
+
+/// Maximum number of bytes of a text.
+const MAX_TEXT: u64 = 4 << 20;
 
 /// A result about a file or directory; `None` if it does not exist.
 pub(crate) fn if_present<T>(result: io::Result<T>) -> io::Result<Option<T>> {
@@ -28,9 +30,22 @@ pub(crate) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
+/// The text of a regular file that is not too long; `None` if it does not exist. A pipe is not waited for.
+pub(crate) fn text(path: &Path) -> io::Result<Option<String>> {
+    let Some(file) = if_present(regular_file::open(path))? else {
+        return Ok(None);
+    };
+    let file = file.ok_or_else(|| io::Error::other("it is not a regular file"))?;
+    let mut text = String::new();
+    if file.take(MAX_TEXT + 1).read_to_string(&mut text)? as u64 > MAX_TEXT {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    Ok(Some(text))
+}
+
 /// The value in a JSON file; `None` if there is none that can be read.
 pub(crate) fn json(path: &Path) -> Option<serde_json::Value> {
-    serde_json::from_slice(&fs::read(path).ok()?).ok()
+    serde_json::from_str(&text(path).ok()??).ok()
 }
 
 /// Returns true if an input is a pipe, which other processes of the user can open through `/proc`.
@@ -45,4 +60,22 @@ pub(crate) fn is_pipe(input: impl std::os::fd::AsFd) -> bool {
 #[cfg(not(unix))]
 pub(crate) fn is_pipe<T>(_input: T) -> bool {
     false
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_has_no_end_is_not_waited_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let [pipe, long] = ["pipe", "long"].map(|name| directory.path().join(name));
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let file = std::fs::File::create(&long).unwrap();
+        file.set_len(1 << 40).unwrap();
+        assert!(text(&pipe).is_err() && text(&long).is_err());
+        assert_eq!(text(&directory.path().join("none")).unwrap(), None);
+    }
 }

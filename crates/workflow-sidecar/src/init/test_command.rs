@@ -6,7 +6,7 @@ use std::path::Path;
 use workflow_core::definition::{Check, Gate, RunCheck};
 
 use super::ecosystem::DOTNET;
-use crate::files::json;
+use crate::files::{json, text};
 
 /// The command that runs tests in the files of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -173,7 +173,7 @@ impl ProjectFiles<'_> {
     }
 
     fn text(self, file: &str) -> Option<String> {
-        fs::read_to_string(self.0.join(file)).ok()
+        text(&self.0.join(file)).ok()?
     }
 
     fn mentions(self, file: &str, words: &[&str]) -> bool {

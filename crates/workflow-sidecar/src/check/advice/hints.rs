@@ -40,12 +40,10 @@ fn cancel_by_agent(
     if holds || root.cancel == Some(CancelBy::User) {
         return None;
     }
-    // After the last phase there is nothing that the approval holds back.
-    let (_, before_last) = phases.split_last()?;
-    let mut before_last = before_last
+    let mut phases = phases
         .iter()
         .filter_map(|level| Some((level, level.phase?)));
-    let (level, phase) = before_last.find(|(_, phase)| phase.approve.is_some())?;
+    let (level, phase) = phases.find(|(_, phase)| phase.approve.is_some())?;
     let message = format!(
         "the agent may cancel the run before the approval in \"{}\"; then the rules of the run no longer apply",
         shown(&phase.name)
