@@ -1,4 +1,4 @@
-//! Packages that pi has installed, from its settings.
+//! The extension that pi has installed.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 use workflow_core::diagnostic::shown;
 
 use super::result::{InstallationCheck, Subject};
-use crate::files::{expanded_home, json};
+use crate::install::pi::{PACKAGE, Package, packages};
 use crate::platform::disk::HOST_DIRECTORY;
 use crate::platform::on_path;
 
-/// The package of the extension.
-const PACKAGE: &str = "workflow-sidecar";
 /// The package that it replaces.
 const REPLACED_PACKAGE: &str = "@harms-haus/pi-workflows";
 
@@ -22,7 +20,8 @@ const SUBJECT: Subject = Subject("extension");
 
 /// Checks the extension, its binary, and that pi does not have the package, too, that it replaces.
 pub(super) fn checks(agent_dir: &Path, project: &Path, has_pi: bool) -> Vec<InstallationCheck> {
-    let packages = packages(agent_dir, project);
+    let directories = [agent_dir.to_path_buf(), project.join(HOST_DIRECTORY)];
+    let packages: Vec<Package> = directories.iter().flat_map(|of| packages(of)).collect();
     let named = |name: &str| packages.iter().find(|package| package.name == name);
     let Some(package) = named(PACKAGE) else {
         return vec![if has_pi {
@@ -110,63 +109,6 @@ fn packaged_binary(extension: &Path, file: &str) -> Option<PathBuf> {
     let extension = extension.canonicalize().ok()?;
     let mut binaries = extension.ancestors().map(|above| above.join(&binary));
     binaries.find(|binary| binary.is_file())
-}
-
-/// A package that pi loads.
-struct Package {
-    /// The source, as the settings name it.
-    source: String,
-    name: String,
-    /// The directory of the package.
-    directory: PathBuf,
-    /// `None` if it is not known, or not installed.
-    version: Option<String>,
-}
-
-/// Returns the user's packages and the project's. Settings that cannot be read have none: pi reports them itself.
-fn packages(agent_dir: &Path, project: &Path) -> Vec<Package> {
-    let directories = [agent_dir.to_path_buf(), project.join(HOST_DIRECTORY)];
-    let of = |directory: &PathBuf| -> Vec<Package> {
-        let settings = json(&directory.join("settings.json")).unwrap_or_default();
-        let listed = settings["packages"].as_array().cloned().unwrap_or_default();
-        let sources = listed.iter().filter_map(|entry| {
-            let source = entry.as_str().or_else(|| entry["source"].as_str());
-            source.and_then(|source| package(source, directory))
-        });
-        sources.collect()
-    };
-    directories.iter().flat_map(of).collect()
-}
-
-/// Resolves a source of the settings in a directory. Packages from a repository are not resolved.
-fn package(source: &str, settings_dir: &Path) -> Option<Package> {
-    let package = |name: &str, directory: &Path, version| Package {
-        source: source.to_owned(),
-        name: name.to_owned(),
-        directory: directory.to_path_buf(),
-        version,
-    };
-    if let Some(named) = source.strip_prefix("npm:") {
-        // A scoped name starts with an `@`.
-        let at = named.char_indices().skip(1).find(|&(_, c)| c == '@');
-        let (name, requested) = at.map_or((named, None), |(at, _)| {
-            (&named[..at], Some(&named[at + 1..]))
-        });
-        let directory = settings_dir.join("npm/node_modules").join(name);
-        let version = manifest(&directory).map(|(_, version)| version);
-        let version = version.or(requested.map(str::to_owned));
-        return Some(package(name, &directory, version));
-    }
-    let directory = settings_dir.join(expanded_home(source));
-    let (name, version) = manifest(&directory)?;
-    Some(package(&name, &directory, Some(version)))
-}
-
-/// Returns name and version of the package in a directory.
-fn manifest(directory: &Path) -> Option<(String, String)> {
-    let manifest = json(&directory.join("package.json"))?;
-    let text = |key: &str| manifest[key].as_str().map(str::to_owned);
-    Some((text("name")?, text("version")?))
 }
 
 #[cfg(test)]
