@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use memchr::{memchr3, memchr3_iter, memmem};
 use serde_json::Value;
 
 use super::call::Call;
@@ -93,19 +94,23 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
 /// asked about, so this only searches the text; what it comes to is left to the rule.
 fn may_concern(json: &str) -> bool {
     // The first brace begins the arguments.
-    let text = json.get(1..).unwrap_or_default();
-    let marks = ["$", "`", "{", "ſ", "\u{212a}", r"\u", r"\\\"];
-    if marks.iter().any(|mark| text.contains(*mark)) {
+    let text = json.get(1..).unwrap_or_default().as_bytes();
+    let marks = ["ſ", "\u{212a}", r"\u", r"\\\"];
+    if memchr3(b'$', b'`', b'{', text).is_some() || marks.iter().any(|mark| contains(text, mark)) {
         return true;
     }
-    // One character after another is sought faster than several at once.
-    let quotes = ['"', '\'', '\\'];
-    let letters = quotes
-        .iter()
-        .fold(text.to_ascii_lowercase(), |rest, quote| {
-            rest.replace(*quote, "")
-        });
-    NAME.split('-').any(|part| letters.contains(part))
+    let mut letters = Vec::with_capacity(text.len());
+    let mut start = 0;
+    for quote in memchr3_iter(b'"', b'\'', b'\\', text).chain([text.len()]) {
+        letters.extend_from_slice(&text[start..quote]);
+        start = quote + 1;
+    }
+    letters.make_ascii_lowercase();
+    NAME.split('-').any(|part| contains(&letters, part))
+}
+
+fn contains(text: &[u8], part: &str) -> bool {
+    memmem::find(text, part.as_bytes()).is_some()
 }
 
 /// Returns whether a text of a call, or a path of its shell lines, is below the directory of the answers.
