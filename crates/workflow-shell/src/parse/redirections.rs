@@ -123,7 +123,7 @@ impl Parser<'_> {
 
     fn here_document_text(&mut self, pending: &PendingHereDocument) -> Result<String> {
         let mut text = String::new();
-        let mut line = String::new();
+        let mut start = 0;
         loop {
             let rest = &self.line[self.position..];
             if rest.is_empty() {
@@ -132,24 +132,24 @@ impl Parser<'_> {
             let (part, length) = rest
                 .split_once('\n')
                 .map_or((rest, rest.len()), |(part, _)| (part, part.len() + 1));
-            let part = if pending.strips_tabs && line.is_empty() {
+            let part = if pending.strips_tabs && text.len() == start {
                 part.trim_start_matches('\t')
             } else {
                 part
             };
-            line.push_str(part);
+            text.push_str(part);
             self.spend(length)?;
             self.position += length;
             if !pending.quoted && ends_in_backslash(part) {
-                line.pop();
+                text.pop();
                 continue;
             }
-            if line == pending.delimiter {
+            if text[start..] == pending.delimiter {
+                text.truncate(start);
                 return Ok(text);
             }
-            text.push_str(&line);
             text.push('\n');
-            line.clear();
+            start = text.len();
         }
     }
 }

@@ -126,14 +126,17 @@ impl<'a> Call<'a> {
 
     /// Returns the arguments as they are written; `None` if they were not sent or are not a valid map.
     pub(super) fn written_fields(&self) -> Option<&Map<String, Value>> {
-        let read = || serde_json::from_str(self.input?.get()).ok();
-        self.written_fields.get_or_init(read).as_ref()
+        self.written_fields.get_or_init(|| self.read()).as_ref()
+    }
+
+    fn read(&self) -> Option<Map<String, Value>> {
+        serde_json::from_str(self.input?.get()).ok()
     }
 
     /// Returns the arguments, with those parsed that are a text of JSON.
     pub(super) fn fields(&self) -> Option<&Map<String, Value>> {
         let read = || {
-            let mut fields = self.written_fields()?.clone();
+            let mut fields = self.read()?;
             shell_lines::parse_nested(&mut fields);
             Some(fields)
         };

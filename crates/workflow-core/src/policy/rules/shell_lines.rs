@@ -106,7 +106,8 @@ fn line(fields: &Map<String, Value>) -> Option<String> {
             }
         }
     }
-    Some(lines.join("\n"))
+    let joined = lines.into_iter().reduce(|all, line| all + "\n" + &line);
+    Some(joined.unwrap_or_default())
 }
 
 /// Returns the script of one map as a line that runs it.
