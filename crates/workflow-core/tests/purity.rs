@@ -10,6 +10,7 @@ const ALLOWED: &[&str] = &[
     "granit-parser",
     "jiff",
     "json5",
+    "memchr",
     "regex",
     "schemars",
     "serde",
