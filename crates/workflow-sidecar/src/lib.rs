@@ -7,6 +7,7 @@
 
 mod check;
 pub mod cli;
+mod definitions;
 mod demo;
 mod doctor;
 #[cfg(test)]

@@ -7,9 +7,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::auto_continue::SentReminder;
+use super::call_guard::RepeatedDenial;
 use super::context::SentContext;
 use super::run::RunMemory;
-use super::tool_guard::RepeatedDenial;
 
 /// The data that a session remembers beside its entries.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

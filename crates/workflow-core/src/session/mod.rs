@@ -3,13 +3,14 @@
 //! Each part is a module that owns its state and does not know the session. A part takes what it needs as arguments,
 //! adds to [`Effects`], and returns an outcome that the session acts on. This file has what can happen and which part is
 //! asked; `lifecycle` opens and ends the session, `starting` starts a run, `moves` moves it, `leaving` leaves a phase,
-//! `answers` asks and acts on answers, `agent` does what the agent asks for, and `user` what the user does.
+//! `shown` is what others see of it, `answers` asks and acts on answers, `agent` does what the agent asks for, and `user` what the user does.
 
 mod agent;
 pub(crate) mod announcement;
 mod answers;
 mod auto_continue;
 mod budget;
+mod call_guard;
 mod changed_files;
 mod checkpoints;
 pub(crate) mod commands;
@@ -26,14 +27,14 @@ mod memory;
 mod moves;
 pub(crate) mod phase;
 mod phase_exit;
+mod phase_line;
 pub(crate) mod phase_rules;
 mod problems;
 mod questions;
-mod route;
 mod run;
+mod shown;
 mod starting;
 mod step_tool;
-mod tool_guard;
 mod triggers;
 mod trust;
 mod user;
@@ -43,6 +44,7 @@ use serde_json::value::RawValue;
 
 use self::auto_continue::AutoContinue;
 use self::budget::Budgets;
+use self::call_guard::{CallGuard, Verdict};
 use self::checkpoints::Checkpoints;
 use self::context::SentContext;
 use self::host::Host;
@@ -51,10 +53,11 @@ use self::phase_exit::PhaseExit;
 use self::problems::ShownProblems;
 use self::questions::{QuestionTable, Topic, Unanswered};
 use self::run::{ActiveRun, approval_not_stored};
-use self::tool_guard::{CallGuard, Verdict};
 use self::triggers::TriggerQueue;
 use crate::definition::{Checkpoint, Settings};
-use crate::effect::{Effects, Message, Mutation, Reply, ToolDecision, TriggerOutcome};
+use crate::effect::{
+    Action, Delivery, Effects, Message, Mutation, Reply, ToolDecision, TriggerOutcome,
+};
 use crate::event::{Author, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
 use crate::policy::rules::Call;
@@ -459,5 +462,43 @@ impl Session {
             self.wake_agent();
         }
         outcome
+    }
+
+    /// Has the run do something, if there is one.
+    fn with_run<T>(&mut self, act: impl FnOnce(&mut ActiveRun, &mut Effects) -> T) -> Option<T> {
+        Some(act(self.run.as_mut()?, &mut self.out))
+    }
+
+    /// The phase, if a run is active and fits its definitions.
+    fn phase(&self) -> Option<&ResolvedPhase> {
+        self.run.as_ref()?.phase()
+    }
+
+    /// Sends a message to the agent in the user's name.
+    fn send_to_agent(&mut self, content: String, deliver_as: Option<Delivery>) {
+        self.triggers.set_waking(self.out.now());
+        self.out.act(Action::SendUserMessage {
+            content,
+            deliver_as,
+        });
+    }
+
+    /// Sends the next trigger's message to an idle agent. It counts as a message of the user: the countdown is cancelled.
+    fn wake_agent(&mut self) {
+        if let Some(text) = self.triggers.next(self.out.now()) {
+            self.auto_continue.cancel_countdown(&mut self.out);
+            self.send_to_agent(text, Some(Delivery::FollowUp));
+        }
+    }
+
+    fn adopt_settings(&mut self, settings: &Settings) {
+        self.calls.adopt_settings(settings);
+        self.questions.adopt_timeout(settings.question_timeout);
+        self.settings = settings.clone();
+    }
+
+    fn watch_triggers(&mut self) {
+        let (triggers, is_headless) = (&self.settings.triggers, self.host.is_headless());
+        self.triggers.watch(triggers, is_headless, &mut self.out);
     }
 }

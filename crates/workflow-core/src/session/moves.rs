@@ -1,36 +1,17 @@
-//! Moves of the run, whoever asks: its start, its phases, its end; and what the host shows of it.
+//! Moves of the run, whoever asks: its start, its phases, its end.
 
 use super::budget::Budgets;
-use super::phase::ResolvedPhase;
 use super::questions::Topic;
 use super::run::ActiveRun;
 use super::step_tool::{self, NoMove};
 use super::{Session, announcement, controls};
 use crate::condition::RunCondition;
-use crate::definition::{ContextMode, Settings};
-use crate::effect::{
-    Action, Delivery, Effects, EndedRun, Message, Mutation, ToolAnswer, message_type,
-};
+use crate::effect::{EndedRun, Mutation, ToolAnswer};
 use crate::reminders::PauseReason;
 use crate::run::{Actor, RunProgress, UserMove, cancel};
 use crate::types::RequestId;
 
 impl Session {
-    /// Returns the context message of the phase, without the parts that the conversation already contains.
-    pub fn context_message(&mut self) -> Option<Message> {
-        self.mark_phase_read();
-        let phase = self.run.as_ref()?.phase()?;
-        let content = match phase.context_mode {
-            ContextMode::ByChange => phase.context.update(&mut self.sent_context),
-            ContextMode::EveryTurn => phase.context.in_full(),
-        };
-        Some(Message {
-            custom_type: message_type::CONTEXT,
-            content,
-            display: false,
-        })
-    }
-
     /// Counts what the agent does, and pauses the run at the limit of a budget. Returns the limit if it was used up before.
     pub(super) fn spend(&mut self, count: impl FnOnce(&mut Budgets)) -> Option<String> {
         let run = self.run.as_mut().filter(|run| run.is_active())?;
@@ -40,14 +21,6 @@ impl Session {
             self.refresh_status();
         }
         used_up
-    }
-
-    /// Has the run do something, if there is one.
-    pub(super) fn with_run<T>(
-        &mut self,
-        act: impl FnOnce(&mut ActiveRun, &mut Effects) -> T,
-    ) -> Option<T> {
-        Some(act(self.run.as_mut()?, &mut self.out))
     }
 
     /// Counts a call that was blocked or refused.
@@ -79,17 +52,6 @@ impl Session {
         self.out.inform("Workflow cancelled.");
     }
 
-    /// The phase, if a run is active and fits its definitions.
-    pub(super) fn phase(&self) -> Option<&ResolvedPhase> {
-        self.run.as_ref()?.phase()
-    }
-
-    /// The status line (hook-lifecycle: "updateStatus").
-    pub(super) fn status(&self) -> Option<String> {
-        let run = self.run.as_ref()?;
-        self.condition(run).status_line(run)
-    }
-
     /// Notes how a run ended that is not in memory any more.
     pub(super) fn unloaded(&mut self, run: &ActiveRun) {
         let condition = if run.is_active() {
@@ -103,33 +65,6 @@ impl Session {
         });
     }
 
-    /// What the run is doing, or what it waits for.
-    pub(super) fn condition(&self, run: &ActiveRun) -> RunCondition {
-        let is_call = |topic: &Topic| matches!(topic, Topic::ToolCall(_));
-        let (asks, holds) = (self.questions.is_open(is_call), self.auto_continue.is_held);
-        RunCondition::of(run, self.exit.condition(), asks, holds)
-    }
-
-    /// Returns true while the run waits for the user's approval, in a dialog or paused.
-    #[must_use]
-    pub fn awaits_approval(&self) -> bool {
-        let is_asked = self.exit.condition() == Some(RunCondition::AwaitsApproval);
-        let run = self.run.as_ref();
-        is_asked || run.is_some_and(|run| run.is_paused_for(PauseReason::Approval))
-    }
-
-    pub(super) fn set_status(&mut self) {
-        let phase = self.run.as_ref().and_then(ActiveRun::phase);
-        self.host.show(self.status(), phase, &mut self.out);
-    }
-
-    /// Sets the status line if it differs from the one that is shown.
-    pub(super) fn refresh_status(&mut self) {
-        if !self.host.shows(self.status().as_ref()) {
-            self.set_status();
-        }
-    }
-
     /// Notes that the agent has had the chance to read the phase.
     pub(super) fn mark_phase_read(&mut self) {
         self.with_run(|run, _| run.mark_read());
@@ -138,34 +73,6 @@ impl Session {
     /// A first `cancel` is forgotten unless the second follows.
     pub(super) fn forget_first_cancel(&mut self) {
         self.with_run(|run, _| run.memory.cancel_pending = false);
-    }
-
-    /// Sends a message to the agent in the user's name.
-    pub(super) fn send_to_agent(&mut self, content: String, deliver_as: Option<Delivery>) {
-        self.triggers.set_waking(self.out.now());
-        self.out.act(Action::SendUserMessage {
-            content,
-            deliver_as,
-        });
-    }
-
-    /// Sends the next trigger's message to an idle agent. It counts as a message of the user: the countdown is cancelled.
-    pub(super) fn wake_agent(&mut self) {
-        if let Some(text) = self.triggers.next(self.out.now()) {
-            self.auto_continue.cancel_countdown(&mut self.out);
-            self.send_to_agent(text, Some(Delivery::FollowUp));
-        }
-    }
-
-    pub(super) fn watch_triggers(&mut self) {
-        let (triggers, is_headless) = (&self.settings.triggers, self.host.is_headless());
-        self.triggers.watch(triggers, is_headless, &mut self.out);
-    }
-
-    pub(super) fn adopt_settings(&mut self, settings: &Settings) {
-        self.calls.adopt_settings(settings);
-        self.questions.adopt_timeout(settings.question_timeout);
-        self.settings = settings.clone();
     }
 
     /// Moves the run to another state.

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::{self, ContextTopic, PhaseContext};
+use super::phase_line;
 use super::phase_rules::{self, Wording};
-use super::route;
 use crate::definition::{
     Approval, Catalog, Checkpoint, ContextMode, Guards, OnRepeat, Phase, PhaseEntry, ResultRule,
     Settings, Tier, ToolAccess, Workflow,
@@ -189,7 +189,9 @@ impl ResolvedPhase {
         let mut context = PhaseContext::new(position);
         context.add(ContextTopic::Role, resolve(role));
         context.add_task(state);
-        if let (ContextMode::ByChange, Some(route)) = (context_mode, route::route(root, catalog)) {
+        if let (ContextMode::ByChange, Some(route)) =
+            (context_mode, phase_line::route(root, catalog))
+        {
             context.add(ContextTopic::Route, format!("**Phases:** {route}"));
         }
         context.add_phase(state, position, &instructions);
@@ -217,7 +219,7 @@ impl ResolvedPhase {
             breadcrumb: breadcrumb(position),
             workflow_key: own.key.clone(),
             progress: (innermost.index + 1, innermost.workflow.phases.len()),
-            checklist: route::checklist(position, &progress.data, catalog),
+            checklist: phase_line::checklist(position, &progress.data, catalog),
             status: status(position, catalog),
             rules,
             results: results(position, settings.guards(), held),

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 
 use super::Abilities;
+use super::call_guard::PendingCall;
 use super::commands::PendingStart;
 use super::controls::PendingMove;
-use super::tool_guard::PendingCall;
 use crate::definition::{RunCheck, Trigger};
 use crate::effect::{Effects, Question};
 use crate::run::RunState;

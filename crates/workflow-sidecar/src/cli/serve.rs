@@ -70,7 +70,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if io::stdin().is_terminal() {
         eprintln!("{HINT}");
     }
-    let serve = || serve(arguments.max_line, arguments.recorder());
+    let recorder = || arguments.recorder().map(|recorder| Box::new(recorder) as _);
+    let serve = || serve(arguments.max_line, recorder());
     let served = arguments.telemetry.around(TIME_TO_EXPORT, serve);
     served.context("the pipe to the host failed")
 }

@@ -14,10 +14,10 @@ use workflow_core::{Effects, Session};
 use super::memory::HostMemory;
 use super::prompt_names::with_commands_as_prompts;
 use super::{Driver, Reach, SessionDirectories};
+use crate::definitions::{Loader, OnDisk};
 use crate::platform::Platform;
 use crate::platform::disk::user_agent_dir;
 use crate::present::{ended_run, indexed_run};
-use crate::server::{Loader, OnDisk};
 use crate::store::{
     Run, Saved, SessionChange, SessionKey, Store, StoreError, StoredEntry, StoredSession,
 };

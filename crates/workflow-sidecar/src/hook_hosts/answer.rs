@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::event::EventName;
+use super::host::HookHost;
 
 /// The exit code that blocks, in the hosts that know one.
 pub(super) const BLOCKED: u8 = 2;
@@ -113,41 +114,18 @@ pub(super) struct AnswerForm {
     pub(super) notice: Members,
 }
 
-/// The form of Claude Code and of the hosts that follow it: only keys that the strictest of them accepts.
-pub(super) const CLAUDE_FORM: AnswerForm = AnswerForm {
-    deny: &[
-        (OUTPUT_EVENT, Member::Event),
-        ("hookSpecificOutput/permissionDecision", Member::Is("deny")),
-        (
-            "hookSpecificOutput/permissionDecisionReason",
-            Member::Content,
-        ),
-    ],
-    deny_exits: true,
-    input: &[
-        (OUTPUT_EVENT, Member::Event),
-        ("hookSpecificOutput/permissionDecision", Member::Is("allow")),
-        ("hookSpecificOutput/updatedInput", Member::Content),
-    ],
-    replace: BLOCK,
-    block: BLOCK,
-    context: &[
-        (OUTPUT_EVENT, Member::Event),
-        ("hookSpecificOutput/additionalContext", Member::Content),
-    ],
-    notice: &[("systemMessage", Member::Content)],
-};
-
 pub(super) const OUTPUT_EVENT: &str = "hookSpecificOutput/hookEventName";
 
-const BLOCK: Members = &[
-    ("decision", Member::Is("block")),
-    ("reason", Member::Content),
-];
+impl HookHost {
+    /// Prints an answer to an event.
+    pub(super) fn print(&self, event: EventName, answer: &HookAnswer) -> Printed {
+        self.answer.print(event, event.of(self.events), answer)
+    }
+}
 
 impl AnswerForm {
     /// Prints an answer to an event, which has this name at the host.
-    pub(super) fn print(&self, event: EventName, name: &str, answer: &HookAnswer) -> Printed {
+    fn print(&self, event: EventName, name: &str, answer: &HookAnswer) -> Printed {
         let mut printed = json!({});
         let mut add = |members: Members, content: Value| {
             // An event that could not be read has no name.

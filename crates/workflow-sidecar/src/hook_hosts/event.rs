@@ -22,15 +22,6 @@ pub(crate) enum EventName {
     Unknown,
 }
 
-/// The events of Claude Code, by its names.
-pub(super) const CLAUDE_EVENTS: &[(&str, EventName)] = &[
-    ("SessionStart", EventName::SessionStart),
-    ("UserPromptSubmit", EventName::Prompt),
-    ("PreToolUse", EventName::ToolCall),
-    ("PostToolUse", EventName::ToolResult),
-    ("Stop", EventName::Stop),
-];
-
 /// An event as the host sends it. The hosts share the names of these fields; all others are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

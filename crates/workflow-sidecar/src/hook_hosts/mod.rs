@@ -18,14 +18,12 @@ mod decide;
 mod event;
 mod host;
 mod hosts;
-mod output;
 mod patch;
 mod process;
 mod prompt;
 #[cfg(test)]
 mod tests;
 mod tool_result;
-mod tools;
 
 pub(crate) use self::event::EventName;
 pub(crate) use self::host::{HookHost, TICKET_ARGUMENT};

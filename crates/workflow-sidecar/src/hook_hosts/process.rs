@@ -3,7 +3,8 @@
 //! Hosts let a tool run if its hook is late, crashes or prints something else. So a second thread answers after three
 //! seconds, a panic becomes an answer, and nothing but the answer is ever printed.
 
-use std::io::{self, Read};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,13 +16,12 @@ use parking_lot::Mutex;
 use workflow_core::definition::Loaded;
 
 use super::HookHost;
-use super::answer::{BLOCKED, HookAnswer};
+use super::answer::{BLOCKED, HookAnswer, Printed};
 use super::decide::EventHandler;
 use super::event::{EventName, EventPayload};
-use super::output::HookOutput;
 use super::prompt;
+use crate::definitions::{Loader, OnDisk};
 use crate::platform::disk::user_agent_dir;
-use crate::server::{Loader, OnDisk};
 use crate::store::{self, has_active_runs, state_directory};
 
 /// The time for an answer. Much less than the time that hosts give a hook.
@@ -123,7 +123,7 @@ impl Hook {
             is_from_shell: self.host.shell_marks.iter().any(is_from_shell),
             on_loaded: &|is_guarded| self.progress.lock().is_guarded = Some(is_guarded),
         };
-        let answer = handler.decide(&event);
+        let answer = handler.answer(&event);
         answer.map_err(|failure| failure.to_string())
     }
 
@@ -183,4 +183,57 @@ fn load_in_time(cwd: PathBuf) -> Option<Vec<Arc<Loaded>>> {
     });
     loader.ok()?;
     result.recv_timeout(TIME_TO_LOAD).ok()
+}
+
+/// Standard output and standard error, for this process alone.
+///
+/// A host waits until every process that has the pipe closes it, then gives up waiting, and lets the tool run. So no child
+/// may inherit it: both descriptors are moved to ones that are closed when another program starts, and replaced by the null
+/// device.
+#[derive(Debug)]
+struct HookOutput {
+    stdout: File,
+    stderr: File,
+}
+
+impl HookOutput {
+    /// Takes the streams of the process.
+    #[cfg(unix)]
+    fn take() -> io::Result<Self> {
+        let own = |stream| rustix::io::fcntl_dupfd_cloexec(stream, 3).map(File::from);
+        let output = Self {
+            stdout: own(rustix::stdio::stdout())?,
+            stderr: own(rustix::stdio::stderr())?,
+        };
+        let null = OpenOptions::new().write(true).open("/dev/null")?;
+        rustix::stdio::dup2_stdout(&null)?;
+        rustix::stdio::dup2_stderr(&null)?;
+        Ok(output)
+    }
+
+    /// Takes the streams of the process.
+    #[cfg(windows)]
+    fn take() -> io::Result<Self> {
+        use std::os::windows::io::AsHandle;
+        let own = |handle: std::os::windows::io::BorrowedHandle<'_>| {
+            handle.try_clone_to_owned().map(File::from)
+        };
+        Ok(Self {
+            stdout: own(io::stdout().as_handle())?,
+            stderr: own(io::stderr().as_handle())?,
+        })
+    }
+
+    /// Prints an answer: each stream in one write. A host that is gone reads nothing.
+    fn print(&mut self, printed: &Printed) {
+        let lines = [
+            (&mut self.stderr, &printed.stderr),
+            (&mut self.stdout, &printed.stdout),
+        ];
+        for (stream, text) in lines {
+            if !text.is_empty() {
+                let _ = stream.write_all(format!("{text}\n").as_bytes());
+            }
+        }
+    }
 }

@@ -4,10 +4,10 @@
 //! triggers   gates ──┐
 //!              │     │
 //!              ▼     ▼
-//!             git → process       run_notes
+//!             git → process       store_thread
 //!              └──────→ answers ←─────┘
 //!
-//! answers, run_notes → crate::store → crate::files
+//! answers, store_thread → crate::store → crate::files
 //! disk, paths, file_excerpt, gates → crate::files
 //! ```
 //!
@@ -25,7 +25,7 @@ pub(crate) mod paths;
 mod process;
 mod real;
 mod restore_reports;
-mod run_notes;
+mod store_thread;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;

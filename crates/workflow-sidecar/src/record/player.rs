@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use workflow_core::types::Millis;
 
 use super::format::{Header, ProtocolLine, TranscriptEntry, TranscriptLine};
-use super::replay_platform::ReplayPlatform;
+use super::loaders::{AGENT_DIR, ReplayLoader, Tiers};
+use super::platforms::ReplayPlatform;
 use super::steps::{LinePair, TranscriptStep};
-use super::transcript_loader::{AGENT_DIR, Tiers, TranscriptLoader};
 use crate::platform::disk::agent_dir;
 use crate::server::{HostLine, InMemoryServer, ServerConfig};
 
@@ -29,7 +29,7 @@ pub(super) struct Player {
     path: PathBuf,
     /// The seed of task ids, for a transcript that asks for no clock.
     seed: Option<u64>,
-    pub(super) loader: Arc<TranscriptLoader>,
+    pub(super) loader: Arc<ReplayLoader>,
     platform: Arc<ReplayPlatform>,
     sidecar: Option<InMemoryServer>,
     header: Option<Header>,
@@ -45,7 +45,7 @@ impl Player {
         Self {
             path: path.to_path_buf(),
             seed,
-            loader: Arc::new(TranscriptLoader::instead(instead.clone())),
+            loader: Arc::new(ReplayLoader::instead(instead.clone())),
             platform: Arc::default(),
             sidecar: None,
             header: None,

@@ -18,15 +18,16 @@ use workflow_protocol::PROTOCOL_VERSION;
 
 use super::definitions::{DefinitionsLine, RecordedDirectory};
 use super::format::{Header, RecordedBy, RecordingClock, VERSION, line_value, written_line};
-use super::recording_loader::{ReadDirectory, RecordingLoader};
-use super::recording_platform::RecordingPlatform;
+use super::loaders::{ReadDirectory, RecordingLoader};
+use super::platforms::RecordingPlatform;
 use super::redaction::{Redaction, hide_tokens};
 use super::results::PlatformResult;
+use crate::definitions::Loader;
 use crate::files::home_dir;
 use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, PlatformReport};
 use crate::present::Moment;
-use crate::server::{Cause, ConnectionRecorder, HostLine, Loader};
+use crate::server::{Cause, ConnectionRecorder, HostLine};
 use crate::time::wall_time;
 
 /// The environment variable with the path of `--record`, so that the sessions of any host can be recorded.

@@ -14,11 +14,11 @@ use workflow_core::run::entry_type;
 use super::definitions::RecordedDirectory;
 use super::difference::{Difference, DifferenceKind, changed};
 use super::format::{Transcript, TranscriptEntry, TranscriptLine, line_value, written_line};
+use super::loaders::Tiers;
 use super::meaning::{Requests, changes};
 use super::player::Player;
 use super::redefine::redefined;
 use super::steps::{LinePair, TranscriptStep, steps};
-use super::transcript_loader::Tiers;
 
 /// The number of times that a transcript is rewritten until it stays the same.
 const MAX_ROUNDS: usize = 4;

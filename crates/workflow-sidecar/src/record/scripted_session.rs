@@ -7,10 +7,10 @@ use std::path::Path;
 
 use super::definitions::DefinitionsLine;
 use super::format::{Transcript, TranscriptEntry, TranscriptLine};
+use super::loaders::Tiers;
 use super::player::Player;
 use super::replay::{blessed, replay};
 use super::steps::TranscriptStep;
-use super::transcript_loader::Tiers;
 use crate::server::HostLine;
 
 /// The seed of task ids in a script.

@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use super::difference::Difference;
 use super::format::Transcript;
+use super::loaders::Tiers;
 use super::replay::{blessed, replay};
-use super::transcript_loader::Tiers;
 use crate::files::write_atomically;
 use crate::sessions::read_file;
 

@@ -12,9 +12,9 @@ use super::response::failure;
 /// A message of the host.
 #[derive(Debug)]
 pub(crate) enum Message<'a> {
-    Request(Id<'a>, Call<'a>),
+    Request(Id<'a>, MethodCall<'a>),
     /// A call that is never answered.
-    Notification(Call<'a>),
+    Notification(MethodCall<'a>),
     /// An answer to a request of the sidecar. The result is missing if it is an error, the id if it cannot be an id.
     Response {
         id: Option<Id<'a>>,
@@ -24,7 +24,7 @@ pub(crate) enum Message<'a> {
 
 /// A method and its parameters.
 #[derive(Debug)]
-pub(crate) struct Call<'a> {
+pub(crate) struct MethodCall<'a> {
     pub(crate) method: Text<'a>,
     pub(crate) params: Option<&'a RawValue>,
 }
@@ -88,7 +88,7 @@ impl<'a> Envelope<'a> {
             Ok(method) => method,
             Err(error) => return Err(InvalidMessage { id, error }),
         };
-        let call = Call {
+        let call = MethodCall {
             method,
             params: self.params,
         };

@@ -9,7 +9,7 @@ mod visible_json;
 
 pub use framing::{DEFAULT_MAX_LINE, MAX_LINE_LIMIT};
 pub(crate) use framing::{Frame, LineReader};
-pub(crate) use message::{Call, Message};
+pub(crate) use message::{Message, MethodCall};
 pub(crate) use outbox::Outbox;
 pub(crate) use outgoing_requests::OutgoingRequests;
 pub(crate) use response::{failure, success};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::definitions::{Loader, OnDisk};
-use super::recorder::ConnectionRecorder;
+use super::recorder_port::ConnectionRecorder;
+use crate::definitions::{Loader, OnDisk};
 use crate::platform::{Platform, RealPlatform};
 
 /// Everything that a server needs of its process.

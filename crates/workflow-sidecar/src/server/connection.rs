@@ -13,7 +13,7 @@ use workflow_core::effect::TriggerOutcome;
 use workflow_core::types::Millis;
 
 use super::config::ServerConfig;
-use super::recorder::{ConnectionRecorder, HostLine};
+use super::recorder_port::{ConnectionRecorder, HostLine};
 use super::state::Server;
 use crate::platform::{Platform, PlatformReport, RealPlatform};
 use crate::rpc::{Frame, LineReader};
@@ -27,13 +27,13 @@ const MAX_UNSENT: usize = 64 << 10;
 /// A line longer than `max_line` bytes is refused and skipped. A host that is gone is not an error.
 pub(crate) fn serve(
     max_line: usize,
-    recorder: Option<impl ConnectionRecorder + 'static>,
+    recorder: Option<Box<dyn ConnectionRecorder>>,
 ) -> io::Result<()> {
     let real = Arc::new(RealPlatform::default());
     let config = ServerConfig {
         platform: Arc::clone(&real) as Arc<dyn Platform>,
         has_surroundings: recorder.is_none(),
-        recorder: recorder.map(|recorder| Box::new(recorder) as _),
+        recorder,
         ..ServerConfig::default()
     };
     let connection = Arc::new(Connection {

@@ -18,13 +18,15 @@ impl Server {
     /// Handles a response of the host to a question or a command.
     pub(super) fn handle_response(&mut self, id: &Id<'_>, result: Option<&RawValue>) {
         match self.asked.take(id) {
-            Some(HostRequest::Question(question)) => self.handle_answer(id, &question, result),
+            Some(HostRequest::Question(question)) => {
+                self.handle_dialog_answer(id, &question, result);
+            }
             Some(HostRequest::Command(session)) => {
                 // An answer that cannot be read does not count.
                 let read = result.and_then(|result| serde_json::from_str(result.get()).ok());
                 let answer = read.map_or(HostAnswer::Failed, HostAnswer::Ended);
                 let event = |driver: &mut Driver, now| ((), driver.on_command_ended(now, answer));
-                let out = self.handle_driven(&session, event);
+                let ((), out) = self.drive(&session, event).unwrap_or_default();
                 self.apply(&session, out.actions);
             }
             None => tracing::warn!(%id, "the host answered a question that is not open"),
@@ -33,7 +35,12 @@ impl Server {
 
     /// Handles the answer to a question. One that does not fit the question counts as none, and an option counts only if
     /// the file that was shown is unchanged.
-    fn handle_answer(&mut self, id: &Id<'_>, asked: &HostQuestion, result: Option<&RawValue>) {
+    fn handle_dialog_answer(
+        &mut self,
+        id: &Id<'_>,
+        asked: &HostQuestion,
+        result: Option<&RawValue>,
+    ) {
         let question = &asked.question;
         let is_confirmation = question.options.is_empty() && question.placeholder.is_none();
         let result = result.map(RawValue::get);

@@ -1,4 +1,7 @@
-//! The path of a line: it is parsed, routed to its handler, and answered.
+//! The path of an event: a line is parsed, routed to its handler, passed to its session, answered, and recorded.
+//!
+//! What a session gives beyond the answer itself (answers to earlier requests, questions, actions that time caused) is added
+//! to the outbox.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -8,21 +11,103 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tracing::field::Empty;
 use tracing::{Level, Span};
-use workflow_core::types::Millis;
-use workflow_protocol::method::{self, Initialize};
-use workflow_protocol::{Error, Kind, Method, PROTOCOL_VERSION, for_each_method};
+use workflow_core::effect::{Action, Reply, TriggerOutcome};
+use workflow_core::event::PlatformEvent;
+use workflow_core::types::{Millis, RequestId};
+use workflow_core::{Effects, Session};
+use workflow_protocol::method::{self, HostApply, HostCancel, HostExec, Initialize};
+use workflow_protocol::{
+    CommandRunResult, Error, HostApplyParams, HostCancelParams, Kind, Method, PROTOCOL_VERSION,
+    SessionBound, for_each_method,
+};
 
+use super::convert;
 use super::handlers::Handler;
 use super::host::not_initialized;
-use super::state::Server;
+use super::host_requests::HostRequest;
+use super::recorder_port::{Cause, HostLine};
+use super::requests::{HandlerResult, Request, RequestKind};
+use super::state::{Server, unknown_session};
+use crate::driver::{Driver, HostCall};
 use crate::log::LINES;
-use crate::rpc::{Call, Message, failure, success};
+use crate::platform::PlatformReport;
+use crate::platform::gates::host_command;
+use crate::present::ended_run;
+use crate::rpc::{Message, MethodCall, failure, success};
+use crate::telemetry::PhaseClock;
 
 /// Everything that happens to a server. The lines that follow are in its outbox; a panic costs one answer or one step, and
 /// the sessions continue.
 impl Server {
+    /// Handles the input of the host.
+    pub(super) fn handle_input(&mut self, line: HostLine<'_>) {
+        self.handle_due_time();
+        let is_recorded = self.config.recorder.is_some();
+        let before = is_recorded.then(|| (depends_on_payload(self), denials(self)));
+        match line {
+            HostLine::Line(line) => self.handle_line(line),
+            HostLine::TooLong(limit) => self.refuse_long_line(limit),
+            // The host is gone.
+            HostLine::End => {
+                self.run("a session could not be closed", Self::close_all);
+            }
+        }
+        let depends_on_payload =
+            before.is_some_and(|(depends, before)| depends || denials(self) > before);
+        self.record(Cause::Host {
+            line,
+            depends_on_payload,
+        });
+    }
+
+    /// Handles the deadlines that have come before the next event.
+    pub(super) fn handle_due_time(&mut self) {
+        let deadline = self.deadline();
+        if self.clock.sample(deadline) {
+            self.run("a step of the clock failed", |server| server.tick(None));
+            self.record(Cause::Time);
+        }
+    }
+
+    /// Handles a report if the platform accepts it, and gives what happens to the message of a trigger.
+    pub(super) fn accept_report(&mut self, report: &PlatformReport) -> Option<TriggerOutcome> {
+        self.handle_due_time();
+        if !self.config.platform.accept(report) {
+            return None;
+        }
+        let outcome = self.run("a report of the platform could not be handled", |server| {
+            server.handle_report(report.clone())
+        });
+        self.record(Cause::Platform(report));
+        outcome.flatten()
+    }
+
+    /// Handles a report that the platform accepts, and gives the outcome of a trigger's message. `None` if the session
+    /// is gone.
+    fn handle_report(&mut self, report: PlatformReport) -> Option<TriggerOutcome> {
+        let PlatformReport { session, event, .. } = report;
+        if let PlatformEvent::CodeRestored { outcome, .. } = &event
+            && !self.sessions.contains_key(&session)
+        {
+            tracing::warn!(?outcome, "code went back for a session that is gone");
+        }
+        let driven = self.drive(&session, |driver, now| driver.on_report(now, event));
+        let (outcome, out) = driven.ok()?;
+        self.apply(&session, out.actions);
+        outcome
+    }
+
+    /// Adds the lines that follow from a cause, and records both.
+    fn record(&mut self, cause: Cause<'_>) {
+        let lines = self.outbox.take();
+        if let Some(recorder) = &mut self.config.recorder {
+            recorder.write(self.clock.now(), cause, &lines);
+        }
+        self.unsent.extend_from_slice(&lines);
+    }
+
     /// Handles a line of the host.
-    pub(super) fn handle_line(&mut self, line: &[u8]) {
+    fn handle_line(&mut self, line: &[u8]) {
         let _span = tracing::debug_span!(
             "message",
             bytes = line.len(),
@@ -63,7 +148,7 @@ impl Server {
     }
 
     /// Refuses a line that was too long to be read.
-    pub(super) fn refuse_long_line(&mut self, max_line: usize) {
+    fn refuse_long_line(&mut self, max_line: usize) {
         let message = format!("the line is longer than {max_line} bytes and was skipped");
         let error = Error::new(Kind::LineTooLong, message);
         self.outbox.respond(&failure(Id::Null, &error));
@@ -80,7 +165,7 @@ impl Server {
     }
 
     /// Calls a method. Gives the response, unless an output of the session answers.
-    fn call(&mut self, id: Option<Id<'_>>, call: &Call<'_>) -> Result<Option<String>, Error> {
+    fn call(&mut self, id: Option<Id<'_>>, call: &MethodCall<'_>) -> Result<Option<String>, Error> {
         if tracing::enabled!(Level::DEBUG) {
             let shown = id.as_ref().map(ToString::to_string).unwrap_or_default();
             let span = Span::current();
@@ -103,12 +188,167 @@ impl Server {
         }
         result
     }
+
+    /// Handles a request that an output of its session answers, now or later.
+    pub(super) fn handle_request<'a, R>(
+        &mut self,
+        params: &impl SessionBound<'a>,
+        kind: RequestKind,
+        handle: impl FnOnce(&mut Session, RequestId),
+    ) -> HandlerResult<R> {
+        self.session_of(params)?;
+        let session = params.session_id();
+        let (id, request) = self.requests.open(kind);
+        let (answer, mut out) = self.drive(session, |driver, now| {
+            let ((), mut out) = driver.handle(now, |session| handle(session, id));
+            (out.take_answer(id), out)
+        })?;
+        match answer {
+            // A notification wants to know nothing.
+            Some(_) if request.id.is_none() => {}
+            Some(answer) => {
+                out.actions.extend(answer.actions);
+                self.answer(session, request, answer.reply, out);
+            }
+            None => {
+                self.requests.keep(id, request);
+                self.apply(session, out.actions);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Handles an event in the session of a call.
+    pub(super) fn handle_call<'a, T>(
+        &mut self,
+        params: &impl SessionBound<'a>,
+        handle: impl FnOnce(&mut Session) -> T,
+    ) -> Result<(T, Effects), Error> {
+        self.session_of(params)?;
+        self.drive(params.session_id(), |driver, now| {
+            driver.handle(now, handle)
+        })
+    }
+
+    /// Handles an event that is not a request. A session that is gone ignores it.
+    pub(super) fn handle_event(&mut self, id: &str, handle: impl FnOnce(&mut Session)) -> Effects {
+        let driven = self.drive(id, |driver, now| driver.handle(now, handle));
+        driven.unwrap_or_default().1
+    }
+
+    /// Has a session handle an event, and passes on what it gives. Actions and diagnostics are left for the answer to the
+    /// event.
+    pub(super) fn drive<T>(
+        &mut self,
+        id: &str,
+        event: impl FnOnce(&mut Driver, Millis) -> (T, Effects),
+    ) -> Result<(T, Effects), Error> {
+        let now = self.clock.now();
+        let open = self.sessions.get_mut(id);
+        let open = open.ok_or_else(|| unknown_session(id))?;
+        let span = open.span(id);
+        let _entered = span.enter();
+        let (result, mut out) = event(&mut open.driver, now);
+        PhaseClock::follow(&mut open.clock, &open.driver.session, now);
+        if std::mem::take(&mut open.driver.has_changed) {
+            let ended = out.ended.iter().map(ended_run).collect();
+            self.note_runs(id, ended, Session::view);
+        }
+        self.deliver(id, &mut out);
+        Ok((result, out))
+    }
+
+    /// Passes on the outputs of a session: questions, withdrawals, and answers to earlier requests.
+    pub(super) fn deliver(&mut self, id: &str, out: &mut Effects) {
+        let Some(open) = self.sessions.get_mut(id) else {
+            return;
+        };
+        open.deadline = open.driver.deadline();
+        for call in std::mem::take(&mut open.driver.host_calls) {
+            match call {
+                HostCall::Run(command) => {
+                    let request = self.asked.add(HostRequest::Command(id.to_owned()));
+                    let cwd = &open.driver.directories.cwd;
+                    let params = host_command(id, &command, cwd);
+                    self.outbox.request::<HostExec>(request, &params);
+                }
+                HostCall::Cancel => {
+                    let is_it = |request: &HostRequest| matches!(request, HostRequest::Command(of) if of == id);
+                    if let Some(id) = self.asked.take_where(is_it) {
+                        self.outbox.notify::<HostCancel>(&HostCancelParams { id });
+                    }
+                }
+            }
+        }
+        for question in std::mem::take(&mut out.withdrawn) {
+            // A question that was not sent yet is not sent.
+            out.questions.retain(|asked| asked.id != question);
+            self.dismiss(id, question);
+        }
+        for answer in std::mem::take(&mut out.answers) {
+            let mut of_answer = Effects::default();
+            of_answer.actions = answer.actions;
+            match self.requests.take(answer.request) {
+                Some(request) => self.answer(id, request, answer.reply, of_answer),
+                None => self.apply(id, of_answer.actions),
+            }
+        }
+        for question in out.questions.drain(..) {
+            self.ask(id, question);
+        }
+    }
+
+    /// Answers a request. The actions for one without an id are sent alone.
+    fn answer(&mut self, session: &str, request: Request, reply: Reply, out: Effects) {
+        let Some(id) = request.id else {
+            return self.apply(session, out.actions);
+        };
+        let response = match (request.kind, reply) {
+            (RequestKind::Command, Reply::Command) => success(
+                id,
+                CommandRunResult {
+                    guarded: self.take_guarded_change(session),
+                    ..out.into()
+                },
+            ),
+            (RequestKind::Branch, Reply::Branch(answer)) => {
+                success(id, convert::branch_result(answer, out))
+            }
+            (RequestKind::ToolCall, Reply::ToolCall(decision)) => {
+                success(id, convert::tool_call_result(decision, out))
+            }
+            (RequestKind::Step { .. }, Reply::Step(answer)) => {
+                success(id, convert::tool_execute_result(answer, out))
+            }
+            (
+                RequestKind::Command
+                | RequestKind::Branch
+                | RequestKind::ToolCall
+                | RequestKind::Step { .. },
+                _,
+            ) => {
+                let message = "the answer of the session does not fit the request";
+                failure(id, &Error::new(Kind::Internal, message))
+            }
+        };
+        self.outbox.respond(&response);
+    }
+
+    /// Sends actions that no answer carries.
+    pub(super) fn apply(&mut self, session: &str, actions: Vec<Action>) {
+        if !actions.is_empty() {
+            self.outbox.notify::<HostApply>(&HostApplyParams {
+                session_id: session.to_owned(),
+                actions,
+            });
+        }
+    }
 }
 
 macro_rules! routes {
     ($($(#[$doc:meta])* $row:ident = $name:literal ($params:ident) -> $result:ty;)*) => {
         /// Calls the handler of a method.
-        fn route(server: &mut Server, id: Id<'_>, call: &Call<'_>) -> Result<Option<String>, Error> {
+        fn route(server: &mut Server, id: Id<'_>, call: &MethodCall<'_>) -> Result<Option<String>, Error> {
             let params = call.params.map(RawValue::get);
             match &*call.method {
                 $($name => respond::<method::$row>(server, id, params),)*
@@ -155,6 +395,20 @@ fn check(server: &Server, method: &str, params: Option<&str>) -> Result<(), Erro
     }
 }
 
+/// Returns true if decisions depend on what tools are given or give back.
+fn depends_on_payload(server: &Server) -> bool {
+    sessions(server).any(Session::looks_at_payload)
+}
+
+/// Counts the calls of all sessions that were denied because of their content.
+fn denials(server: &Server) -> u64 {
+    sessions(server).map(Session::denials).sum()
+}
+
+fn sessions(server: &Server) -> impl Iterator<Item = &Session> {
+    server.sessions.values().map(|open| &open.driver.session)
+}
+
 fn catch_panic<T>(step: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(step)).ok()
 }
@@ -180,8 +434,8 @@ mod tests {
 
     use super::super::clock::Clock;
     use super::super::config::ServerConfig;
-    use super::super::definitions::Loader;
     use super::*;
+    use crate::definitions::Loader;
 
     /// Sends a line, gives the lines that follow.
     fn send(server: &mut Server, line: &str) -> String {

@@ -3,7 +3,7 @@
 use workflow_core::session::Abilities;
 use workflow_protocol::{Error, Kind};
 
-use super::definitions::Definitions;
+use crate::definitions::Definitions;
 
 /// The host of the process.
 #[derive(Debug)]

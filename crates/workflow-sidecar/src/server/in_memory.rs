@@ -4,7 +4,7 @@ use parking_lot::Mutex;
 use workflow_core::session::View;
 
 use super::config::ServerConfig;
-use super::recorder::HostLine;
+use super::recorder_port::HostLine;
 use super::state::Server;
 use crate::platform::PlatformReport;
 

@@ -1,38 +1,29 @@
 //! The state of the process: the host, its sessions, open requests and questions.
 //!
-//! [`Server`] composes parts that own their state and do not know each other. It passes an event to a session, has the
-//! platform perform the effects, and adds everything beyond the answer itself (answers to earlier requests, questions,
-//! actions that time caused) to the outbox. Must not know method names or lines.
+//! [`Server`] composes parts that own their state and do not know each other. It begins, looks at and
+//! ends sessions; `dispatcher` passes events to them. Must not know method names or lines.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use workflow_core::definition::Loaded;
-use workflow_core::effect::{Action, Reply, TriggerOutcome};
-use workflow_core::event::{Entry, PlatformEvent};
+use workflow_core::effect::Action;
+use workflow_core::event::Entry;
 use workflow_core::session::View;
-use workflow_core::types::{Millis, RequestId};
+use workflow_core::types::Millis;
 use workflow_core::{Effects, Session};
-use workflow_protocol::method::{HostApply, HostCancel, HostExec};
-use workflow_protocol::{
-    CommandRunResult, Context, Error, HostApplyParams, HostCancelParams, Kind, SessionBound,
-};
+use workflow_protocol::{Context, Error, Kind, SessionBound};
 
 use super::clock::Clock;
 use super::config::ServerConfig;
-use super::convert;
 use super::host::{Host, not_initialized};
 use super::host_requests::HostRequest;
 use super::open_session::OpenSession;
-use super::requests::{HandlerResult, Request, RequestKind, Requests};
-use crate::driver::{Driver, HostCall};
-use crate::platform::PlatformReport;
-use crate::platform::gates::host_command;
-use crate::present::{ended_run, indexed_run};
-use crate::rpc::{Outbox, OutgoingRequests, failure, success};
+use super::requests::Requests;
+use crate::present::indexed_run;
+use crate::rpc::{Outbox, OutgoingRequests};
 use crate::store::Run;
-use crate::telemetry::PhaseClock;
 
 /// The number of sessions that may be open at once, as a limit for a host that does not end them.
 const MAX_SESSIONS: usize = 4096;
@@ -76,47 +67,6 @@ impl Server {
             unsent: Vec::new(),
             is_over: false,
         }
-    }
-
-    /// Handles a request that an output of its session answers, now or later.
-    pub(super) fn handle_request<'a, R>(
-        &mut self,
-        params: &impl SessionBound<'a>,
-        kind: RequestKind,
-        handle: impl FnOnce(&mut Session, RequestId),
-    ) -> HandlerResult<R> {
-        self.session_of(params)?;
-        let session = params.session_id();
-        let (id, request) = self.requests.open(kind);
-        let (answer, mut out) = self.drive(session, |driver, now| {
-            let ((), mut out) = driver.handle(now, |session| handle(session, id));
-            (out.take_answer(id), out)
-        })?;
-        match answer {
-            // A notification wants to know nothing.
-            Some(_) if request.id.is_none() => {}
-            Some(answer) => {
-                out.actions.extend(answer.actions);
-                self.answer(session, request, answer.reply, out);
-            }
-            None => {
-                self.requests.keep(id, request);
-                self.apply(session, out.actions);
-            }
-        }
-        Ok(None)
-    }
-
-    /// Handles an event in the session of a call.
-    pub(super) fn handle_call<'a, T>(
-        &mut self,
-        params: &impl SessionBound<'a>,
-        handle: impl FnOnce(&mut Session) -> T,
-    ) -> Result<(T, Effects), Error> {
-        self.session_of(params)?;
-        self.drive(params.session_id(), |driver, now| {
-            driver.handle(now, handle)
-        })
     }
 
     /// The session of a call, after it has adopted the call's context.
@@ -240,25 +190,11 @@ impl Server {
     pub(super) fn close(&mut self, id: &str) -> Effects {
         // What waits in it waits no longer.
         self.note_runs(id, Vec::new(), Session::closed_view);
-        let out = self.handle_driven(id, |driver, now| ((), driver.close(now)));
+        let driven = self.drive(id, |driver, now| ((), driver.close(now)));
+        let ((), out) = driven.unwrap_or_default();
         self.asked.retain(|request| request.session() != id);
         self.sessions.remove(id);
         out
-    }
-
-    /// Handles a report that the platform accepts, and gives the outcome of a trigger's message. `None` if the session
-    /// is gone.
-    pub(super) fn handle_report(&mut self, report: PlatformReport) -> Option<TriggerOutcome> {
-        let PlatformReport { session, event, .. } = report;
-        if let PlatformEvent::CodeRestored { outcome, .. } = &event
-            && !self.sessions.contains_key(&session)
-        {
-            tracing::warn!(?outcome, "code went back for a session that is gone");
-        }
-        let driven = self.drive(&session, |driver, now| driver.on_report(now, event));
-        let (outcome, out) = driven.ok()?;
-        self.apply(&session, out.actions);
-        outcome
     }
 
     /// Handles every deadline that has come. Returns the actions of one session; those of others are sent.
@@ -272,7 +208,8 @@ impl Server {
                 open.deadline = None;
             }
             // With the time by which the deadline was reached: the system's time may have been set back since.
-            let out = self.handle_driven(&id, |driver, now| ((), driver.poll(now)));
+            let driven = self.drive(&id, |driver, now| ((), driver.poll(now)));
+            let ((), out) = driven.unwrap_or_default();
             if of_session == Some(&*id) {
                 returned.extend(out.actions);
             } else {
@@ -289,45 +226,9 @@ impl Server {
         due.min()
     }
 
-    /// Handles an event that is not a request. A session that is gone ignores it.
-    pub(super) fn handle_event(&mut self, id: &str, handle: impl FnOnce(&mut Session)) -> Effects {
-        self.handle_driven(id, |driver, now| driver.handle(now, handle))
-    }
-
-    /// The same, for an event that is the driver's.
-    pub(super) fn handle_driven(
-        &mut self,
-        id: &str,
-        event: impl FnOnce(&mut Driver, Millis) -> ((), Effects),
-    ) -> Effects {
-        self.drive(id, event).unwrap_or_default().1
-    }
-
-    /// Has a session handle an event, and passes on what it gives. Actions and diagnostics are left for the answer to the
-    /// event.
-    fn drive<T>(
-        &mut self,
-        id: &str,
-        event: impl FnOnce(&mut Driver, Millis) -> (T, Effects),
-    ) -> Result<(T, Effects), Error> {
-        let now = self.clock.now();
-        let open = self.sessions.get_mut(id);
-        let open = open.ok_or_else(|| unknown_session(id))?;
-        let span = open.span(id);
-        let _entered = span.enter();
-        let (result, mut out) = event(&mut open.driver, now);
-        PhaseClock::follow(&mut open.clock, &open.driver.session, now);
-        if std::mem::take(&mut open.driver.has_changed) {
-            let ended = out.ended.iter().map(ended_run).collect();
-            self.note_runs(id, ended, Session::view);
-        }
-        self.deliver(id, &mut out);
-        Ok((result, out))
-    }
-
     /// Has the runs of a session noted in the index of all runs, unless it has them: those that ended, and the one that
     /// there is. A run with a virtual clock is not real.
-    fn note_runs(
+    pub(super) fn note_runs(
         &mut self,
         id: &str,
         mut runs: Vec<Run>,
@@ -346,92 +247,6 @@ impl Server {
                 open.noted = Some(run.clone());
                 self.config.platform.note_run(&project, &host.name, run);
             }
-        }
-    }
-
-    /// Passes on the outputs of a session: questions, withdrawals, and answers to earlier requests.
-    fn deliver(&mut self, id: &str, out: &mut Effects) {
-        let Some(open) = self.sessions.get_mut(id) else {
-            return;
-        };
-        open.deadline = open.driver.deadline();
-        for call in std::mem::take(&mut open.driver.host_calls) {
-            match call {
-                HostCall::Run(command) => {
-                    let request = self.asked.add(HostRequest::Command(id.to_owned()));
-                    let cwd = &open.driver.directories.cwd;
-                    let params = host_command(id, &command, cwd);
-                    self.outbox.request::<HostExec>(request, &params);
-                }
-                HostCall::Cancel => {
-                    let is_it = |request: &HostRequest| matches!(request, HostRequest::Command(of) if of == id);
-                    if let Some(id) = self.asked.take_where(is_it) {
-                        self.outbox.notify::<HostCancel>(&HostCancelParams { id });
-                    }
-                }
-            }
-        }
-        for question in std::mem::take(&mut out.withdrawn) {
-            // A question that was not sent yet is not sent.
-            out.questions.retain(|asked| asked.id != question);
-            self.dismiss(id, question);
-        }
-        for answer in std::mem::take(&mut out.answers) {
-            let mut of_answer = Effects::default();
-            of_answer.actions = answer.actions;
-            match self.requests.take(answer.request) {
-                Some(request) => self.answer(id, request, answer.reply, of_answer),
-                None => self.apply(id, of_answer.actions),
-            }
-        }
-        for question in out.questions.drain(..) {
-            self.ask(id, question);
-        }
-    }
-
-    /// Answers a request. The actions for one without an id are sent alone.
-    fn answer(&mut self, session: &str, request: Request, reply: Reply, out: Effects) {
-        let Some(id) = request.id else {
-            return self.apply(session, out.actions);
-        };
-        let response = match (request.kind, reply) {
-            (RequestKind::Command, Reply::Command) => success(
-                id,
-                CommandRunResult {
-                    guarded: self.take_guarded_change(session),
-                    ..out.into()
-                },
-            ),
-            (RequestKind::Branch, Reply::Branch(answer)) => {
-                success(id, convert::branch_result(answer, out))
-            }
-            (RequestKind::ToolCall, Reply::ToolCall(decision)) => {
-                success(id, convert::tool_call_result(decision, out))
-            }
-            (RequestKind::Step { .. }, Reply::Step(answer)) => {
-                success(id, convert::tool_execute_result(answer, out))
-            }
-            (
-                RequestKind::Command
-                | RequestKind::Branch
-                | RequestKind::ToolCall
-                | RequestKind::Step { .. },
-                _,
-            ) => {
-                let message = "the answer of the session does not fit the request";
-                failure(id, &Error::new(Kind::Internal, message))
-            }
-        };
-        self.outbox.respond(&response);
-    }
-
-    /// Sends actions that no answer carries.
-    pub(super) fn apply(&mut self, session: &str, actions: Vec<Action>) {
-        if !actions.is_empty() {
-            self.outbox.notify::<HostApply>(&HostApplyParams {
-                session_id: session.to_owned(),
-                actions,
-            });
         }
     }
 }

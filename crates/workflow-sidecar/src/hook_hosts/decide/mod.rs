@@ -1,16 +1,14 @@
-//! An event of a host becomes an answer: the session is restored, handles the event, and is saved.
-//!
-//! ```text
-//! mod (an event, its attempts) ── command, tool_calls
-//!   └── session (loading, forks)
-//! ```
+//! An event of a host becomes an answer: the session is loaded, restored, handles the event, and is saved.
 
 mod command;
-mod session;
 mod tool_calls;
 
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::sync::Arc;
 
+use serde_json::Value;
 use workflow_core::Session;
 use workflow_core::event::LastAssistant;
 use workflow_core::session::{Abilities, TurnUsage};
@@ -22,7 +20,11 @@ use super::event::{EventName, HookEvent};
 use super::prompt;
 use crate::driver::{ATTEMPTS, HostMemory, RestoredSession};
 use crate::platform::RealPlatform;
-use crate::store::{Saved, SessionKey, Store, StoreError, StoredSession};
+use crate::store::{Saved, SessionChange, SessionKey, Store, StoreError, StoredSession};
+use crate::time::wall_time;
+
+/// The longest first line of a transcript that is read.
+const MAX_FIRST_LINE: u64 = 1 << 20;
 
 const NOT_FOR_SUBAGENTS: &str =
     "[workflow] Only the main agent moves the workflow. Finish your task and report to it.";
@@ -53,7 +55,7 @@ pub(super) enum HookError {
 
 impl EventHandler<'_> {
     /// Decides about an event, and saves what changed.
-    pub(super) fn decide(&self, event: &HookEvent<'_>) -> Result<HookAnswer, HookError> {
+    pub(super) fn answer(&self, event: &HookEvent<'_>) -> Result<HookAnswer, HookError> {
         if event.name == EventName::Unused {
             return Ok(HookAnswer::default());
         }
@@ -63,7 +65,7 @@ impl EventHandler<'_> {
         };
         let _queue_turn = self.store.wait_turn(&key);
         for _ in 0..ATTEMPTS {
-            let stored = session::load(self.store, &key, event)?;
+            let stored = load(self.store, &key, event)?;
             let mut session = self.restore(&key, &stored, event);
             let has_rules = session.loaded.settings.has_rules();
             (self.on_loaded)(has_rules || session.driver.session.view().is_some());
@@ -205,4 +207,49 @@ fn stop(session: &mut RestoredSession, reason: &str, last: Option<&str>) {
         text_tail: last,
     };
     session.handle(|session| session.handle_agent_end(Some(last)));
+}
+
+/// Loads the session. A fork continues with the entries of the session that it was made of.
+fn load(
+    store: &Store,
+    key: &SessionKey,
+    event: &HookEvent<'_>,
+) -> Result<StoredSession, StoreError> {
+    let stored = store.load(key)?;
+    let is_fork = event.name == EventName::SessionStart && event.payload.is_fork();
+    let transcript = event.payload.transcript_path.as_deref();
+    let parent = transcript.filter(|_| is_fork && stored.version == 0);
+    let Some(session) = parent.and_then(forked_from) else {
+        return Ok(stored);
+    };
+    let parent = SessionKey {
+        session,
+        ..key.clone()
+    };
+    let parent = store.load(&parent)?;
+    if !parent.entries.is_empty() {
+        let change = SessionChange {
+            from: 0,
+            entries: &parent.entries,
+            memory: &parent.memory,
+            run: None,
+            cwd: event.cwd,
+            now: wall_time(),
+        };
+        store.save(key, &change)?;
+    }
+    store.load(key)
+}
+
+/// The session that a fork was made of, from the first line of its transcript (Codex).
+fn forked_from(transcript: &Path) -> Option<String> {
+    let file = File::open(transcript).ok()?;
+    let mut line = String::new();
+    BufReader::new(file.take(MAX_FIRST_LINE))
+        .read_line(&mut line)
+        .ok()?;
+    let line: Value = serde_json::from_str(&line).ok()?;
+    let parent = line.pointer("/payload/forked_from_id");
+    let parent = parent.or_else(|| line.get("forked_from_id"))?;
+    Some(parent.as_str()?.to_owned())
 }

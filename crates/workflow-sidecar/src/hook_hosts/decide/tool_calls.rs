@@ -1,18 +1,21 @@
-//! Calls of tools: decisions, changed results, and tickets for `workflow_step`.
+//! Calls of tools: the calls of the engine that they stand for, decisions, changed results, and tickets for `workflow_step`.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use serde_json::Value;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::effect::{Reply, ToolDecision};
-use workflow_core::policy::rules::Call;
+use workflow_core::policy::STEP_TOOL;
+use workflow_core::policy::rules::{Call, contains_patch, directory_of_patch, path_in};
 use workflow_core::types::Millis;
 
 use super::HookError;
 use crate::driver::RestoredSession;
 use crate::hook_hosts::answer::HookDecision;
-use crate::hook_hosts::tool_result;
+use crate::hook_hosts::host::ToolName;
 use crate::hook_hosts::{HookHost, TICKET_ARGUMENT};
+use crate::hook_hosts::{patch, tool_result};
 use crate::platform::paths::LocalPaths;
 use crate::store::{SessionKey, Store, Ticket};
 use crate::time::wall_time;
@@ -93,4 +96,96 @@ pub(super) fn issue_ticket(
     };
     input.insert(TICKET_ARGUMENT.to_owned(), Value::String(id));
     Ok(HookDecision::Input(Value::Object(input)))
+}
+
+/// A call for the engine.
+#[derive(Debug)]
+pub(in crate::hook_hosts) struct EngineCall<'a> {
+    pub(in crate::hook_hosts) tool: Cow<'a, str>,
+    pub(in crate::hook_hosts) input: Option<Cow<'a, RawValue>>,
+}
+
+impl HookHost {
+    /// Returns true if this is the host's name of `workflow_step`.
+    pub(in crate::hook_hosts) fn is_step(&self, tool: &str) -> bool {
+        tool == self.step_tool
+    }
+
+    /// The engine's name of a tool, for a result.
+    pub(in crate::hook_hosts) fn engine_tool<'a>(&self, tool: &'a str) -> &'a str {
+        match self.tool(tool) {
+            _ if self.is_step(tool) => STEP_TOOL,
+            Some(ToolName::Is(name)) => name,
+            Some(ToolName::Shell) => "bash",
+            Some(ToolName::Patch) => "edit",
+            None => tool,
+        }
+    }
+
+    /// The calls that a call stands for. Each of them has to be allowed.
+    pub(in crate::hook_hosts) fn engine_calls<'a>(
+        &self,
+        tool: &'a str,
+        input: Option<&'a RawValue>,
+    ) -> Vec<EngineCall<'a>> {
+        let same = EngineCall {
+            tool: self.engine_tool(tool).into(),
+            input: input.map(Cow::Borrowed),
+        };
+        match self.tool(tool) {
+            Some(ToolName::Patch) => match patch_of(input) {
+                Some(patch) => patched(&patch, Some("")),
+                None => vec![same],
+            },
+            Some(ToolName::Shell) => {
+                let of_line = patched_by_line(input).unwrap_or_default();
+                std::iter::once(same).chain(of_line).collect()
+            }
+            Some(ToolName::Is(_)) | None => vec![same],
+        }
+    }
+
+    fn tool(&self, tool: &str) -> Option<ToolName> {
+        let known = self.tools.iter().find(|(name, _)| *name == tool);
+        known.map(|(_, name)| *name)
+    }
+}
+
+/// The text of a patch in the arguments of a call, whatever its key.
+fn patch_of(input: Option<&RawValue>) -> Option<String> {
+    let input: Value = serde_json::from_str(input?.get()).ok()?;
+    let texts = match &input {
+        Value::String(text) => vec![text.as_str()],
+        Value::Object(members) => members.values().filter_map(Value::as_str).collect(),
+        _ => return None,
+    };
+    let patch = texts.into_iter().find(|text| contains_patch(text))?;
+    Some(patch.to_owned())
+}
+
+/// The calls that a shell line with a patch stands for, beside the line itself.
+fn patched_by_line(input: Option<&RawValue>) -> Option<Vec<EngineCall<'static>>> {
+    let input: Value = serde_json::from_str(input?.get()).ok()?;
+    let line = input.get("command")?.as_str()?;
+    if !contains_patch(line) {
+        return None;
+    }
+    let mut of_call = ["workdir", "cwd"]
+        .iter()
+        .filter_map(|key| input.get(key)?.as_str());
+    let outer = of_call.next().unwrap_or_default();
+    let directory = directory_of_patch(line).map(|inner| path_in(outer, inner));
+    Some(patched(line, directory.as_deref()))
+}
+
+fn patched(patch: &str, directory: Option<&str>) -> Vec<EngineCall<'static>> {
+    let calls = patch::calls(patch, directory).into_iter();
+    calls
+        .map(|(tool, input)| EngineCall {
+            tool: tool.into(),
+            input: Some(Cow::Owned(
+                to_raw_value(&input).expect("a JSON value is JSON"),
+            )),
+        })
+        .collect()
 }

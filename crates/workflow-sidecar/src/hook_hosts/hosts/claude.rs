@@ -1,15 +1,54 @@
 //! Claude Code. Written from the types of its agent SDK 0.3.330, and not run.
 
-use super::super::answer::{AnswerForm, CLAUDE_FORM, Member, OUTPUT_EVENT};
-use super::super::event::CLAUDE_EVENTS;
+use super::super::answer::{AnswerForm, Member, Members, OUTPUT_EVENT};
+use super::super::event::EventName;
 use super::super::host::{HookHost, ToolName};
+
+/// The events of Claude Code, by its names.
+pub(super) const EVENTS: &[(&str, EventName)] = &[
+    ("SessionStart", EventName::SessionStart),
+    ("UserPromptSubmit", EventName::Prompt),
+    ("PreToolUse", EventName::ToolCall),
+    ("PostToolUse", EventName::ToolResult),
+    ("Stop", EventName::Stop),
+];
+
+/// The form of Claude Code and of the hosts that follow it: only keys that the strictest of them accepts.
+pub(super) const FORM: AnswerForm = AnswerForm {
+    deny: &[
+        (OUTPUT_EVENT, Member::Event),
+        ("hookSpecificOutput/permissionDecision", Member::Is("deny")),
+        (
+            "hookSpecificOutput/permissionDecisionReason",
+            Member::Content,
+        ),
+    ],
+    deny_exits: true,
+    input: &[
+        (OUTPUT_EVENT, Member::Event),
+        ("hookSpecificOutput/permissionDecision", Member::Is("allow")),
+        ("hookSpecificOutput/updatedInput", Member::Content),
+    ],
+    replace: BLOCK,
+    block: BLOCK,
+    context: &[
+        (OUTPUT_EVENT, Member::Event),
+        ("hookSpecificOutput/additionalContext", Member::Content),
+    ],
+    notice: &[("systemMessage", Member::Content)],
+};
+
+const BLOCK: Members = &[
+    ("decision", Member::Is("block")),
+    ("reason", Member::Content),
+];
 
 pub(super) static HOST: HookHost = HookHost {
     name: "claude",
     title: "Claude Code",
     programs: &["claude"],
     tested: None,
-    events: CLAUDE_EVENTS,
+    events: EVENTS,
     tools: &[
         ("Bash", ToolName::Shell),
         ("Edit", ToolName::Is("edit")),
@@ -42,6 +81,6 @@ pub(super) static HOST: HookHost = HookHost {
             (OUTPUT_EVENT, Member::Event),
             ("hookSpecificOutput/updatedToolOutput", Member::Content),
         ],
-        ..CLAUDE_FORM
+        ..FORM
     },
 };

@@ -1,15 +1,15 @@
 //! Copilot CLI. Observed with 1.0.102, with the names of events that Claude Code has.
 
-use super::super::answer::{AnswerForm, CLAUDE_FORM, Member};
-use super::super::event::CLAUDE_EVENTS;
+use super::super::answer::{AnswerForm, Member};
 use super::super::host::{HookHost, ToolName};
+use super::claude;
 
 pub(super) static HOST: HookHost = HookHost {
     name: "copilot",
     title: "Copilot CLI",
     programs: &["copilot"],
     tested: Some("1.0.102"),
-    events: CLAUDE_EVENTS,
+    events: claude::EVENTS,
     tools: &[
         ("Bash", ToolName::Shell),
         ("Edit", ToolName::Is("edit")),
@@ -39,6 +39,6 @@ pub(super) static HOST: HookHost = HookHost {
             ("modifiedResult/textResultForLlm", Member::Content),
         ],
         context: &[("additionalContext", Member::Content)],
-        ..CLAUDE_FORM
+        ..claude::FORM
     },
 };

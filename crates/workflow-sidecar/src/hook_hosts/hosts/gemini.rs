@@ -3,9 +3,10 @@
 //! A denial in JSON counts whatever the exit code is, and another code than 0 shows a warning each time. `ask` is never
 //! answered: without a terminal it waits for ever.
 
-use super::super::answer::{AnswerForm, CLAUDE_FORM, Member, Members, OUTPUT_EVENT};
+use super::super::answer::{AnswerForm, Member, Members, OUTPUT_EVENT};
 use super::super::event::EventName;
 use super::super::host::{HookHost, ToolName};
+use super::claude;
 
 const DENY: Members = &[
     ("decision", Member::Is("deny")),
@@ -61,6 +62,6 @@ pub(super) static HOST: HookHost = HookHost {
         ],
         replace: DENY,
         block: DENY,
-        ..CLAUDE_FORM
+        ..claude::FORM
     },
 };

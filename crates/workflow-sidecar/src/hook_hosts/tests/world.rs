@@ -80,7 +80,7 @@ impl World {
             is_from_shell,
             on_loaded: &|_| {},
         };
-        let answer = handler.decide(&event.unwrap()).unwrap();
+        let answer = handler.answer(&event.unwrap()).unwrap();
         self.host.print(name, &answer)
     }
 

@@ -21,7 +21,7 @@ use super::answers::trust_store::{hash_of, hash_of_triggers, session_trusts, tru
 use super::effects::{Platform, PlatformReport, Project, SessionContext};
 use super::gates::Baseline;
 use super::open_sessions::OpenSessions;
-use super::run_notes::RunNotes;
+use super::store_thread::StoreThread;
 use crate::files::absolute;
 use crate::store::{Run, RunNote};
 use crate::time::wall_time;
@@ -34,7 +34,7 @@ pub(crate) struct RealPlatform {
     triggers: WatchedTriggers,
     code: CodeRestores,
     answers: Arc<OpenRequests>,
-    notes: RunNotes,
+    notes: StoreThread,
 }
 
 impl RealPlatform {

@@ -11,11 +11,11 @@ use workflow_protocol::{
 };
 
 use super::super::clock::Clock;
-use super::super::definitions::Definitions;
 use super::super::host::Host;
 use super::super::manifest::manifest;
 use super::super::state::Server;
 use super::{Handler, HandlerResult};
+use crate::definitions::Definitions;
 use crate::files::is_pipe;
 use crate::platform::answers::notifier::notifier;
 use crate::platform::disk::user_agent_dir;

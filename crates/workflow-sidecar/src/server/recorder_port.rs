@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use workflow_core::types::Millis;
 
-use super::definitions::Loader;
+use crate::definitions::Loader;
 use crate::platform::{Platform, PlatformReport};
 
 /// A recording of a connection.

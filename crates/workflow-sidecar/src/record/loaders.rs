@@ -1,7 +1,7 @@
-//! The loading of definitions from a transcript.
-//!
-//! Decides which directory of a transcript is used for one that the host named. Must not know the content of files.
+//! The loading of definitions while a session is recorded, which notes all reads of the disk, and in a replay, which answers
+//! with what was noted.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,14 +10,67 @@ use anyhow::{Result, bail};
 use parking_lot::Mutex;
 use workflow_core::definition::{FilePath, FileProblem, Files, Loaded, Tier, TierEntry, load};
 
-use super::definitions::{DefinitionsLine, PROJECT, RecordedDirectory, project_name};
-use super::recording_loader::RecordingLoader;
+use super::definitions::{DefinitionsLine, FileContent, PROJECT, RecordedDirectory, project_name};
+use crate::definitions::{Loader, no_project};
 use crate::platform::disk::{Disk, HOST_DIRECTORY};
-use crate::server::{Loader, no_project};
+
+/// Loads from the disk.
+#[derive(Debug, Default)]
+pub(super) struct RecordingLoader(pub(super) Arc<Mutex<Vec<ReadDirectory>>>);
+
+/// A directory, by its name in a transcript, with the files that were read.
+pub(super) type ReadDirectory = (String, RecordedDirectory);
+
+impl Loader for RecordingLoader {
+    fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
+        let files = RecordingFiles {
+            disk: Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()),
+            directories: RefCell::default(),
+        };
+        let mut loaded = load(&files);
+        let [mut global, mut project] = files.directories.into_inner();
+        global.tidy();
+        project.tidy();
+        if !cwd.is_dir() {
+            let missing = FileContent::problem(&FileProblem::Missing);
+            project.0.insert(PROJECT.to_owned(), missing);
+            loaded.diagnostics.push(no_project(cwd));
+        }
+        self.0.lock().extend([
+            (agent_dir.to_string_lossy().into_owned(), global),
+            (project_name(&cwd.to_string_lossy()), project),
+        ]);
+        Arc::new(loaded)
+    }
+}
+
+/// The disk, for one load.
+struct RecordingFiles {
+    disk: Disk,
+    directories: RefCell<[RecordedDirectory; 2]>,
+}
+
+impl Files for RecordingFiles {
+    fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
+        let entries = self.disk.entries(tier);
+        self.directories.borrow_mut()[tier as usize].note_entries(&entries);
+        entries
+    }
+
+    fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
+        let read = self.disk.read(path, max_bytes);
+        self.directories.borrow_mut()[path.tier() as usize].note_file(path, &read);
+        read
+    }
+
+    fn shown(&self, path: &FilePath) -> String {
+        self.disk.shown(path)
+    }
+}
 
 /// Loads the definitions of a transcript.
 #[derive(Debug, Default)]
-pub(super) struct TranscriptLoader {
+pub(super) struct ReplayLoader {
     /// The definitions that replace all in the transcript.
     instead: Tiers,
     /// By name.
@@ -75,7 +128,7 @@ impl Tiers {
     /// Loads them alone, as they were read from a directory.
     pub(crate) fn loaded(&self, directory: &Path) -> Result<Loaded> {
         let ([agent, project], _) = paths(directory)?;
-        let loaded = TranscriptLoader::instead(self.clone()).load(&agent, &project);
+        let loaded = ReplayLoader::instead(self.clone()).load(&agent, &project);
         Ok(Arc::unwrap_or_clone(loaded))
     }
 
@@ -114,7 +167,7 @@ impl DefinitionsLine {
     }
 }
 
-impl TranscriptLoader {
+impl ReplayLoader {
     /// No definitions but these, where there are any.
     pub(super) fn instead(instead: Tiers) -> Self {
         Self {
@@ -154,10 +207,10 @@ impl TranscriptLoader {
     }
 }
 
-impl Loader for TranscriptLoader {
+impl Loader for ReplayLoader {
     fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
         let named = [(Tier::Global, agent_dir), (Tier::Project, cwd)];
-        let files = TranscriptFiles {
+        let files = ReplayFiles {
             directories: named.map(|(tier, path)| self.find(tier, &path.to_string_lossy())),
             names: Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()),
         };
@@ -171,13 +224,13 @@ impl Loader for TranscriptLoader {
 }
 
 /// The directories of one load.
-struct TranscriptFiles {
+struct ReplayFiles {
     directories: [RecordedDirectory; 2],
     /// A disk that is never read: it knows the names of files.
     names: Disk,
 }
 
-impl Files for TranscriptFiles {
+impl Files for ReplayFiles {
     fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
         self.directories[tier as usize].entries()
     }
@@ -194,19 +247,58 @@ impl Files for TranscriptFiles {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+
+    #[test]
+    fn a_recorded_directory_loads_the_same_definitions() {
+        let root = tempfile::tempdir().unwrap();
+        let (agent, cwd) = (root.path().join("agent"), root.path().join("project"));
+        let workflows = cwd.join(".pi/workflows");
+        for (path, text) in [
+            ("w/workflow.yaml", &b"name: W\ncommandName: w\ninitialMessage: Go\nphases: [a.md, ../_shared/b.md, gone.md]\n"[..]),
+            ("w/a.md", b"---\nid: a\nname: A\nemoji: a\n---\n\xff\n"),
+            ("_shared/b.md", b"---\nid: b\nname: B\nemoji: b\n---\nGo.\n"),
+            ("empty/nothing.txt", b""),
+        ] {
+            fs::create_dir_all(workflows.join(path).parent().unwrap()).unwrap();
+            fs::write(workflows.join(path), text).unwrap();
+        }
+        let recording = RecordingLoader::default();
+        let loaded = recording.load(&agent, &cwd);
+        assert!(!loaded.diagnostics.is_empty());
+        let read = std::mem::take(&mut *recording.0.lock());
+        let [(_, global), (name, project)] = read.try_into().unwrap();
+        assert_eq!(global, RecordedDirectory::default());
+        let names: Vec<&str> = project.0.keys().map(String::as_str).collect();
+        assert_eq!(
+            names,
+            [
+                "workflows/_shared/b.md",
+                "workflows/empty/",
+                "workflows/w/a.md",
+                "workflows/w/workflow.yaml"
+            ]
+        );
+        recording.load(&agent, &cwd);
+        assert_eq!(recording.0.lock()[1].1, project);
+        let transcript = ReplayLoader::default();
+        transcript.define([(name, project)].into());
+        assert_eq!(transcript.load(&agent, &cwd), loaded);
+    }
 
     fn directory(json: &str) -> RecordedDirectory {
         serde_json::from_str(json).unwrap()
     }
 
-    fn find(loader: &TranscriptLoader, tier: Tier, named: &str) -> RecordedDirectory {
+    fn find(loader: &ReplayLoader, tier: Tier, named: &str) -> RecordedDirectory {
         loader.find(tier, named)
     }
 
     #[test]
     fn a_directory_is_found_by_its_name() {
-        let loader = TranscriptLoader::default();
+        let loader = ReplayLoader::default();
         let all = directory(r#"{"workflows/a/":null}"#);
         loader.define(Tiers([None, Some(all.clone())]).directories());
         assert_eq!(find(&loader, Tier::Project, "$CWD"), all);
@@ -219,7 +311,7 @@ mod tests {
             find(&loader, Tier::Global, "/p"),
             RecordedDirectory::default()
         );
-        let instead = TranscriptLoader::instead(Tiers([None, Some(all.clone())]));
+        let instead = ReplayLoader::instead(Tiers([None, Some(all.clone())]));
         instead.define([("/p/.pi".to_owned(), own)].into());
         assert_eq!(find(&instead, Tier::Project, "/p"), all);
         loader.clear();

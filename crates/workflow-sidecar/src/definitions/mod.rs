@@ -95,11 +95,11 @@ impl Loader for OnDisk {
 
 /// The definitions of one user.
 #[derive(Debug)]
-pub(super) struct Definitions {
+pub(crate) struct Definitions {
     /// The directory of the user's own definitions.
-    pub(super) agent_dir: Arc<Path>,
+    pub(crate) agent_dir: Arc<Path>,
     /// The host's directory: the project of a session that names no other.
-    pub(super) cwd: Arc<Path>,
+    pub(crate) cwd: Arc<Path>,
     loader: Arc<dyn Loader>,
     /// The settings of these directories as they were last readable.
     settings: HashMap<(Tier, PathBuf), TierSettings>,
@@ -107,7 +107,7 @@ pub(super) struct Definitions {
 
 impl Definitions {
     /// The directories that the host names, with the usual directory of the user if it names none.
-    pub(super) fn new(loader: Arc<dyn Loader>, agent: Option<&str>, cwd: &str) -> Self {
+    pub(crate) fn new(loader: Arc<dyn Loader>, agent: Option<&str>, cwd: &str) -> Self {
         Self {
             agent_dir: user_agent_dir(agent).into(),
             cwd: Path::new(cwd).into(),
@@ -117,14 +117,14 @@ impl Definitions {
     }
 
     /// Loads the definitions as the files are now.
-    pub(super) fn load(&mut self, project: &Path) -> Arc<Loaded> {
+    pub(crate) fn load(&mut self, project: &Path) -> Arc<Loaded> {
         let mut loaded = self.loader.load(&self.agent_dir, project);
         self.keep_last_known_good(project.to_path_buf(), &mut loaded);
         loaded
     }
 
     /// Loads the definitions for a completion, which may be a moment old.
-    pub(super) fn load_recent(&self, project: &Path) -> Arc<Loaded> {
+    pub(crate) fn load_recent(&self, project: &Path) -> Arc<Loaded> {
         self.loader.load_recent(&self.agent_dir, project)
     }
 

@@ -16,12 +16,12 @@ use crate::threads::spawn;
 
 /// The thread that writes, started with the first note, and what it is sent.
 #[derive(Debug, Default)]
-pub(super) struct RunNotes(Mutex<Option<(Sender<Note>, JoinHandle<()>)>>);
+pub(super) struct StoreThread(Mutex<Option<(Sender<Note>, JoinHandle<()>)>>);
 
 /// The agent directory of a store, and what is noted there.
 type Note = (PathBuf, RunNote);
 
-impl RunNotes {
+impl StoreThread {
     /// Has a note written. `answers` are looked for from the first note on, and reported to their sessions.
     pub(super) fn write(
         &self,
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn notes_that_wait_are_written_before_the_end() {
         let agent = tempfile::tempdir().unwrap();
-        let notes = RunNotes::default();
+        let notes = StoreThread::default();
         let (answers, sessions) = (Arc::default(), OpenSessions::default());
         notes.write(agent.path(), note("wf-1", "x"), &answers, &sessions);
         notes.finish();

@@ -1,0 +1,297 @@
+//! The platform while a session is recorded, which notes the results of another one, and in a replay, which answers with
+//! them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use workflow_core::approval::ShownFile;
+use workflow_core::effect::Effect;
+use workflow_core::event::PlatformEvent;
+use workflow_core::policy::rules::{PathForm, Paths, WrittenPaths};
+
+use super::results::{PlatformResult, QueryResult, Results};
+use crate::platform::paths::with_slashes;
+use crate::platform::{Platform, PlatformReport, Project, SessionContext};
+use crate::store::Run;
+
+/// A platform that notes the results of another one.
+///
+/// Results that differ from those that a replay assumes are noted, and always baselines and excerpts. A sidecar in another process
+/// takes its own baseline: from the line, a replay knows that it must skip such a session.
+#[derive(Debug)]
+pub(super) struct RecordingPlatform {
+    pub(super) inner: Arc<dyn Platform>,
+    pub(super) results: Results,
+}
+
+impl RecordingPlatform {
+    fn note(&self, result: PlatformResult) {
+        self.results.lock().push(result);
+    }
+}
+
+impl Platform for RecordingPlatform {
+    fn perform(&self, session: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent> {
+        let without = effect.on_empty_platform();
+        let result = self.inner.perform(session, effect)?;
+        let is_baseline = matches!(result, PlatformEvent::BaselineTaken { .. });
+        if is_baseline || without.is_none_or(|without| json(&without) != json(&result)) {
+            self.note(PlatformResult::Effect(result.clone()));
+        }
+        Some(result)
+    }
+
+    fn accept(&self, report: &PlatformReport) -> bool {
+        self.inner.accept(report)
+    }
+
+    fn open_session(&self, session: &SessionContext<'_>) {
+        self.inner.open_session(session);
+    }
+
+    fn note_run(&self, project: &Project<'_>, host: &str, run: Run) {
+        self.inner.note_run(project, host, run);
+    }
+
+    fn close_session(&self, session: &str) {
+        self.inner.close_session(session);
+    }
+
+    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
+        let home = crate::files::home_dir().unwrap_or_default();
+        let disk = self.inner.paths(project);
+        Box::new(RecordedPaths::of(
+            project,
+            &home.to_string_lossy(),
+            Some(disk),
+            &self.results,
+        ))
+    }
+
+    fn show(&self, path: &str, cwd: &Path) -> ShownFile {
+        let shown = self.inner.show(path, cwd);
+        let excerpt = shown.excerpt.clone();
+        self.note(PlatformResult::Query(QueryResult::Excerpt(excerpt)));
+        shown
+    }
+
+    fn is_unchanged(&self, path: &str, cwd: &Path, fingerprint: &str) -> bool {
+        let is_unchanged = self.inner.is_unchanged(path, cwd, fingerprint);
+        if !is_unchanged {
+            self.note(PlatformResult::Query(QueryResult::ShownChanged(true)));
+        }
+        is_unchanged
+    }
+}
+
+fn json(event: &PlatformEvent) -> String {
+    serde_json::to_string(event).expect("names are strings")
+}
+
+/// A platform on which every recorded result is given once, in order. Without one, the result is that of an empty
+/// machine; no command runs.
+#[derive(Debug, Default)]
+pub(super) struct ReplayPlatform {
+    results: Results,
+    home: Mutex<String>,
+}
+
+impl ReplayPlatform {
+    /// Begins anew, with this home directory.
+    pub(super) fn start(&self, home: &str) {
+        self.clear();
+        home.clone_into(&mut self.home.lock());
+    }
+
+    /// Adds a result of what happens next.
+    pub(super) fn add(&self, result: PlatformResult) {
+        self.results.lock().push(result);
+    }
+
+    /// Drops the results that were not used.
+    pub(super) fn clear(&self) {
+        self.results.lock().clear();
+    }
+
+    /// Takes the first result that fits.
+    fn take<T>(&self, fits: impl Fn(&PlatformResult) -> Option<T>) -> Option<T> {
+        let mut results = self.results.lock();
+        let mut numbered = results.iter().enumerate();
+        let (at, found) = numbered.find_map(|(at, result)| Some((at, fits(result)?)))?;
+        results.remove(at);
+        Some(found)
+    }
+}
+
+impl Platform for ReplayPlatform {
+    fn perform(&self, _: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent> {
+        let recorded = self.take(|result| match result {
+            PlatformResult::Effect(event) => effect.has_result(event).then(|| event.clone()),
+            PlatformResult::Query(_) => None,
+        });
+        recorded.or_else(|| effect.on_empty_platform())
+    }
+
+    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
+        let home = self.home.lock();
+        Box::new(RecordedPaths::of(project, &home, None, &self.results))
+    }
+
+    fn show(&self, _: &str, _: &Path) -> ShownFile {
+        let excerpt = self.take(|result| match result.query()? {
+            QueryResult::Excerpt(text) => Some(text.clone()),
+            _ => None,
+        });
+        ShownFile {
+            excerpt: excerpt.unwrap_or_default(),
+            state: String::new(),
+        }
+    }
+
+    fn is_unchanged(&self, _: &str, _: &Path, _: &str) -> bool {
+        let is_changed = self.take(|result| match result.query()? {
+            QueryResult::ShownChanged(is_changed) => Some(*is_changed),
+            _ => None,
+        });
+        is_changed != Some(true)
+    }
+}
+
+/// Paths that lead where they say, apart from those that are noted.
+#[derive(Debug)]
+pub(super) struct RecordedPaths<'p> {
+    written: WrittenPaths,
+    /// The paths of the disk, whose other answers are noted; `None` in a replay, which answers with them.
+    disk: Option<Box<dyn Paths + 'p>>,
+    results: Results,
+}
+
+impl<'p> RecordedPaths<'p> {
+    /// The paths of a project with this home directory.
+    pub(super) fn of(
+        project: &Project<'_>,
+        home: &str,
+        disk: Option<Box<dyn Paths + 'p>>,
+        results: &Results,
+    ) -> Self {
+        let [cwd, agent_dir] = [project.cwd, project.agent_dir].map(|path| path.to_string_lossy());
+        let session_file = project.session_file.map(with_slashes);
+        Self {
+            written: WrittenPaths::new(&cwd, &agent_dir, home, session_file),
+            disk,
+            results: Arc::clone(results),
+        }
+    }
+
+    /// An answer of the disk, which is noted once if it is not the usual one; in a replay the noted answer.
+    fn answer(&self, ask: impl Fn(&dyn Paths) -> QueryResult) -> QueryResult {
+        let usual = ask(&self.written);
+        let mut results = self.results.lock();
+        let mut noted = results.iter().filter_map(PlatformResult::query);
+        let known = noted.find(|query| query.is_about_the_same(&usual)).cloned();
+        let Some(disk) = &self.disk else {
+            return known.unwrap_or(usual);
+        };
+        let answer = ask(&**disk);
+        if answer != usual && known.is_none() {
+            results.push(PlatformResult::Query(answer.clone()));
+        }
+        answer
+    }
+}
+
+impl Paths for RecordedPaths<'_> {
+    fn forms(&self, path: &str) -> Vec<PathForm> {
+        let ask = |paths: &dyn Paths| QueryResult::Path {
+            written: path.to_owned(),
+            forms: paths.forms(path),
+        };
+        match self.answer(ask) {
+            QueryResult::Path { forms, .. } => forms,
+            // The answer is to the question.
+            _ => Vec::new(),
+        }
+    }
+
+    fn ignores_case(&self) -> bool {
+        let answer = self.answer(|paths| QueryResult::IgnoresCase(paths.ignores_case()));
+        answer == QueryResult::IgnoresCase(true)
+    }
+
+    fn protected(&self) -> Vec<String> {
+        // By the names that a replay knows too.
+        self.written.protected()
+    }
+
+    fn holds_answers(&self, form: &PathForm) -> bool {
+        let of = |contains| QueryResult::ApprovalStore {
+            absolute: form.absolute.clone(),
+            contains,
+        };
+        self.answer(|paths| of(paths.holds_answers(form))) == of(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn paths_that_lead_elsewhere_are_noted_and_lead_there_in_a_replay() {
+        let project = tempfile::tempdir().unwrap();
+        let project = project.path().canonicalize().unwrap();
+        std::os::unix::fs::symlink("real", project.join("link")).unwrap();
+        let results = Results::default();
+        let home = crate::files::home_dir().unwrap_or_default();
+        let agent_dir = home.join(".pi/agent");
+        let here = Project {
+            agent_dir: &agent_dir,
+            cwd: &project,
+            session_file: None,
+        };
+        let disk = crate::platform::paths::LocalPaths::new(&project, &agent_dir, None);
+        let disk: Box<dyn Paths> = Box::new(disk);
+        let recording = RecordedPaths::of(&here, &home.to_string_lossy(), Some(disk), &results);
+        let replay = ReplayPlatform::default();
+        replay.start(&home.to_string_lossy());
+        let plain = ["a/../b", "~/x", "@c\u{a0}d", "/etc/passwd", "..", ""];
+        for path in plain {
+            assert_eq!(
+                recording.forms(path),
+                replay.paths(&here).forms(path),
+                "{path}"
+            );
+        }
+        assert!(results.lock().is_empty(), "{results:?}");
+        let forms = recording.forms("link/x");
+        assert_eq!(recording.forms("link/x"), forms);
+        assert_eq!(results.lock().len(), 1);
+        for result in results.lock().drain(..) {
+            replay.add(result);
+        }
+        assert_eq!(replay.paths(&here).forms("link/x"), forms);
+        assert_eq!(forms.len(), 2);
+    }
+
+    #[test]
+    fn each_result_is_given_once_and_in_order() {
+        let platform = ReplayPlatform::default();
+        for json in [
+            r#"{"excerpt":"a"}"#,
+            r#"{"shownChanged":true}"#,
+            r#"{"excerpt":"b"}"#,
+        ] {
+            platform.add(PlatformResult::parse(json).unwrap());
+        }
+        let cwd = Path::new("/p");
+        let read = || platform.show("plan.md", cwd).excerpt;
+        assert_eq!([read(), read(), read()], ["a", "b", ""]);
+        assert!(!platform.is_unchanged("plan.md", cwd, ""));
+        assert!(platform.is_unchanged("plan.md", cwd, ""));
+        platform.add(PlatformResult::parse(r#"{"shownChanged":true}"#).unwrap());
+        platform.clear();
+        assert!(platform.is_unchanged("plan.md", cwd, ""));
+    }
+}
