@@ -9,7 +9,9 @@
 use serde::Deserialize;
 use serde_json::json;
 use workflow_core::definition::{Rule, ToolAccess};
-use workflow_core::policy::rules::{Call, Decision, LevelRules, PLAIN_PATHS, RuleSource, Rules};
+use workflow_core::policy::rules::{
+    Call, CallDecision, LevelRules, PLAIN_PATHS, RuleSource, Rules,
+};
 
 #[derive(Debug, Deserialize)]
 struct Entry {
@@ -56,7 +58,7 @@ fn fits(entry: &Entry) -> bool {
     let input = serde_json::value::to_raw_value(&input).expect("a value is JSON");
     let allowed = matches!(
         rules.decide(&Call::new("bash", Some(&input), &*PLAIN_PATHS)),
-        Decision::Allow
+        CallDecision::Allow
     );
     allowed == (entry.verdict == "allow")
 }

@@ -34,7 +34,7 @@ pub use phase_tree::{NodeKind, NotFound, PhaseNode, PhaseTree, phase_tree};
 pub use row::{Origin, OriginKind, Row, Topic, Value};
 
 use crate::definition::{Loaded, Workflow};
-use crate::policy::rules::{Call, Decision, PLAIN_PATHS};
+use crate::policy::rules::{Call, CallDecision, PLAIN_PATHS};
 use crate::run::{DefinitionMismatch, Position, RunState};
 use crate::session::commands::initial_message;
 use crate::session::phase::ResolvedPhase;
@@ -59,7 +59,7 @@ impl Explained {
 
     /// Returns the decision on a call.
     #[must_use]
-    pub fn decide(&self, call: &Call<'_>) -> Decision<'_> {
+    pub fn decide(&self, call: &Call<'_>) -> CallDecision<'_> {
         self.resolved.rules.decide(call)
     }
 

@@ -12,7 +12,7 @@ use crate::run::{
 use crate::session::announcement;
 use crate::session::commands::session_name;
 use crate::session::inputs::start_line;
-use crate::session::phase::all_profiles;
+use crate::session::phase_texts::all_profiles;
 use crate::text;
 
 use super::placeholders;

@@ -12,7 +12,7 @@ use crate::diagnostic::{shown, visible};
 use crate::effect::{BlockKind, Denied, Effects, Question, Reply, ToolDecision};
 use crate::event::Answer;
 use crate::policy::results::Results;
-use crate::policy::rules::{Call, Decision, Denial, Rules, block_notice, cause, reason};
+use crate::policy::rules::{Call, CallDecision, Denial, Rules, block_notice, cause, reason};
 use crate::text;
 use crate::types::RequestId;
 
@@ -102,12 +102,12 @@ impl CallGuard {
     ) -> Verdict {
         let rules = phase.map_or(&self.rules, |phase| &phase.rules);
         let (denial, needs_consent) = match rules.decide(call) {
-            Decision::Allow => {
+            CallDecision::Allow => {
                 self.repeated = None;
                 return Verdict::Decided(ToolDecision::Allow);
             }
-            Decision::Ask(denial) => (denial, true),
-            Decision::Block(denial) => (denial, false),
+            CallDecision::Ask(denial) => (denial, true),
+            CallDecision::Block(denial) => (denial, false),
         };
         let reason = match phase {
             Some(phase) => phase.denial_reason(&denial, call.tool()),

@@ -2,22 +2,22 @@
 //!
 //! Made once per change of the run, so that an event only looks values up and never walks the path or the catalog.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::context::{self, ContextTopic, PhaseContext};
+use super::context::PhaseContext;
 use super::phase_line;
-use super::phase_rules::{self, Wording};
+use super::phase_texts::{self, Wording};
 use crate::definition::{
-    Approval, Catalog, Checkpoint, ContextMode, Guards, OnRepeat, Phase, PhaseEntry, ResultRule,
-    Settings, Tier, ToolAccess, Workflow,
+    Approval, Catalog, Checkpoint, ContextMode, Guards, OnRepeat, Phase, ResultRule, Settings,
+    Tier, ToolAccess, Workflow,
 };
 use crate::effect::HostHints;
 use crate::policy::results::Results;
 use crate::policy::rules::{
-    Call, Decision, Denial, Description, LevelRules, ReadOnly, RuleSource, Rules, reason,
+    Call, CallDecision, Denial, Description, LevelRules, ReadOnly, RuleSource, Rules, reason,
 };
 use crate::reminders::ContinuePolicy;
 use crate::run::{
@@ -37,7 +37,7 @@ pub struct ResolvedPhase {
     pub breadcrumb: Vec<Breadcrumb>,
     /// The key of the workflow that contains the phase.
     pub(crate) workflow_key: String,
-    /// The phase; its instructions with their variables resolved (B05).
+    /// The phase. The context has its instructions with their variables resolved (B05).
     pub phase: Phase,
     /// The position in the innermost scope, from 1, and the number of its entries.
     pub progress: (usize, usize),
@@ -162,9 +162,8 @@ impl ResolvedPhase {
         let state = &progress.state;
         let (root, own, phase) = (position.root(), position.own_workflow(), position.phase);
         let next = next_name(progress, catalog)?;
-        let variables = context::variables(progress, position, &next, values, catalog);
+        let variables = phase_texts::variables(progress, position, &next, values, catalog);
         let resolve = |template: &str| template::with_values(template, &variables);
-        let instructions = resolve(&phase.instructions);
         let innermost = position.innermost();
         let context_mode = root.context.or(settings.context);
         let context_mode = context_mode.unwrap_or(ContextMode::ByChange);
@@ -183,25 +182,17 @@ impl ResolvedPhase {
         levels.extend(own_levels);
         let description = Description(&levels);
         let wording = Wording::of(root, catalog, settings);
-        let role = phase_rules::role(root, wording, &description);
-        let advance = root.templates.advance_reminder.as_deref();
-        let advance = resolve(advance.unwrap_or(text::ADVANCE_REMINDER));
-        let mut context = PhaseContext::new(position);
-        context.add(ContextTopic::Role, resolve(role));
-        context.add_task(state);
-        if let (ContextMode::ByChange, Some(route)) =
-            (context_mode, phase_line::route(root, catalog))
-        {
-            context.add(ContextTopic::Route, format!("**Phases:** {route}"));
-        }
-        context.add_phase(state, position, &instructions);
-        for (topic, line) in phase_rules::lines(phase, own, catalog, &description, wording) {
-            context.add(topic, line);
-        }
-        if wording.lists_profiles {
-            context.add_profiles(phase, &all_profiles(root, catalog));
-        }
-        context.add(ContextTopic::Advance, advance);
+        let role = phase_texts::role(root, wording, &description);
+        let parts = phase_texts::parts(
+            state,
+            position,
+            catalog,
+            context_mode,
+            wording,
+            &description,
+            resolve,
+        );
+        let context = PhaseContext::new(position, parts);
         let rules = Rules::new(levels.iter().cloned()).of_run();
         let allowed = description.text().filter(|_| wording.describes_rules);
         let block_reason = root.templates.block_reason_template.as_deref();
@@ -228,20 +219,19 @@ impl ResolvedPhase {
             block_reason_end: block_reason_end(root, allowed.as_deref()),
             allowed,
             role: role.to_owned(),
-            outcomes: phase_rules::outcomes(phase, own, catalog).unwrap_or_default(),
-            context,
+            outcomes: phase_texts::outcomes(phase, own, catalog).unwrap_or_default(),
             context_mode,
             reminder: reminder(state, position, values, context_mode),
             auto_continue: ContinuePolicy::of(auto_continue),
             checkpoint: phase.checkpoint.or(of_scopes).or(settings.checkpoint),
             phase: Phase {
-                instructions,
                 approve: phase.approve.as_ref().map(|approve| Approval {
                     ask: resolve_ask(approve, values),
                     ..approve.clone()
                 }),
                 ..phase.clone()
             },
+            context,
         })
     }
 
@@ -258,8 +248,8 @@ impl ResolvedPhase {
     /// The reason why a call may not run, or not without a person's consent.
     pub(crate) fn denies(&self, call: &Call<'_>) -> Option<String> {
         match self.rules.decide(call) {
-            Decision::Allow => None,
-            Decision::Ask(denial) | Decision::Block(denial) => {
+            CallDecision::Allow => None,
+            CallDecision::Ask(denial) | CallDecision::Block(denial) => {
                 Some(self.denial_reason(&denial, call.tool()))
             }
         }
@@ -425,38 +415,6 @@ fn next_name(progress: &RunProgress, catalog: &Catalog) -> Result<String, Defini
         return Ok("DONE".to_owned());
     }
     Ok(Position::of(&next, catalog)?.phase.name.clone())
-}
-
-/// Every profile a workflow names, each once, in order; each workflow is visited once.
-pub(crate) fn all_profiles(root: &Workflow, catalog: &Catalog) -> Vec<String> {
-    let mut names = Vec::new();
-    add_profiles(root, catalog, &mut HashSet::new(), &mut names);
-    let mut met = HashSet::new();
-    names.retain(|name| met.insert(name.clone()));
-    names
-}
-
-fn add_profiles<'c>(
-    workflow: &'c Workflow,
-    catalog: &'c Catalog,
-    visited: &mut HashSet<&'c str>,
-    names: &mut Vec<String>,
-) {
-    if !visited.insert(&workflow.key) {
-        return;
-    }
-    for entry in &workflow.phases {
-        match entry {
-            PhaseEntry::Phase(phase) => {
-                names.extend(phase.available_profiles.iter().flatten().cloned());
-            }
-            PhaseEntry::Subworkflow(key) => {
-                if let Some(inner) = catalog.get(key) {
-                    add_profiles(inner, catalog, visited, names);
-                }
-            }
-        }
-    }
 }
 
 /// Names what is allowed after the default reason. A template of the definition says what it says.

@@ -437,7 +437,7 @@ fn status_text(run: &ActiveRun, state: &RunState, resolved: &ResolvedPhase) -> S
     let profiles = text::list(phase.available_profiles.as_deref().unwrap_or_default());
     lines.push(format!(
         "\n**What to do:**\n{}\n\n**Available profiles:** {profiles}",
-        phase.instructions
+        resolved.context.instructions()
     ));
     lines.join("\n")
 }
@@ -448,13 +448,11 @@ pub(crate) fn entered_text(resolved: &ResolvedPhase) -> String {
 }
 
 fn what_to_do(resolved: &ResolvedPhase) -> String {
-    let phase = &resolved.phase;
-    let rules = resolved.context.rules();
+    let (name, context) = (&resolved.phase.name, &resolved.context);
+    let rules = context.rules();
     let rules = rules.map_or_else(String::new, |rules| format!("\n\n{rules}"));
-    format!(
-        "{rules}\n\n**What to do in {}:**\n{}",
-        phase.name, phase.instructions
-    )
+    let instructions = context.instructions();
+    format!("{rules}\n\n**What to do in {name}:**\n{instructions}")
 }
 
 fn none_active(text: &str) -> ToolAnswer {

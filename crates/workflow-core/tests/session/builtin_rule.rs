@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::value::RawValue;
-use workflow_core::policy::rules::{Call, Decision, PLAIN_PATHS, Rules};
+use workflow_core::policy::rules::{Call, CallDecision, PLAIN_PATHS, Rules};
 
 /// A spelling of one character of a line for a shell.
 #[derive(Debug, Clone, Copy)]
@@ -82,13 +82,13 @@ fn arguments(field: &str, line: &str, more: &str) -> Box<RawValue> {
 /// Returns whether a call is denied without a question.
 fn is_denied(tool: &str, input: &RawValue) -> bool {
     match Rules::default().decide(&Call::new(tool, Some(input), &*PLAIN_PATHS)) {
-        Decision::Block(denial) => {
+        CallDecision::Block(denial) => {
             let nobody = denial.denied_by.is_empty();
             assert!(nobody, "no person is asked to lift it");
             true
         }
-        Decision::Allow => false,
-        Decision::Ask(_) => panic!("no person is asked about it"),
+        CallDecision::Allow => false,
+        CallDecision::Ask(_) => panic!("no person is asked about it"),
     }
 }
 

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use serde_json::{Value, json};
 use workflow_core::definition::{Rule, ToolAccess};
 use workflow_core::policy::rules::{
-    Call, Decision, LevelRules, PLAIN_PATHS, PathForm, Paths, RuleSource, Rules,
+    Call, CallDecision, LevelRules, PLAIN_PATHS, PathForm, Paths, RuleSource, Rules,
 };
 
 fn rule(said: &Value) -> Rule {
@@ -33,7 +33,7 @@ fn is_allowed(
     }]);
     let input = serde_json::value::to_raw_value(input).expect("a value is JSON");
     let call = Call::new(tool, Some(&input), paths);
-    matches!(rules.decide(&call), Decision::Allow)
+    matches!(rules.decide(&call), CallDecision::Allow)
 }
 
 fn is_blocked(said: &Value, tool: &str, input: &Value) -> bool {
@@ -244,8 +244,8 @@ fn a_denial_names_the_part_that_may_be_the_protected_file() {
         }]);
         let input = serde_json::value::to_raw_value(input).expect("a value is JSON");
         match rules.decide(&Call::new("bash", Some(&input), &*PLAIN_PATHS)) {
-            Decision::Block(denial) => denial.seen,
-            Decision::Allow | Decision::Ask(_) => panic!("it is blocked"),
+            CallDecision::Block(denial) => denial.seen,
+            CallDecision::Allow | CallDecision::Ask(_) => panic!("it is blocked"),
         }
     };
     let line = |line: &str| said(&json!({"command": line}));

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use workflow_core::definition::{Guards, PhaseEntry, ResultRule, Rule, RuleAction, ToolAccess};
 use workflow_core::policy::rules::{
-    Call, Decision, LevelRules, PLAIN_PATHS, PathForm, Paths, RuleSource, Rules,
+    Call, CallDecision, LevelRules, PLAIN_PATHS, PathForm, Paths, RuleSource, Rules,
 };
 
 use crate::event::Event;
@@ -177,7 +177,7 @@ fn an_at_sign_is_part_of_a_path_in_the_shell_and_a_prefix_in_a_tool() {
         };
         let rules = Rules::new([level]);
         let call = Call::new(tool, Some(&input), &WithoutAt);
-        matches!(rules.decide(&call), Decision::Allow)
+        matches!(rules.decide(&call), CallDecision::Allow)
     };
     assert!(decide("write", &json!({"path": "@docs/a"})));
     assert!(decide("bash", &json!({"command": "echo x > docs/a"})));
@@ -421,9 +421,9 @@ fn strictness(levels: &[Level], call: &Call<'_>) -> u8 {
         unknown: None,
     });
     match Rules::new(levels).decide(call) {
-        Decision::Allow => 0,
-        Decision::Ask(_) => 1,
-        Decision::Block(_) => 2,
+        CallDecision::Allow => 0,
+        CallDecision::Ask(_) => 1,
+        CallDecision::Block(_) => 2,
     }
 }
 

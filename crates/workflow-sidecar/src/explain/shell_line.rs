@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use workflow_core::definition::load_located;
 use workflow_core::diagnostic::shown;
 use workflow_core::explain::{Explained, phase_tree};
-use workflow_core::policy::rules::{Call, Decision, LineReport};
+use workflow_core::policy::rules::{Call, CallDecision, LineReport};
 
 use crate::platform::disk::Disk;
 use crate::platform::paths::LocalPaths;
@@ -58,9 +58,9 @@ impl<'l> ShellLine<'l> {
                 let explained = Explained::of(&state, &loaded)?;
                 let call = Call::new(SHELL, Some(&input), &paths);
                 let (decision, by) = match explained.decide(&call) {
-                    Decision::Allow => ("allowed", None),
-                    Decision::Ask(denial) => ("asked", Some(denial.location())),
-                    Decision::Block(denial) => ("blocked", Some(denial.location())),
+                    CallDecision::Allow => ("allowed", None),
+                    CallDecision::Ask(denial) => ("asked", Some(denial.location())),
+                    CallDecision::Block(denial) => ("blocked", Some(denial.location())),
                 };
                 phases.push(PhaseDecision {
                     workflow: shown(&workflow.key),

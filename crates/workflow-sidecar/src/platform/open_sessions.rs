@@ -16,7 +16,7 @@ use super::effects::{PlatformReport, SessionContext};
 type Listener = Arc<dyn Fn(PlatformReport) -> Option<TriggerOutcome> + Send + Sync>;
 
 #[derive(Debug)]
-struct OpenSession {
+struct ReachableSession {
     cwd: PathBuf,
     /// Marks the project as open.
     _mark: Option<File>,
@@ -26,7 +26,7 @@ struct OpenSession {
 #[derive(Clone, Default)]
 pub(super) struct OpenSessions {
     listener: Arc<Mutex<Option<Listener>>>,
-    sessions: Arc<Mutex<HashMap<String, OpenSession>>>,
+    sessions: Arc<Mutex<HashMap<String, ReachableSession>>>,
 }
 
 impl fmt::Debug for OpenSessions {
@@ -68,7 +68,7 @@ impl OpenSessions {
     }
 
     pub(super) fn open(&self, session: &SessionContext<'_>, mark: Option<File>) {
-        let open = OpenSession {
+        let open = ReachableSession {
             cwd: session.project.cwd.to_path_buf(),
             _mark: mark,
         };

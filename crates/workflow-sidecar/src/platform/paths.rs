@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn a_pattern_through_a_link_protects_its_target() {
         use workflow_core::definition::Rule;
-        use workflow_core::policy::rules::{Call, Decision, LevelRules, RuleSource, Rules};
+        use workflow_core::policy::rules::{Call, CallDecision, LevelRules, RuleSource, Rules};
 
         let root = tempfile::tempdir().unwrap();
         let project = root.path().join("project");
@@ -299,7 +299,7 @@ mod tests {
             let input = serde_json::value::to_raw_value(&input).unwrap();
             let paths = LocalPaths::new(&project, Path::new("/agent"), None);
             let decision = rules.decide(&Call::new("read", Some(&input), &paths));
-            matches!(decision, Decision::Block(_))
+            matches!(decision, CallDecision::Block(_))
         };
         assert!(is_blocked("link/**", "link/x"));
         assert!(is_blocked("link/**", "real/x"));

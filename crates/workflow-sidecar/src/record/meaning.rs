@@ -41,9 +41,9 @@ struct Fact {
 
 /// The methods of the host's requests, by id. An answer belongs to one of them, also if it comes after other events.
 #[derive(Debug, Default)]
-pub(super) struct Requests(HashMap<String, String>);
+pub(super) struct HostMethods(HashMap<String, String>);
 
-impl Requests {
+impl HostMethods {
     /// Notes a line of the host, if it is a request.
     pub(super) fn note(&mut self, message: &Value) {
         if let (Some(id), Some(method)) = (message.get("id"), message["method"].as_str()) {
@@ -60,7 +60,7 @@ impl Requests {
 
 /// The differences in meaning between the expected lines and the actual ones, after an event.
 pub(super) fn changes(
-    requests: &Requests,
+    requests: &HostMethods,
     expected: &[String],
     received: &[String],
 ) -> Vec<MeaningChange> {
@@ -109,7 +109,7 @@ fn change(about: &str, expected: &[Fact], received: &[Fact]) -> Option<MeaningCh
 }
 
 /// Adds the facts in a line. One that is not a message is a fact itself.
-fn add(found: &mut Facts, requests: &Requests, line: &str) {
+fn add(found: &mut Facts, requests: &HostMethods, line: &str) {
     match serde_json::from_str(line) {
         Ok(message @ Value::Object(_)) => of_message(requests, &message, found),
         Ok(_) | Err(_) => push(found, OTHER, line.to_owned()),
@@ -124,7 +124,7 @@ fn push(found: &mut Facts, about: Subject, text: String) {
     found.entry(about).or_default().push(fact);
 }
 
-fn of_message(requests: &Requests, message: &Value, found: &mut Facts) {
+fn of_message(requests: &HostMethods, message: &Value, found: &mut Facts) {
     match message["method"].as_str() {
         Some("host/apply") => of_actions(&message["params"]["actions"], found),
         Some(_) => {
@@ -205,8 +205,8 @@ mod tests {
     use super::*;
 
     /// A request with the id 1.
-    fn asked_first(method: &str) -> Requests {
-        let mut requests = Requests::default();
+    fn asked_first(method: &str) -> HostMethods {
+        let mut requests = HostMethods::default();
         requests.note(&serde_json::json!({"id": 1, "method": method}));
         requests
     }
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_comes_later_belongs_to_its_request() {
-        let mut requests = Requests::default();
+        let mut requests = HostMethods::default();
         requests.note(&serde_json::json!({"id": 1, "method": "tool/execute"}));
         requests.note(&serde_json::json!({"id": 2, "method": "hook/tool_call"}));
         // A person's answer has an id of the sidecar, and is no request.

@@ -15,7 +15,7 @@ use super::definitions::RecordedDirectory;
 use super::difference::{Difference, DifferenceKind, changed};
 use super::format::{Transcript, TranscriptEntry, TranscriptLine, line_value, written_line};
 use super::loaders::Tiers;
-use super::meaning::{Requests, changes};
+use super::meaning::{HostMethods, changes};
 use super::player::Player;
 use super::redefine::redefined;
 use super::steps::{LinePair, TranscriptStep, steps};
@@ -36,12 +36,12 @@ pub(crate) fn replay(
         let mut player = Player::new(&transcript.path, None, instead);
         let (mut differences, mut torn) = (Vec::new(), None);
         let mut noted = None;
-        let mut requests = Requests::default();
+        let mut requests = HostMethods::default();
         let by_meaning = instead.are_given();
         for step in steps(&transcript.lines) {
             let pairs = player.play(&step)?;
             match &step.line.entry {
-                TranscriptEntry::Header(_) => requests = Requests::default(),
+                TranscriptEntry::Header(_) => requests = HostMethods::default(),
                 TranscriptEntry::In(sent) => requests.note(&sent.message().unwrap_or_default()),
                 _ => {}
             }
@@ -127,7 +127,7 @@ fn first_difference(pairs: Vec<LinePair<'_>>) -> Option<(usize, DifferenceKind)>
 }
 
 /// The differences in meaning between the lines that are compared.
-fn changed_meaning(pairs: Vec<LinePair<'_>>, requests: &Requests) -> Option<DifferenceKind> {
+fn changed_meaning(pairs: Vec<LinePair<'_>>, requests: &HostMethods) -> Option<DifferenceKind> {
     let (mut expected, mut received) = (Vec::new(), Vec::new());
     for pair in pairs {
         if pair.expected.is_none_or(|sent| !sent.is_any()) {

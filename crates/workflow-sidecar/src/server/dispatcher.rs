@@ -26,7 +26,7 @@ use super::handlers::Handler;
 use super::host::not_initialized;
 use super::host_requests::HostRequest;
 use super::recorder_port::{Cause, HostLine};
-use super::requests::{HandlerResult, Request, RequestKind};
+use super::requests::{HandlerResult, PendingRequest, RequestKind};
 use super::state::{Server, unknown_session};
 use crate::driver::{Driver, HostCall};
 use crate::log::LINES;
@@ -299,7 +299,7 @@ impl Server {
     }
 
     /// Answers a request. The actions for one without an id are sent alone.
-    fn answer(&mut self, session: &str, request: Request, reply: Reply, out: Effects) {
+    fn answer(&mut self, session: &str, request: PendingRequest, reply: Reply, out: Effects) {
         let Some(id) = request.id else {
             return self.apply(session, out.actions);
         };

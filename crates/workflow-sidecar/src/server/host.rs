@@ -7,7 +7,7 @@ use crate::definitions::Definitions;
 
 /// The host of the process.
 #[derive(Debug)]
-pub(super) struct Host {
+pub(super) struct ConnectedHost {
     pub(super) name: String,
     pub(super) abilities: Abilities,
     /// True if it runs commands (`host/exec`).
@@ -16,7 +16,7 @@ pub(super) struct Host {
     pub(super) seed: u64,
 }
 
-impl Host {
+impl ConnectedHost {
     /// The seed of a session, from which its task ids are made. The session without a name has that of the host.
     pub(super) fn seed_of(&self, session: &str) -> u64 {
         const PRIME: u64 = 0x0100_0000_01b3;

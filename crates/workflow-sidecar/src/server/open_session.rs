@@ -8,7 +8,7 @@ use workflow_core::Session;
 use workflow_core::types::Millis;
 use workflow_protocol::Context;
 
-use super::host::Host;
+use super::host::ConnectedHost;
 use crate::driver::{Driver, Reach, SessionDirectories};
 use crate::platform::Platform;
 use crate::store::Run;
@@ -37,7 +37,7 @@ impl OpenSession {
     pub(super) fn new(
         id: &str,
         number: u64,
-        host: &Host,
+        host: &ConnectedHost,
         platform: &Arc<dyn Platform>,
         is_virtual: bool,
     ) -> Self {

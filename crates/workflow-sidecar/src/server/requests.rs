@@ -1,4 +1,4 @@
-//! Requests of the host that an output of their session answers.
+//! PendingRequests of the host that an output of their session answers.
 
 use std::collections::HashMap;
 
@@ -11,17 +11,17 @@ pub(super) type HandlerResult<R> = Result<Option<R>, Error>;
 
 /// The requests that are not answered yet.
 #[derive(Debug, Default)]
-pub(super) struct Requests {
+pub(super) struct PendingRequests {
     /// The id of the call in progress; `None` for a notification.
     pub(super) current: Option<Id<'static>>,
     /// The number of requests so far.
     count: u64,
-    pending: HashMap<RequestId, Request>,
+    pending: HashMap<RequestId, PendingRequest>,
 }
 
 /// A request of the host.
 #[derive(Debug)]
-pub(super) struct Request {
+pub(super) struct PendingRequest {
     /// `None` for a notification, which gets no answer.
     pub(super) id: Option<Id<'static>>,
     pub(super) kind: RequestKind,
@@ -42,11 +42,11 @@ pub(super) enum RequestKind {
     },
 }
 
-impl Requests {
+impl PendingRequests {
     /// Makes the call in progress a request of a session.
-    pub(super) fn open(&mut self, kind: RequestKind) -> (RequestId, Request) {
+    pub(super) fn open(&mut self, kind: RequestKind) -> (RequestId, PendingRequest) {
         self.count += 1;
-        let request = Request {
+        let request = PendingRequest {
             id: self.current.take(),
             kind,
             _span: tracing::Span::current(),
@@ -55,12 +55,12 @@ impl Requests {
     }
 
     /// Keeps a request until it is answered.
-    pub(super) fn keep(&mut self, id: RequestId, request: Request) {
+    pub(super) fn keep(&mut self, id: RequestId, request: PendingRequest) {
         self.pending.insert(id, request);
     }
 
     /// Takes the request that is answered.
-    pub(super) fn take(&mut self, id: RequestId) -> Option<Request> {
+    pub(super) fn take(&mut self, id: RequestId) -> Option<PendingRequest> {
         self.pending.remove(&id)
     }
 

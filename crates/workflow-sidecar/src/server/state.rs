@@ -17,10 +17,10 @@ use workflow_protocol::{Context, Error, Kind, SessionBound};
 
 use super::clock::Clock;
 use super::config::ServerConfig;
-use super::host::{Host, not_initialized};
+use super::host::{ConnectedHost, not_initialized};
 use super::host_requests::HostRequest;
 use super::open_session::OpenSession;
-use super::requests::Requests;
+use super::requests::PendingRequests;
 use crate::present::indexed_run;
 use crate::rpc::{Outbox, OutgoingRequests};
 use crate::store::Run;
@@ -31,7 +31,7 @@ const MAX_SESSIONS: usize = 4096;
 /// The server.
 #[derive(Debug)]
 pub(super) struct Server {
-    pub(super) host: Option<Host>,
+    pub(super) host: Option<ConnectedHost>,
     pub(super) config: ServerConfig,
     /// The open sessions by their ids.
     pub(super) sessions: BTreeMap<String, Box<OpenSession>>,
@@ -40,7 +40,7 @@ pub(super) struct Server {
     pub(super) clock: Clock,
     /// The requests to the host that it has not answered yet.
     pub(super) asked: OutgoingRequests<HostRequest>,
-    pub(super) requests: Requests,
+    pub(super) requests: PendingRequests,
     pub(super) outbox: Outbox,
     /// The lines from the outbox that are recorded, if they have to be, and that were not taken yet.
     pub(super) unsent: Vec<u8>,
@@ -62,7 +62,7 @@ impl Server {
             opened: 0,
             clock: Clock::system(),
             asked: OutgoingRequests::default(),
-            requests: Requests::default(),
+            requests: PendingRequests::default(),
             outbox: Outbox::default(),
             unsent: Vec::new(),
             is_over: false,
@@ -260,7 +260,11 @@ pub(super) fn unknown_session(id: &str) -> Error {
 
 /// The directory of the project of a call, whose own context counts before that of its session. Without a project, because
 /// the user does not trust it, it is the user's own.
-fn project_of(host: &Host, context: &Context<'_>, session: Option<&OpenSession>) -> Arc<Path> {
+fn project_of(
+    host: &ConnectedHost,
+    context: &Context<'_>,
+    session: Option<&OpenSession>,
+) -> Arc<Path> {
     let directories = session.map(|open| &open.driver.directories);
     let is_trusted = directories.map(|directories| directories.is_trusted);
     if context.project_trusted.or(is_trusted) == Some(false) {

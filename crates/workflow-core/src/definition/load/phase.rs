@@ -58,11 +58,11 @@ fn read_instructions(
     body: Option<(&str, Span)>,
 ) -> Option<String> {
     let Some((text, span)) = body else {
-        return keys.get(&Phase::body);
+        return keys.get(&Phase::instructions_key);
     };
     if keys.has("instructions") {
         let message = "`instructions` in the frontmatter is not read";
-        let span = keys.key_of(&Phase::body);
+        let span = keys.key_of(&Phase::instructions_key);
         let finding = Finding::warning(Code::UnknownKey, span, message);
         keys.report(finding.help("write the instructions below the frontmatter"));
     }

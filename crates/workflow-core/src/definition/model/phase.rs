@@ -36,7 +36,7 @@ section! {
         pub emoji: String,
         /// What the agent is to do. In a file it is the text after the frontmatter, without white space around it.
         #[key("instructions": Template, template: Some(TemplateKind::Context), default: Required, example: r#""Write down the steps that show the bug.""#)]
-        const body;
+        const instructions_key;
         /// The instructions for the agent.
         pub instructions: String,
         /// `read-only` blocks every call that may change files, except what `writable` and `commands` open. A map has a blacklist or a whitelist of tools, and rules on single calls, which are read before the list. `workflow_step` is always allowed.

@@ -6,7 +6,7 @@ use crate::definition::Rule;
 
 /// The decision on a tool call.
 #[derive(Debug)]
-pub enum Decision<'r> {
+pub enum CallDecision<'r> {
     /// The call may run.
     Allow,
     /// A person decides.
@@ -15,7 +15,7 @@ pub enum Decision<'r> {
     Block(Denial<'r>),
 }
 
-impl Decision<'_> {
+impl CallDecision<'_> {
     pub(super) fn is_less_strict_than(&self, other: &Self) -> bool {
         matches!(
             (self, other),

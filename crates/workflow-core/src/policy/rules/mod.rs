@@ -34,7 +34,7 @@ use crate::policy::tool_list::{STEP_TOOL, VisibleTools};
 
 pub use call::Call;
 use compiled_rule::CompiledRule;
-pub use decision::{Decision, Denial};
+pub use decision::{CallDecision, Denial};
 pub(crate) use description::Description;
 pub use known::Known;
 pub use level_rules::{LevelRules, RuleSource};
@@ -119,19 +119,19 @@ impl Rules {
 
     /// Decides on a call. `workflow_step` is always allowed.
     #[must_use]
-    pub fn decide(&self, call: &Call<'_>) -> Decision<'_> {
-        let mut decision = Decision::Allow;
+    pub fn decide(&self, call: &Call<'_>) -> CallDecision<'_> {
+        let mut decision = CallDecision::Allow;
         if call.tool == STEP_TOOL {
             return decision;
         }
         if let Some(denial) = builtin_rule::denial(call) {
-            return Decision::Block(denial);
+            return CallDecision::Block(denial);
         }
         // Each level decides once: patterns are compared a limited number of times for a call.
         let mut denying = Vec::new();
         for level in &self.levels {
             let found = level.decide(call);
-            let (Decision::Ask(denial) | Decision::Block(denial)) = &found else {
+            let (CallDecision::Ask(denial) | CallDecision::Block(denial)) = &found else {
                 continue;
             };
             let is_by_list = denial.rule.is_none();
@@ -146,14 +146,14 @@ impl Rules {
         }
         let is_in_force = self.in_run || !self.levels.is_empty();
         match &mut decision {
-            Decision::Ask(denial) | Decision::Block(denial) => {
+            CallDecision::Ask(denial) | CallDecision::Block(denial) => {
                 denial.denied_by = denying;
                 decision
             }
-            Decision::Allow if is_in_force => {
-                protected_files::denial(call).map_or(Decision::Allow, Decision::Ask)
+            CallDecision::Allow if is_in_force => {
+                protected_files::denial(call).map_or(CallDecision::Allow, CallDecision::Ask)
             }
-            Decision::Allow => Decision::Allow,
+            CallDecision::Allow => CallDecision::Allow,
         }
     }
 }
@@ -179,7 +179,7 @@ impl CompiledLevel {
         self.unknown.map_or(action, |outer| outer.max(action))
     }
 
-    fn decide(&self, call: &Call<'_>) -> Decision<'_> {
+    fn decide(&self, call: &Call<'_>) -> CallDecision<'_> {
         for found in &self.rules {
             let unknown = || Some(self.on_unknown(found.rule.unknown));
             let action = match found.matches(call) {
@@ -196,18 +196,18 @@ impl CompiledLevel {
                 ..Denial::new(&self.name, Some(&found.rule))
             };
             return match action {
-                RuleAction::Allow => Decision::Allow,
-                RuleAction::Ask => Decision::Ask(denial()),
-                RuleAction::Block => Decision::Block(denial()),
+                RuleAction::Allow => CallDecision::Allow,
+                RuleAction::Ask => CallDecision::Ask(denial()),
+                RuleAction::Block => CallDecision::Block(denial()),
             };
         }
         match &self.list {
-            Some(list) if list.blocks(call.tool) => Decision::Block(Denial {
+            Some(list) if list.blocks(call.tool) => CallDecision::Block(Denial {
                 in_workflow: self.in_workflow,
                 allowed: (&*self.allowed).into(),
                 ..Denial::new(&self.name, None)
             }),
-            Some(_) | None => Decision::Allow,
+            Some(_) | None => CallDecision::Allow,
         }
     }
 

@@ -4,7 +4,7 @@ use super::command::Control;
 use crate::condition::RunCondition;
 use crate::definition::Bound;
 use crate::diagnostic::{Code, visible};
-use crate::session::phase_rules::needed_to_leave;
+use crate::session::phase_texts::needed_to_leave;
 use crate::session::run::ActiveRun;
 use crate::text;
 use crate::types::Millis;

@@ -11,7 +11,7 @@ use workflow_protocol::{
 };
 
 use super::super::clock::Clock;
-use super::super::host::Host;
+use super::super::host::ConnectedHost;
 use super::super::manifest::manifest;
 use super::super::state::Server;
 use super::{Handler, HandlerResult};
@@ -48,7 +48,7 @@ impl Handler<Initialize> for Server {
             version = &*params.host.version,
             "a host"
         );
-        self.host = Some(Host {
+        self.host = Some(ConnectedHost {
             name: params.host.name.to_string(),
             abilities: Abilities {
                 dialogs: params.capabilities.dialogs,
