@@ -37,7 +37,7 @@ pub struct ResolvedPhase {
     pub breadcrumb: Vec<Breadcrumb>,
     /// The key of the workflow that contains the phase.
     pub(crate) workflow_key: String,
-    /// The phase. The context has its instructions with their variables resolved (B05).
+    /// The phase; its instructions with their variables resolved (B05).
     pub phase: Phase,
     /// The position in the innermost scope, from 1, and the number of its entries.
     pub progress: (usize, usize),
@@ -225,6 +225,7 @@ impl ResolvedPhase {
             auto_continue: ContinuePolicy::of(auto_continue),
             checkpoint: phase.checkpoint.or(of_scopes).or(settings.checkpoint),
             phase: Phase {
+                instructions: context.instructions().to_owned(),
                 approve: phase.approve.as_ref().map(|approve| Approval {
                     ask: resolve_ask(approve, values),
                     ..approve.clone()

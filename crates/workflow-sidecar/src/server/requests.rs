@@ -1,4 +1,4 @@
-//! PendingRequests of the host that an output of their session answers.
+//! Requests of the host that an output of their session answers.
 
 use std::collections::HashMap;
 
