@@ -110,15 +110,35 @@ enum Content {
     Hidden,
 }
 
-/// Returns true if all characters are shown as they are. Nearly all texts are plain ASCII, which is found as a whole.
+/// Returns true if all characters are shown as they are.
 fn is_plain(text: &str) -> bool {
-    if text.is_ascii() {
-        // JSON has no other control character but as an escape.
-        return memchr(0x7f, text.as_bytes()).is_none();
+    let mut rest = text;
+    loop {
+        rest = &rest[length_of_ascii(rest.as_bytes())..];
+        let Some(c) = rest.chars().next() else {
+            return true;
+        };
+        // Joiners depend on their neighbours.
+        if is_hidden(c) || matches!(c, '\u{200c}' | '\u{200d}') {
+            return false;
+        }
+        rest = &rest[c.len_utf8()..];
     }
-    // Joiners depend on their neighbours.
-    let is_shown = |c| !is_hidden(c) && !matches!(c, '\u{200c}' | '\u{200d}');
-    text.chars().all(is_shown)
+}
+
+/// Returns the number of bytes before the first one that is not plain ASCII. JSON has no control characters but DEL, else they
+/// are escapes. Nearly all of a message is plain, so it is searched in parts, each of them as a whole.
+fn length_of_ascii(bytes: &[u8]) -> usize {
+    let is_special = |byte: u8| byte >= 0x7f;
+    let (parts, _) = bytes.as_chunks::<32>();
+    let is_plain = |part: &&[u8; 32]| {
+        !part
+            .iter()
+            .fold(false, |found, byte| found | is_special(*byte))
+    };
+    let start = 32 * parts.iter().take_while(is_plain).count();
+    let rest = bytes[start..].iter();
+    start + rest.take_while(|byte| !is_special(**byte)).count()
 }
 
 /// Returns the offset behind the string that starts here, and what is in it.
