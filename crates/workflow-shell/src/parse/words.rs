@@ -230,5 +230,9 @@ impl Parser<'_> {
 
 /// Returns whether a character may be special in a word or in quotes.
 fn stops_text(byte: u8) -> bool {
-    is_meta(byte) || b"\\'\"$`}]=!?*+@".contains(&byte)
+    let is_special = matches!(
+        byte,
+        b'\\' | b'\'' | b'"' | b'$' | b'`' | b'}' | b']' | b'=' | b'!' | b'?' | b'*' | b'+' | b'@'
+    );
+    is_special || is_meta(byte)
 }
