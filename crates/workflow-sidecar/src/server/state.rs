@@ -161,7 +161,6 @@ impl Server {
                 is_virtual,
             ))
         });
-        let file = open.driver.directories.session_file.clone();
         open.adopt_context(context);
         let span = open.span(id);
         let _entered = span.enter();
@@ -170,10 +169,8 @@ impl Server {
         // than a session without a run and its guards.
         let restore = |session: &mut Session| session.handle_session(entries, &loaded);
         let ((), mut out) = open.driver.handle(self.clock.now(), restore);
-        // The note of a run has the file of its session.
-        if file != open.driver.directories.session_file {
-            open.noted = None;
-        }
+        // It may be in another file, or another session may have had the run meanwhile.
+        open.noted = None;
         self.sessions.insert(id.to_owned(), open);
         self.deliver(id, &mut out);
         self.note_runs(id, Vec::new(), Session::view);

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::line::{YamlLine, likely};
-use crate::diagnostic::Finding;
+use crate::diagnostic::{Finding, visible};
 
 /// The longest text that the help repeats, in characters.
 const MAX_SHOWN_LENGTH: usize = 100;
@@ -84,7 +84,10 @@ fn find(
     let help = format!(
         "without quotes, YAML reads `{variable}` as a map: put the text in quotes, `{key}{whole}`"
     );
-    Some(likely(help, Some(first.part(start, start + text.len()))))
+    Some(likely(
+        visible(&help),
+        Some(first.part(start, start + text.len())),
+    ))
 }
 
 /// The text in the quotes that need the fewest escapes; a long one is cut.
