@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use super::event::EventName;
-use super::host::HookHost;
 
 /// The exit code that blocks, in the hosts that know one.
 pub(super) const BLOCKED: u8 = 2;
@@ -116,16 +115,9 @@ pub(super) struct AnswerForm {
 
 pub(super) const OUTPUT_EVENT: &str = "hookSpecificOutput/hookEventName";
 
-impl HookHost {
-    /// Prints an answer to an event.
-    pub(super) fn print(&self, event: EventName, answer: &HookAnswer) -> Printed {
-        self.answer.print(event, event.of(self.events), answer)
-    }
-}
-
 impl AnswerForm {
     /// Prints an answer to an event, which has this name at the host.
-    fn print(&self, event: EventName, name: &str, answer: &HookAnswer) -> Printed {
+    pub(super) fn print(&self, event: EventName, name: &str, answer: &HookAnswer) -> Printed {
         let mut printed = json!({});
         let mut add = |members: Members, content: Value| {
             // An event that could not be read has no name.

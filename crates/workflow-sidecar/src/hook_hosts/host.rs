@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::answer::AnswerForm;
+use super::answer::{AnswerForm, HookAnswer, Printed};
 use super::event::EventName;
 use crate::files::home_dir;
 use crate::install::Directories;
@@ -44,6 +44,11 @@ pub(crate) struct HookHost {
 }
 
 impl HookHost {
+    /// Prints an answer to an event.
+    pub(super) fn print(&self, event: EventName, answer: &HookAnswer) -> Printed {
+        self.answer.print(event, event.of(self.events), answer)
+    }
+
     /// The files of a project and of the user that say which hooks the host runs: without its hooks it has no rules.
     pub(super) fn files_about_hooks(&self, project: &Path) -> Vec<PathBuf> {
         let of_project = self.hook_files.iter().map(|file| project.join(file));

@@ -23,6 +23,15 @@ pub(crate) trait Declared: 'static {
     fn value_of(&self, key: &str) -> Option<Value>;
 }
 
+impl MapReader<'_, '_, '_> {
+    /// Reads the keys that are fields of a map; the others are as in a file without them.
+    pub(crate) fn read<T: Declared + std::default::Default>(&mut self) -> T {
+        let mut map = T::default();
+        map.read_keys(self);
+        map
+    }
+}
+
 /// A map that is read as a whole.
 pub(crate) trait FromMap: Declared + Sized {
     /// `None` is a map without which there is nothing to use; it was reported.

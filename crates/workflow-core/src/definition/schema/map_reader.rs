@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use super::declaration::Declared;
 use super::key::{Default, Key, NoValue, Written};
 use super::names::listed;
 use super::reader::Reader;
@@ -116,13 +115,6 @@ impl<'r, 'a, 'm> MapReader<'r, 'a, 'm> {
             self.is_complete &= !key.is_required();
         }
         value
-    }
-
-    /// Reads the keys that are fields of a map; the others are as in a file without them.
-    pub(crate) fn read<T: Declared + std::default::Default>(&mut self) -> T {
-        let mut map = T::default();
-        map.read_keys(self);
-        map
     }
 
     /// What is written at a key, for a value that depends on other keys.
