@@ -90,20 +90,19 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     }
     let agent_dir = arguments.user.directory();
     let checked = |edits: &Edits| check(&arguments.paths, &agent_dir, &arguments.host, edits);
-    let report = if arguments.fix {
-        let corrected = correct(&std::env::current_dir()?, checked)?;
+    let mut corrected = None;
+    if arguments.fix {
+        let fixed = correct(&std::env::current_dir()?, checked)?;
         if !arguments.dry_run {
-            corrected.write()?;
+            fixed.write()?;
         }
-        corrected.print_changes(arguments.dry_run);
-        if arguments.dry_run {
-            // The files are as they were.
-            checked(&Edits::new())?
-        } else {
-            corrected.report
-        }
-    } else {
-        checked(&Edits::new())?
+        fixed.print_changes(arguments.dry_run);
+        corrected = (!arguments.dry_run).then_some(fixed.report);
+    }
+    let report = match corrected {
+        Some(report) => report,
+        // The files are as they were.
+        None => checked(&Edits::new())?,
     };
     report.name_passed_over();
     match arguments.format {

@@ -126,19 +126,15 @@ fn is_plain(text: &str) -> bool {
     }
 }
 
-/// Returns the number of bytes before the first one that is not plain ASCII. JSON has no control characters but DEL, else they
-/// are escapes. Nearly all of a message is plain, so it is searched in parts, each of them as a whole.
+/// Returns the number of bytes before the first one that is not visible ASCII. The only control character that JSON has
+/// without an escape is DEL. Nearly all of a message is visible ASCII, so 32 bytes are compared at once.
 fn length_of_ascii(bytes: &[u8]) -> usize {
-    let is_special = |byte: u8| byte >= 0x7f;
+    const DEL: u8 = 0x7f;
     let (parts, _) = bytes.as_chunks::<32>();
-    let is_plain = |part: &&[u8; 32]| {
-        !part
-            .iter()
-            .fold(false, |found, byte| found | is_special(*byte))
-    };
+    let is_plain = |part: &&[u8; 32]| part.iter().copied().fold(0, u8::max) < DEL;
     let start = 32 * parts.iter().take_while(is_plain).count();
     let rest = bytes[start..].iter();
-    start + rest.take_while(|byte| !is_special(**byte)).count()
+    start + rest.take_while(|byte| **byte < DEL).count()
 }
 
 /// Returns the offset behind the string that starts here, and what is in it.

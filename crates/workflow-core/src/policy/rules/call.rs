@@ -126,17 +126,20 @@ impl<'a> Call<'a> {
 
     /// Returns the arguments as they are written; `None` if they were not sent or are not a valid map.
     pub(super) fn written_fields(&self) -> Option<&Map<String, Value>> {
-        self.written_fields.get_or_init(|| self.read()).as_ref()
+        self.written_fields
+            .get_or_init(|| self.parsed_input())
+            .as_ref()
     }
 
-    fn read(&self) -> Option<Map<String, Value>> {
+    /// Parses the arguments.
+    fn parsed_input(&self) -> Option<Map<String, Value>> {
         serde_json::from_str(self.input?.get()).ok()
     }
 
     /// Returns the arguments, with those parsed that are a text of JSON.
     pub(super) fn fields(&self) -> Option<&Map<String, Value>> {
         let read = || {
-            let mut fields = self.read()?;
+            let mut fields = self.parsed_input()?;
             shell_lines::parse_nested(&mut fields);
             Some(fields)
         };
