@@ -53,6 +53,7 @@ fn fits(entry: &Entry) -> bool {
         rules: std::slice::from_ref(&rule),
         read_only: None,
         unknown: None,
+        on_repeat: None,
     }]);
     let input = json!({"command": entry.line});
     let input = serde_json::value::to_raw_value(&input).expect("a value is JSON");

@@ -10,8 +10,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::definition::{
-    Budget, CancelBy, Catalog, Change, Gate, Key, Loaded, OnRepeat, Phase, PhaseEntry, Section,
-    Workflow,
+    Budget, CancelBy, Catalog, Change, Gate, Key, Loaded, Phase, PhaseEntry, Section, Workflow,
 };
 use crate::diagnostic::shown;
 
@@ -241,9 +240,6 @@ fn hold_in_workflow(workflow: &mut Workflow, before: &Workflow) {
     hold_budget(&mut workflow.budget, before.budget);
     if before.cancel == Some(CancelBy::User) {
         workflow.cancel = before.cancel;
-    }
-    if before.on_repeat == Some(OnRepeat::Block) {
-        workflow.on_repeat = before.on_repeat;
     }
     for (entry, before) in workflow.phases.iter_mut().zip(&before.phases) {
         if let (PhaseEntry::Phase(phase), PhaseEntry::Phase(before)) = (entry, before) {

@@ -12,7 +12,7 @@ use crate::diagnostic::{shown, visible};
 use crate::effect::{BlockKind, Denied, Effects, Question, Reply, ToolDecision};
 use crate::event::Answer;
 use crate::policy::results::Results;
-use crate::policy::rules::{Call, CallDecision, Denial, Rules, block_notice, cause, reason};
+use crate::policy::rules::{Call, CallDecision, Rules, block_notice, cause, reason};
 use crate::text;
 use crate::types::RequestId;
 
@@ -33,8 +33,6 @@ pub(crate) struct CallGuard {
     rules: Rules,
     /// The rules of the settings on results, for the time without a run.
     results: Results,
-    /// The reaction of the settings to repeated denials, for the time without a run.
-    on_repeat: Option<OnRepeat>,
     /// The last denied call.
     pub(super) repeated: Option<RepeatedDenial>,
     /// Calls that rules denied or referred to a person.
@@ -74,7 +72,6 @@ impl CallGuard {
         let Settings { user, project, .. } = settings;
         self.rules = Rules::new(settings_levels(settings.guards()));
         self.results = Results::new(user.results.iter().chain(&project.results));
-        self.on_repeat = settings.on_repeat;
     }
 
     /// Returns true if the settings have rules on tools, which apply without a run as well.
@@ -130,8 +127,12 @@ impl CallGuard {
         let next = if needs_consent {
             consent(levels, times, cannot_ask)
         } else {
-            let on_repeat = self.on_repeat(&denial, phase);
-            exception(levels, times, on_repeat, cannot_ask.is_none())
+            exception(
+                levels,
+                times,
+                rules.on_repeat(&denial),
+                cannot_ask.is_none(),
+            )
         };
         // An open question is not a denial: the same call may wait several times at once.
         if next.is_err() || !needs_consent {
@@ -159,13 +160,6 @@ impl CallGuard {
                 Verdict::Decided(ToolDecision::block(BlockKind::Policy, reason))
             }
         }
-    }
-
-    /// The reaction to a repeated denial: the strictest of the rule and of the levels.
-    fn on_repeat(&self, denial: &Denial<'_>, phase: Option<&ResolvedPhase>) -> OnRepeat {
-        let of_rule = denial.rule.and_then(|rule| rule.on_repeat);
-        let of_levels = phase.map_or(self.on_repeat, |phase| Some(phase.on_repeat));
-        of_rule.max(of_levels).unwrap_or(OnRepeat::Ask)
     }
 
     /// Returns how often in a row a call was denied.

@@ -11,8 +11,8 @@ use super::context::PhaseContext;
 use super::phase_line;
 use super::phase_texts::{self, Wording};
 use crate::definition::{
-    Approval, Catalog, Checkpoint, ContextMode, Guards, OnRepeat, Phase, ResultRule, Settings,
-    Tier, ToolAccess, Workflow,
+    Approval, Catalog, Checkpoint, ContextMode, Guards, Phase, ResultRule, Settings, Tier,
+    ToolAccess, Workflow,
 };
 use crate::effect::HostHints;
 use crate::policy::results::Results;
@@ -49,8 +49,6 @@ pub struct ResolvedPhase {
     pub(crate) rules: Rules,
     /// The rules on results of all levels.
     pub(crate) results: Results,
-    /// The reaction to a call that is denied again and again.
-    pub(crate) on_repeat: OnRepeat,
     /// The template of the reason for a call that a list blocks.
     block_reason: String,
     /// The line that follows it.
@@ -196,9 +194,6 @@ impl ResolvedPhase {
         let rules = Rules::new(levels.iter().cloned()).of_run();
         let allowed = description.text().filter(|_| wording.describes_rules);
         let block_reason = root.templates.block_reason_template.as_deref();
-        let on_repeat = position.levels.iter();
-        let on_repeat = on_repeat.filter_map(|level| level.workflow.on_repeat);
-        let on_repeat = on_repeat.chain(settings.on_repeat).max();
         // The phase comes first, then the scopes from the innermost to the root, then the settings.
         let scopes = || position.scopes().rev().map(|level| level.workflow);
         let auto_continue = std::iter::once(&phase.auto_continue)
@@ -214,7 +209,6 @@ impl ResolvedPhase {
             status: status(position, catalog),
             rules,
             results: results(position, settings.guards(), held),
-            on_repeat: on_repeat.unwrap_or(OnRepeat::Ask),
             block_reason: block_reason.unwrap_or(text::BLOCK_REASON).to_owned(),
             block_reason_end: block_reason_end(root, allowed.as_deref()),
             allowed,
@@ -316,6 +310,7 @@ pub(crate) fn settings_levels([user, project]: [&Guards; 2]) -> [LevelRules<'_>;
         rules: &guards.rules,
         read_only: None,
         unknown: guards.unknown,
+        on_repeat: guards.on_repeat,
     })
 }
 
@@ -341,6 +336,7 @@ pub(crate) fn levels<'a>(
             rules: &workflow.rules,
             read_only,
             unknown: workflow.unknown,
+            on_repeat: workflow.on_repeat,
         }
     });
     let read_only = own.read_only_in(phase).map(|source| {
@@ -355,6 +351,7 @@ pub(crate) fn levels<'a>(
         rules: &phase.rules,
         read_only,
         unknown: phase.unknown,
+        on_repeat: None,
     };
     let inner: Vec<_> = workflows.chain([phase]).collect();
     settings_levels(guards).into_iter().chain(inner)

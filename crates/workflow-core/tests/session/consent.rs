@@ -372,7 +372,7 @@ fn the_question_about_a_repeated_call_preselects_no_and_can_be_switched_off() {
     let mut work = two_phases(&rule("block", "write"));
     work.on_repeat = Some(OnRepeat::Block);
     let mut of_settings = World::new(vec![two_phases(&rule("block", "write"))]);
-    of_settings.settings.on_repeat = Some(OnRepeat::Block);
+    of_settings.settings.user.on_repeat = Some(OnRepeat::Block);
     of_settings.command("w the task");
     let of_rule = Rule {
         on_repeat: Some(OnRepeat::Block),

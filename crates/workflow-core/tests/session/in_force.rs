@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use workflow_core::definition::{
-    Approval, Budget, Check, FileCheck, Gate, Guards, Phase, PhaseEntry, Rule, RuleAction,
-    Settings, ToolAccess, Workflow,
+    Approval, Budget, Check, FileCheck, Gate, Guards, OnRepeat, Phase, PhaseEntry, Rule,
+    RuleAction, Settings, ToolAccess, Workflow,
 };
 use workflow_core::session::{Abilities, Control};
 
@@ -439,6 +439,27 @@ fn settings_in_force_apply_during_a_run_until_the_user_agrees() {
 }
 
 /// A loop that only the settings limit.
+#[test]
+fn a_repeated_call_that_settings_blocked_stays_blocked_until_the_user_agrees() {
+    let mut world = World::new(vec![workflow("w", &["a", "b"])]);
+    world.settings = settings(vec![blocks_env()]);
+    world.settings.user.on_repeat = Some(OnRepeat::Block);
+    world.command("w the task");
+    world.settings.user.on_repeat = None;
+    let lines = world.reload();
+    assert!(line(&lines, "WF106").contains("`onRepeat` of the user's settings"));
+    let three_times = |world: &mut World| {
+        let env = json!({"path": ".env"});
+        world.call("write", &env);
+        world.call("write", &env);
+        world.call("write", &env)
+    };
+    let lines = three_times(&mut world);
+    assert!(line(&lines, "block").contains("refused 3 times"));
+    world.answer(true);
+    line(&three_times(&mut world), "ask ");
+}
+
 fn with_loop(most: u32) -> World {
     let mut work = with_review();
     edit(&mut work, "build", |build| build.max_visits = None);

@@ -30,6 +30,7 @@ fn is_allowed(
         rules,
         read_only: None,
         unknown: None,
+        on_repeat: None,
     }]);
     let input = serde_json::value::to_raw_value(input).expect("a value is JSON");
     let call = Call::new(tool, Some(&input), paths);
@@ -241,6 +242,7 @@ fn a_denial_names_the_part_that_may_be_the_protected_file() {
             rules: std::slice::from_ref(&rule),
             read_only: None,
             unknown: None,
+            on_repeat: None,
         }]);
         let input = serde_json::value::to_raw_value(input).expect("a value is JSON");
         match rules.decide(&Call::new("bash", Some(&input), &*PLAIN_PATHS)) {

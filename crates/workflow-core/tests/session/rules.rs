@@ -174,6 +174,7 @@ fn an_at_sign_is_part_of_a_path_in_the_shell_and_a_prefix_in_a_tool() {
             rules: std::slice::from_ref(&allow),
             read_only: None,
             unknown: None,
+            on_repeat: None,
         };
         let rules = Rules::new([level]);
         let call = Call::new(tool, Some(&input), &WithoutAt);
@@ -419,6 +420,7 @@ fn strictness(levels: &[Level], call: &Call<'_>) -> u8 {
         rules,
         read_only: None,
         unknown: None,
+        on_repeat: None,
     });
     match Rules::new(levels).decide(call) {
         CallDecision::Allow => 0,

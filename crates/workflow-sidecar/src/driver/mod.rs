@@ -71,7 +71,7 @@ pub(crate) enum Reach {
 }
 
 /// The directories of a session.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SessionDirectories {
     pub(crate) agent_dir: Arc<Path>,
     pub(crate) cwd: Arc<Path>,

@@ -294,6 +294,7 @@ mod tests {
                 rules: std::slice::from_ref(&rule),
                 read_only: None,
                 unknown: None,
+                on_repeat: None,
             }]);
             let input = serde_json::json!({ "path": path });
             let input = serde_json::value::to_raw_value(&input).unwrap();

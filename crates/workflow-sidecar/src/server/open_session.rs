@@ -25,8 +25,8 @@ pub(super) struct OpenSession {
     guarded_reported: bool,
     /// The time at which the session has something to do.
     pub(super) deadline: Option<Millis>,
-    /// The run as the index of all runs was told last.
-    pub(super) noted: Option<Run>,
+    /// The run as the index of all runs was told last, and where it was.
+    pub(super) noted: Option<(SessionDirectories, Run)>,
     /// The phase and its times, if measurements are exported.
     pub(super) clock: Option<PhaseClock>,
     /// The life of the session in the log.

@@ -21,6 +21,7 @@ use super::host::{ConnectedHost, not_initialized};
 use super::host_requests::HostRequest;
 use super::open_session::OpenSession;
 use super::requests::PendingRequests;
+use crate::driver::SessionDirectories;
 use crate::present::indexed_run;
 use crate::rpc::{Outbox, OutgoingRequests};
 use crate::store::Run;
@@ -142,8 +143,10 @@ impl Server {
                 format!("{MAX_SESSIONS} sessions are open: end some with hook/session_shutdown");
             return Err(Error::new(Kind::TooManySessions, message));
         }
-        // What waits in the session as it was waits no longer.
-        self.note_runs(id, Vec::new(), Session::closed_view);
+        let left = self.sessions.get(id).and_then(|open| {
+            let run = open.driver.session.closed_view().as_ref().map(indexed_run);
+            Some((open.driver.directories.clone(), run?))
+        });
         let loaded = self.definitions(id, context)?;
         let host = self.host.as_ref().ok_or_else(not_initialized)?;
         if is_new {
@@ -169,9 +172,17 @@ impl Server {
         // than a session without a run and its guards.
         let restore = |session: &mut Session| session.handle_session(entries, &loaded);
         let ((), mut out) = open.driver.handle(self.clock.now(), restore);
-        // It may be in another file, or another session may have had the run meanwhile.
-        open.noted = None;
+        // What waited in a run that the session no longer has waits no longer.
+        let run = open
+            .driver
+            .session
+            .view()
+            .map(|view| view.state.task_id.clone());
+        let left = left.filter(|(_, left)| run.as_ref() != Some(&left.task_id));
         self.sessions.insert(id.to_owned(), open);
+        if let Some(left) = left {
+            self.note_run(id, left);
+        }
         self.deliver(id, &mut out);
         self.note_runs(id, Vec::new(), Session::view);
         Ok(out)
@@ -226,27 +237,43 @@ impl Server {
         due.min()
     }
 
-    /// Has the runs of a session noted in the index of all runs, unless it has them: those that ended, and the one that
-    /// there is. A run with a virtual clock is not real.
+    /// Has the runs of a session noted in the index of all runs: those that ended, and the one that there is.
     pub(super) fn note_runs(
         &mut self,
         id: &str,
         mut runs: Vec<Run>,
         view: impl FnOnce(&Session) -> Option<View<'_>>,
     ) {
+        let Some(open) = self.sessions.get(id) else {
+            return;
+        };
+        runs.extend(view(&open.driver.session).as_ref().map(indexed_run));
+        let directories = open.driver.directories.clone();
+        for run in runs {
+            self.note_run(id, (directories.clone(), run));
+        }
+    }
+
+    /// Has a run noted, unless it is what was noted last for its session. A run with a virtual clock is not real.
+    fn note_run(&mut self, id: &str, note: (SessionDirectories, Run)) {
         let (Some(host), Some(open)) = (&self.host, self.sessions.get_mut(id)) else {
             return;
         };
-        if self.clock.is_virtual() {
+        if self.clock.is_virtual() || open.noted.as_ref() == Some(&note) {
             return;
         }
-        runs.extend(view(&open.driver.session).as_ref().map(indexed_run));
-        let project = open.driver.directories.project();
-        for run in runs {
-            if open.noted.as_ref() != Some(&run) {
-                open.noted = Some(run.clone());
-                self.config.platform.note_run(&project, &host.name, run);
-            }
+        let (directories, run) = &note;
+        let project = directories.project();
+        self.config
+            .platform
+            .note_run(&project, &host.name, run.clone());
+        // Another session that had the run has it noted anew when it has it again.
+        for other in self.sessions.values_mut() {
+            let is_it = |(_, noted): &(_, Run)| noted.task_id == run.task_id;
+            other.noted.take_if(|noted| is_it(noted));
+        }
+        if let Some(open) = self.sessions.get_mut(id) {
+            open.noted = Some(note);
         }
     }
 }

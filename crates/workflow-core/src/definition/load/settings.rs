@@ -77,6 +77,7 @@ fn read_guards(keys: &mut MapReader<'_, '_, '_>, sets: &mut RuleSets) -> Guards 
             guards.fail_closed(keys.reader, span);
         }
     }
+    guards.on_repeat = keys.get(&TierSettings::on_repeat);
     guards.unknown = keys.get(&TierSettings::unknown);
     if keys.is_unreadable(&TierSettings::unknown) {
         guards.unknown = Some(RuleAction::Block);
@@ -136,7 +137,6 @@ pub(super) fn merged([outer, inner]: &[TierSettings; 2]) -> Settings {
         user: outer.guards.clone(),
         project: inner.guards.clone(),
         checkpoint: inner.checkpoint.or(outer.checkpoint),
-        on_repeat: inner.on_repeat.max(outer.on_repeat),
         question_timeout: inner.question_timeout.or(outer.question_timeout),
         triggers: [&*outer.triggers, &*inner.triggers].concat(),
     }

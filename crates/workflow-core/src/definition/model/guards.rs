@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::result_rule::ResultRule;
-use super::rules::{Rule, RuleAction};
+use super::rules::{OnRepeat, Rule, RuleAction};
 
 /// The guards of a settings file. They apply in every phase, and outside of phases.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -18,6 +18,9 @@ pub struct Guards {
     /// The decision on unknown shell commands, if given; inner levels can only be stricter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<RuleAction>,
+    /// The reaction to a call that is denied again and again, if given; inner levels can only be stricter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_repeat: Option<OnRepeat>,
     /// The status of the file they come from.
     #[serde(rename = "reading", skip_serializing_if = "SettingsStatus::is_loaded")]
     pub status: SettingsStatus,

@@ -41,7 +41,7 @@ section! {
         pub checkpoint: Option<Checkpoint>,
         /// As in a rule.
         #[key(Rule: OneOf<OnRepeat>)]
-        pub on_repeat: Option<OnRepeat>,
+        const on_repeat;
         #[key(Workflow: NamedRules, example: r#"{"no-publish": [{"block": "bash", "command": ["npm publish *", "cargo publish *"]}]}"#)]
         const rulesets;
         /// Seconds that the user has for the answer in a dialog. Without an answer nothing is allowed. 0: no limit.
@@ -156,9 +156,6 @@ pub struct Settings {
     /// The checkpoint of each turn, where no workflow has another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Checkpoint>,
-    /// The reaction to a call that is denied again and again. The stricter one of both files.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub on_repeat: Option<OnRepeat>,
     /// Seconds that a person has to answer a question; 0 is without end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question_timeout: Option<u32>,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::read_only::ReadOnly;
-use crate::definition::{Rule, RuleAction, Tier, ToolAccess};
+use crate::definition::{OnRepeat, Rule, RuleAction, Tier, ToolAccess};
 use crate::run::meaning;
 
 /// The rules of one level.
@@ -21,6 +21,8 @@ pub struct LevelRules<'a> {
     pub read_only: Option<ReadOnly<'a>>,
     /// The decision on unknown shell commands, if given.
     pub unknown: Option<RuleAction>,
+    /// The reaction to a call that is denied again and again, if given.
+    pub on_repeat: Option<OnRepeat>,
 }
 
 impl LevelRules<'_> {
@@ -30,7 +32,8 @@ impl LevelRules<'_> {
             let open = level.read_only.clone();
             open.map(|open| (open.writable, open.run))
         };
-        let guards = |level: &Self| meaning(&(level.tools, level.rules, level.unknown));
+        let guards =
+            |level: &Self| meaning(&(level.tools, level.rules, level.unknown, level.on_repeat));
         self.source == other.source && opens(self) == opens(other) && guards(self) == guards(other)
     }
 }

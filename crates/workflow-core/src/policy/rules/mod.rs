@@ -29,7 +29,7 @@ mod shell_lines;
 
 use std::sync::Arc;
 
-use crate::definition::{RuleAction, ToolAccess};
+use crate::definition::{OnRepeat, RuleAction, ToolAccess};
 use crate::policy::tool_list::{STEP_TOOL, VisibleTools};
 
 pub use call::Call;
@@ -48,6 +48,8 @@ pub(crate) use reason::{block_notice, cause, describe_rule, reason};
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     levels: Vec<CompiledLevel>,
+    /// The reaction of the strictest level to a call that is denied again and again.
+    on_repeat: Option<OnRepeat>,
     /// True if the rules are those of a run.
     in_run: bool,
 }
@@ -70,19 +72,21 @@ impl Rules {
     /// Compiles the rules of the levels, outer first.
     #[must_use]
     pub fn new<'a>(levels: impl IntoIterator<Item = LevelRules<'a>>) -> Self {
-        let mut unknown = None;
+        let (mut unknown, mut on_repeat) = (None, None);
         let levels = levels.into_iter().map(|level| {
             // A greater one is stricter, and none is the least.
             unknown = unknown.max(level.unknown);
+            on_repeat = on_repeat.max(level.on_repeat);
             (level, unknown)
         });
         let levels = levels.filter(|(level, _)| {
             level.tools.is_some() || !level.rules.is_empty() || level.read_only.is_some()
         });
+        let levels = levels.map(|(level, unknown)| CompiledLevel::new(&level, unknown));
+        let levels = levels.collect();
         Self {
-            levels: levels
-                .map(|(level, unknown)| CompiledLevel::new(&level, unknown))
-                .collect(),
+            levels,
+            on_repeat,
             in_run: false,
         }
     }
@@ -106,6 +110,12 @@ impl Rules {
     #[must_use]
     pub fn depend_on_input(&self) -> bool {
         self.levels.iter().any(|level| !level.rules.is_empty())
+    }
+
+    /// The reaction to a repeated denial: the strictest of the rule and of the levels.
+    pub(crate) fn on_repeat(&self, denial: &Denial<'_>) -> OnRepeat {
+        let of_rule = denial.rule.and_then(|rule| rule.on_repeat);
+        of_rule.max(self.on_repeat).unwrap_or(OnRepeat::Ask)
     }
 
     /// The tools that the lists of all levels leave.

@@ -35,6 +35,7 @@ fn level<'a>(tools: Option<&'a ToolAccess>, rules: &'a [Rule]) -> LevelRules<'a>
         rules,
         read_only: None,
         unknown: None,
+        on_repeat: None,
     }
 }
 
