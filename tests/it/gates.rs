@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use workflow_core::definition::{Check, ExpectedExit, FileCheck, Gate, OutputStream, RunCheck};
 use workflow_sidecar::gates::{
-    Baseline, CheckError, GateEvent, Job, Report, Running, Verdict, start, this_binary,
+    Baseline, CheckError, CheckVerdict, GateEvent, Job, Report, Running, start, this_binary,
 };
 
 /// The longest wait for anything.
@@ -130,8 +130,8 @@ fn checks_run_in_their_order_up_to_the_first_that_does_not_pass() {
         run(&["echo", "three"], false),
     ];
     let (progress, reports) = Gates::start(gates).finish();
-    let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
-    assert_eq!(verdicts, [Verdict::Passed, Verdict::Failed]);
+    let verdicts: Vec<CheckVerdict> = reports.iter().map(|report| report.verdict).collect();
+    assert_eq!(verdicts, [CheckVerdict::Passed, CheckVerdict::Failed]);
     assert_eq!((reports[1].exit, &*reports[1].tail), (Some(3), "two"));
     let begun = [
         "Checking 1 of 3: echo one (0 s)",
@@ -167,7 +167,7 @@ fn a_gate_that_is_called_off_ends_with_all_that_runs() {
     wait_until("both sleep", || pids(&format!("^sleep {sleep}")).len() == 2);
     gates.running = None;
     let (_, reports) = gates.finish();
-    let ended = Verdict::CouldNotRun(CheckError::Ended);
+    let ended = CheckVerdict::CouldNotRun(CheckError::Ended);
     assert_eq!(reports[0].verdict, ended);
     assert!(pids(&sleep).is_empty());
 }
@@ -229,7 +229,7 @@ fn a_supervisor_that_is_killed_is_reported_and_what_it_ran_is_ended() {
     wait_until("it sleeps", || !pids(&format!("^sleep {sleep}")).is_empty());
     signal("-KILL", &supervisor_of(&sleep));
     let (_, reports) = gates.finish();
-    let start = Verdict::CouldNotRun(CheckError::Start);
+    let start = CheckVerdict::CouldNotRun(CheckError::Start);
     assert_eq!(reports[0].verdict, start);
     assert!(
         reports[0].reason.contains("signal: 9"),
@@ -246,7 +246,7 @@ fn a_supervisor_that_is_asked_to_end_ends_what_it_runs_first() {
     wait_until("it sleeps", || !pids(&format!("^sleep {sleep}")).is_empty());
     signal("-TERM", &supervisor_of(&sleep));
     let (_, reports) = gates.finish();
-    let ended = Verdict::CouldNotRun(CheckError::Ended);
+    let ended = CheckVerdict::CouldNotRun(CheckError::Ended);
     assert_eq!(reports[0].verdict, ended);
     assert!(pids(&sleep).is_empty());
 }
@@ -268,7 +268,7 @@ fn a_command_that_stops_its_supervisor_is_ended_with_it() {
     wait_until("both sleep", || pids(&format!("^sleep {sleep}")).len() == 2);
     let supervisor = supervisor_of_group(&sleep);
     let (_, reports) = gates.finish();
-    let late = Verdict::CouldNotRun(CheckError::Timeout);
+    let late = CheckVerdict::CouldNotRun(CheckError::Timeout);
     assert_eq!(reports[0].verdict, late, "{reports:?}");
     assert!(reports[0].reason.contains("was stopped"), "{reports:?}");
     assert!(pids(&sleep).is_empty());
@@ -380,7 +380,7 @@ fn is_running(pid: &str) -> bool {
 fn a_supervisor_that_cannot_be_started_is_reported() {
     let nowhere = PathBuf::from("/no/such/binary");
     let (_, reports) = Gates::start_with(nowhere, vec![shell("true")]).finish();
-    let start = Verdict::CouldNotRun(CheckError::Start);
+    let start = CheckVerdict::CouldNotRun(CheckError::Start);
     assert_eq!(reports[0].verdict, start);
     assert!(reports[0].reason.contains("could not be started"));
 }
@@ -401,7 +401,7 @@ fn a_process_can_start_its_own_binary_again() {
 fn a_supervisor_that_speaks_another_language_is_reported() {
     let echo = PathBuf::from("echo");
     let (_, reports) = Gates::start_with(echo, vec![shell("true")]).finish();
-    let start = Verdict::CouldNotRun(CheckError::Start);
+    let start = CheckVerdict::CouldNotRun(CheckError::Start);
     assert_eq!(reports[0].verdict, start);
 }
 
@@ -411,7 +411,7 @@ fn a_command_is_away_from_the_terminal_and_can_kill_only_its_own() {
     let (_, reports) = Gates::start(vec![shell(sessions)]).finish();
     assert_eq!(
         (reports[0].verdict, reports[0].signal),
-        (Verdict::Failed, Some(15))
+        (CheckVerdict::Failed, Some(15))
     );
     let own = Command::new("ps")
         .args(["-o", "sid=", "-p", &std::process::id().to_string()])

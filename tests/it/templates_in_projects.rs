@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 
 use workflow_core::definition::{Gate, Loaded, MemoryFiles, PhaseEntry, Tier, load};
-use workflow_sidecar::gates::{Baseline, CheckError, GateEvent, Job, Report, Verdict, start};
+use workflow_sidecar::gates::{Baseline, CheckError, CheckVerdict, GateEvent, Job, Report, start};
 
 use crate::connection::Process;
 
@@ -164,7 +164,7 @@ impl WithTemplate {
 
     fn passes(&self, gates: Vec<Gate>) {
         let report = self.run(gates, Baseline::default());
-        assert_eq!(report.verdict, Verdict::Passed, "{report:?}");
+        assert_eq!(report.verdict, CheckVerdict::Passed, "{report:?}");
     }
 }
 
@@ -190,16 +190,16 @@ fn red_needs_a_new_test_that_fails_and_green_the_code() {
         in_project.passes(in_project.gate("tdd", "list"));
         let baseline = in_project.enter(&red());
         let unchanged = in_project.run(red(), baseline.clone());
-        assert_eq!(unchanged.verdict, Verdict::Failed, "{unchanged:?}");
+        assert_eq!(unchanged.verdict, CheckVerdict::Failed, "{unchanged:?}");
         assert!(
             unchanged.reason.contains("has not changed"),
             "{unchanged:?}"
         );
         in_project.write(project.test);
         let failing = in_project.run(red(), baseline);
-        assert_eq!(failing.verdict, Verdict::Passed, "{failing:?}");
+        assert_eq!(failing.verdict, CheckVerdict::Passed, "{failing:?}");
         let missing = in_project.run(green(), Baseline::default());
-        assert_eq!(missing.verdict, Verdict::Failed, "{missing:?}");
+        assert_eq!(missing.verdict, CheckVerdict::Failed, "{missing:?}");
         in_project.write(project.code);
         in_project.passes(green());
     }
@@ -213,7 +213,7 @@ fn a_test_that_cannot_run_is_not_one_that_fails() {
         let baseline = in_project.enter(&red());
         in_project.write(("tests/a.test.js", "a test"));
         let report = in_project.run(red(), baseline);
-        let missing = Verdict::CouldNotRun(CheckError::Missing);
+        let missing = CheckVerdict::CouldNotRun(CheckError::Missing);
         assert_eq!(report.verdict, missing, "{report:?}");
     }
 }

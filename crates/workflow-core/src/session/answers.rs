@@ -123,7 +123,7 @@ impl Session {
         match topic {
             Topic::Start(start) => self.on_start_answer(start, answer),
             Topic::ToolCall(call) => {
-                if !self.calls.on_answer(&call, answer, &mut self.out) {
+                if !self.call_guard.on_answer(&call, answer, &mut self.out) {
                     self.count_blocked();
                 }
             }
@@ -186,11 +186,11 @@ impl Session {
             }
             (Topic::Start(start), _) => self.out.reply(start.request, Reply::Command),
             (Topic::ToolCall(call), TimedOut(_)) => {
-                self.calls.end_question(call, TIMED_OUT, &mut self.out);
+                self.call_guard.end_question(call, TIMED_OUT, &mut self.out);
                 self.count_blocked();
             }
             (Topic::ToolCall(call), SessionEnded) => {
-                self.calls
+                self.call_guard
                     .end_question(call, "the session ended", &mut self.out);
             }
             (Topic::ToolCall(call), Withdrawn(why)) => call.end(why, &mut self.out),

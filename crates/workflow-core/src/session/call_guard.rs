@@ -50,7 +50,7 @@ pub(crate) struct RepeatedDenial {
 
 /// What follows from a call.
 #[derive(Debug)]
-pub(crate) enum Verdict {
+pub(crate) enum CallVerdict {
     Decided(ToolDecision),
     /// The user is asked.
     Ask(Question, PendingCall),
@@ -96,12 +96,12 @@ impl CallGuard {
         phase: Option<&ResolvedPhase>,
         cannot_ask: Option<&str>,
         out: &mut Effects,
-    ) -> Verdict {
+    ) -> CallVerdict {
         let rules = phase.map_or(&self.rules, |phase| &phase.rules);
         let (denial, needs_consent) = match rules.decide(call) {
             CallDecision::Allow => {
                 self.repeated = None;
-                return Verdict::Decided(ToolDecision::Allow);
+                return CallVerdict::Decided(ToolDecision::Allow);
             }
             CallDecision::Ask(denial) => (denial, true),
             CallDecision::Block(denial) => (denial, false),
@@ -118,7 +118,7 @@ impl CallGuard {
         if denial.rule.is_none() {
             self.repeated = None;
             out.denied.push(denied);
-            return Verdict::Decided(ToolDecision::block(BlockKind::Policy, reason));
+            return CallVerdict::Decided(ToolDecision::block(BlockKind::Policy, reason));
         }
         self.denials += 1;
         let levels = &*denial.denied_by;
@@ -148,7 +148,7 @@ impl CallGuard {
                     asked: needs_consent.then_some(hash),
                     reason,
                 };
-                Verdict::Ask(question, pending)
+                CallVerdict::Ask(question, pending)
             }
             Err(addition) => {
                 // The first of the same calls is enough.
@@ -157,7 +157,7 @@ impl CallGuard {
                 }
                 out.denied.push(denied);
                 let reason = format!("{reason}{addition}");
-                Verdict::Decided(ToolDecision::block(BlockKind::Policy, reason))
+                CallVerdict::Decided(ToolDecision::block(BlockKind::Policy, reason))
             }
         }
     }

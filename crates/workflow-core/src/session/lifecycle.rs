@@ -88,7 +88,7 @@ impl Session {
     pub fn handle_settings(&mut self, loaded: &Loaded) {
         if loaded.settings == self.settings {
             // The session may be in another directory now, for which the paths of rules are compiled anew.
-            self.calls.adopt_settings(&self.settings);
+            self.call_guard.adopt_settings(&self.settings);
             if let Some(run) = &mut self.run {
                 run.resolve(&self.settings);
             }
@@ -123,13 +123,13 @@ impl Session {
             run: run.map(ActiveRun::memory).unwrap_or_default(),
             sent_context: self.sent_context.clone(),
             reminded: self.auto_continue.reminded.clone(),
-            repeated: self.calls.repeated.clone(),
+            repeated: self.call_guard.repeated.clone(),
         }
     }
 
     /// Adopts the memory of another process, after [`Session::handle_session`] has restored the entries.
     pub fn recall(&mut self, memory: Memory) {
-        self.calls.repeated = memory.repeated;
+        self.call_guard.repeated = memory.repeated;
         let run = self.run.as_mut();
         if run.is_some_and(|run| run.recall(memory.run)) {
             self.sent_context = memory.sent_context;
@@ -147,7 +147,7 @@ impl Session {
         self.turn_moved = None;
         self.auto_continue.reminded = None;
         self.sent_context = SentContext::default();
-        self.calls.repeated = None;
+        self.call_guard.repeated = None;
         for topic in self.questions.close_all(|_| true, &mut self.out) {
             self.end_question(topic, Unanswered::SessionEnded);
         }

@@ -44,7 +44,7 @@ use serde_json::value::RawValue;
 
 use self::auto_continue::AutoContinue;
 use self::budget::Budgets;
-use self::call_guard::{CallGuard, Verdict};
+use self::call_guard::{CallGuard, CallVerdict};
 use self::checkpoints::Checkpoints;
 use self::context::SentContext;
 use self::host::Host;
@@ -61,6 +61,7 @@ use crate::effect::{
 use crate::event::{Author, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
 use crate::policy::rules::Call;
+use crate::reminders::PauseReason;
 use crate::run::cancel;
 use crate::types::{Millis, RequestId, Severity};
 use crate::white_space;
@@ -93,7 +94,7 @@ pub struct Session {
     turn_moved: Option<bool>,
     questions: QuestionTable,
     exit: PhaseExit,
-    calls: CallGuard,
+    call_guard: CallGuard,
     auto_continue: AutoContinue,
     sent_context: SentContext,
     triggers: TriggerQueue,
@@ -115,7 +116,7 @@ impl Session {
             turn_moved: None,
             questions: QuestionTable::new(abilities),
             exit: PhaseExit::default(),
-            calls: CallGuard::default(),
+            call_guard: CallGuard::default(),
             auto_continue: AutoContinue::default(),
             sent_context: SentContext::default(),
             triggers: TriggerQueue::default(),
@@ -151,19 +152,19 @@ impl Session {
     /// rule does not count: see [`Session::denials`].
     #[must_use]
     pub fn looks_at_payload(&self) -> bool {
-        self.calls.looks_at_payload(self.phase())
+        self.call_guard.looks_at_payload(self.phase())
     }
 
     /// The number of calls that rules denied or referred to a person because of their arguments.
     #[must_use]
     pub fn denials(&self) -> u64 {
-        self.calls.denials
+        self.call_guard.denials
     }
 
     /// Returns true if the settings have rules on tools, which apply without a run as well.
     #[must_use]
     pub fn is_guarded(&self) -> bool {
-        self.calls.is_guarded()
+        self.call_guard.is_guarded()
     }
 
     /// Returns true if a settings file could not be read as it is, so that it should be read again.
@@ -316,12 +317,10 @@ impl Session {
         }
         let phase = self.run.as_ref().and_then(ActiveRun::phase);
         let cannot_ask = self.questions.cannot_ask("this host cannot ask for it");
-        let decision = match self
-            .calls
-            .on_call(request, call, phase, cannot_ask, &mut self.out)
-        {
-            Verdict::Decided(decision) => decision,
-            Verdict::Ask(question, pending) => {
+        let guard = &mut self.call_guard;
+        let decision = match guard.on_call(request, call, phase, cannot_ask, &mut self.out) {
+            CallVerdict::Decided(decision) => decision,
+            CallVerdict::Ask(question, pending) => {
                 self.questions
                     .ask(Topic::ToolCall(pending), question, &mut self.out);
                 return self.refresh_status();
@@ -341,8 +340,8 @@ impl Session {
         is_error: bool,
     ) -> Option<Box<RawValue>> {
         self.triggers.set_busy();
-        let phase = self.phase();
-        let content = self.calls.rewrite_result(tool, content, is_error, phase)?;
+        let (guard, phase) = (&self.call_guard, self.phase());
+        let content = guard.rewrite_result(tool, content, is_error, phase)?;
         if tool == STEP_TOOL {
             self.sent_context.forget_step_answer();
         }
@@ -474,6 +473,32 @@ impl Session {
         self.run.as_ref()?.phase()
     }
 
+    /// Counts what the agent does, and pauses the run at the limit of a budget. Returns the limit if it was used up before.
+    fn spend(&mut self, count: impl FnOnce(&mut Budgets)) -> Option<String> {
+        let run = self.run.as_mut().filter(|run| run.is_active())?;
+        let was_paused = run.is_paused_for(PauseReason::Budget);
+        let used_up = run.spend(count, &mut self.out);
+        if run.is_paused_for(PauseReason::Budget) != was_paused {
+            self.refresh_status();
+        }
+        used_up
+    }
+
+    /// Counts a call that was blocked or refused.
+    fn count_blocked(&mut self) {
+        self.with_run(|run, _| run.memory.tally.count_blocked());
+    }
+
+    /// Notes that the agent has had the chance to read the phase.
+    fn mark_phase_read(&mut self) {
+        self.with_run(|run, _| run.mark_read());
+    }
+
+    /// A first `cancel` is forgotten unless the second follows.
+    fn forget_first_cancel(&mut self) {
+        self.with_run(|run, _| run.memory.cancel_pending = false);
+    }
+
     /// Sends a message to the agent in the user's name.
     fn send_to_agent(&mut self, content: String, deliver_as: Option<Delivery>) {
         self.triggers.set_waking(self.out.now());
@@ -492,7 +517,7 @@ impl Session {
     }
 
     fn adopt_settings(&mut self, settings: &Settings) {
-        self.calls.adopt_settings(settings);
+        self.call_guard.adopt_settings(settings);
         self.questions.adopt_timeout(settings.question_timeout);
         self.settings = settings.clone();
     }

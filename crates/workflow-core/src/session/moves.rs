@@ -1,33 +1,15 @@
-//! Moves of the run, whoever asks: its start, its phases, its end.
+//! Moves of the run into a phase and to its end, whoever asks, and the questions that they withdraw.
 
-use super::budget::Budgets;
 use super::questions::Topic;
 use super::run::ActiveRun;
 use super::step_tool::{self, NoMove};
 use super::{Session, announcement, controls};
 use crate::condition::RunCondition;
 use crate::effect::{EndedRun, Mutation, ToolAnswer};
-use crate::reminders::PauseReason;
 use crate::run::{Actor, RunProgress, UserMove, cancel};
 use crate::types::RequestId;
 
 impl Session {
-    /// Counts what the agent does, and pauses the run at the limit of a budget. Returns the limit if it was used up before.
-    pub(super) fn spend(&mut self, count: impl FnOnce(&mut Budgets)) -> Option<String> {
-        let run = self.run.as_mut().filter(|run| run.is_active())?;
-        let was_paused = run.is_paused_for(PauseReason::Budget);
-        let used_up = run.spend(count, &mut self.out);
-        if run.is_paused_for(PauseReason::Budget) != was_paused {
-            self.refresh_status();
-        }
-        used_up
-    }
-
-    /// Counts a call that was blocked or refused.
-    pub(super) fn count_blocked(&mut self) {
-        self.with_run(|run, _| run.memory.tally.count_blocked());
-    }
-
     /// Handles `/cancel-workflow`, and answers it.
     pub fn handle_cancel_command(&mut self, request: Option<RequestId>) {
         self.cancel_by_user();
@@ -65,16 +47,6 @@ impl Session {
         });
     }
 
-    /// Notes that the agent has had the chance to read the phase.
-    pub(super) fn mark_phase_read(&mut self) {
-        self.with_run(|run, _| run.mark_read());
-    }
-
-    /// A first `cancel` is forgotten unless the second follows.
-    pub(super) fn forget_first_cancel(&mut self) {
-        self.with_run(|run, _| run.memory.cancel_pending = false);
-    }
-
     /// Moves the run to another state.
     pub(super) fn enter(&mut self, progress: RunProgress, moved_by: Option<UserMove>) {
         self.withdraw_questions("the run has moved to another phase");
@@ -109,7 +81,7 @@ impl Session {
 
     /// Blocks every call that waits for the user, because the rules of its question no longer apply.
     pub(super) fn cancel_pending_calls(&mut self, cause: &str) {
-        self.calls.repeated = None;
+        self.call_guard.repeated = None;
         let why =
             format!("{cause}, so other rules may apply now; call it again if you still need it");
         self.withdraw_all(|topic| matches!(topic, Topic::ToolCall(_)), &why);

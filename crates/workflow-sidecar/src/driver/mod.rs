@@ -121,7 +121,7 @@ impl Driver {
     }
 
     /// Handles an event of the host, with the effects that follow.
-    pub(crate) fn handle<T>(
+    pub(crate) fn with_effects<T>(
         &mut self,
         now: Millis,
         event: impl FnOnce(&mut Session) -> T,
@@ -175,7 +175,7 @@ impl Driver {
         now: Millis,
         event: Option<PlatformEvent>,
     ) -> (Option<TriggerOutcome>, Effects) {
-        self.handle(now, |session| {
+        self.with_effects(now, |session| {
             let event = event?;
             if let PlatformEvent::GateFinished { reports, .. } = &event {
                 telemetry::gate(session, reports);
@@ -199,7 +199,7 @@ impl Driver {
             self.host_calls.push(HostCall::Cancel);
             self.end_command(now, HostAnswer::Late)
         });
-        let ((), mut out) = self.handle(now, Session::poll_deadline);
+        let ((), mut out) = self.with_effects(now, Session::poll_deadline);
         if event.is_some() {
             out.merge(self.on_event(now, event).1);
         }
@@ -208,7 +208,7 @@ impl Driver {
 
     /// Ends the session, and what runs for it.
     pub(crate) fn close(&mut self, now: Millis) -> Effects {
-        let ((), out) = self.handle(now, Session::handle_shutdown);
+        let ((), out) = self.with_effects(now, Session::handle_shutdown);
         self.end_host_gate(None);
         self.platform.close_session(&self.id);
         out

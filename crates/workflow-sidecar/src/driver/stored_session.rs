@@ -95,15 +95,15 @@ impl RestoredSession {
                 data: Some(&entry.data),
             })
             .collect();
-        restored.handle(|session| session.handle_session(&entries, &loaded));
+        restored.with_effects(|session| session.handle_session(&entries, &loaded));
         let memory = restored.memory.session.clone();
         restored.driver.session.recall(memory);
         restored
     }
 
     /// Handles an event of the session, with the effects that follow.
-    pub(crate) fn handle<T>(&mut self, handle: impl FnOnce(&mut Session) -> T) -> T {
-        let (result, out) = self.driver.handle(self.now, handle);
+    pub(crate) fn with_effects<T>(&mut self, handle: impl FnOnce(&mut Session) -> T) -> T {
+        let (result, out) = self.driver.with_effects(self.now, handle);
         self.out.merge(out);
         result
     }
@@ -115,7 +115,7 @@ impl RestoredSession {
     ) -> (RequestId, Option<Reply>) {
         self.requests += 1;
         let id = RequestId(self.requests);
-        self.handle(|session| handle(session, id));
+        self.with_effects(|session| handle(session, id));
         (id, self.take_answer(id))
     }
 

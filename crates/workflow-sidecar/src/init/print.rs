@@ -7,7 +7,7 @@ use workflow_core::diagnostic::{render, visible};
 
 use super::{Template, WORKFLOWS, WrittenTemplate};
 use crate::platform::disk::{Disk, user_agent_dir};
-use crate::platform::gates::{Report, Verdict, no_test_ran};
+use crate::platform::gates::{CheckVerdict, Report, no_test_ran};
 use crate::present::Page;
 
 impl WrittenTemplate {
@@ -61,9 +61,9 @@ pub(crate) fn test_result(report: &Report) -> String {
     const MAX_LINES: usize = 10;
     let (reason, seconds) = (&report.reason, report.duration_ms / 1000);
     let head = match report.verdict {
-        Verdict::Passed => return format!("✓ it passes ({seconds} s)"),
-        Verdict::CouldNotRun(_) => format!("⚠ it could not run: {reason}"),
-        Verdict::Failed => match no_test_ran(&report.tail) {
+        CheckVerdict::Passed => return format!("✓ it passes ({seconds} s)"),
+        CheckVerdict::CouldNotRun(_) => format!("⚠ it could not run: {reason}"),
+        CheckVerdict::Failed => match no_test_ran(&report.tail) {
             Some(sentence) => format!("✗ it ran no test ({reason}): \"{sentence}\""),
             None => format!("✗ it fails ({reason})"),
         },

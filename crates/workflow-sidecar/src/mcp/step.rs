@@ -162,7 +162,7 @@ impl StepRunner {
                     return Err(MOVED.to_owned());
                 }
                 let result = ran.result.clone();
-                session.handle(|session| session.handle_platform_event(result));
+                session.with_effects(|session| session.handle_platform_event(result));
                 answer = session.take_answer(request);
             }
             let Some(Reply::Step(answer)) = answer else {

@@ -200,7 +200,7 @@ impl Server {
         let session = params.session_id();
         let (id, request) = self.requests.open(kind);
         let (answer, mut out) = self.drive(session, |driver, now| {
-            let ((), mut out) = driver.handle(now, |session| handle(session, id));
+            let ((), mut out) = driver.with_effects(now, |session| handle(session, id));
             (out.take_answer(id), out)
         })?;
         match answer {
@@ -226,13 +226,13 @@ impl Server {
     ) -> Result<(T, Effects), Error> {
         self.session_of(params)?;
         self.drive(params.session_id(), |driver, now| {
-            driver.handle(now, handle)
+            driver.with_effects(now, handle)
         })
     }
 
     /// Handles an event that is not a request. A session that is gone ignores it.
     pub(super) fn handle_event(&mut self, id: &str, handle: impl FnOnce(&mut Session)) -> Effects {
-        let driven = self.drive(id, |driver, now| driver.handle(now, handle));
+        let driven = self.drive(id, |driver, now| driver.with_effects(now, handle));
         driven.unwrap_or_default().1
     }
 

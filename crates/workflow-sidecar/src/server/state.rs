@@ -171,7 +171,7 @@ impl Server {
         // The session is out of the table while it restores its run: if that panics, the session is unknown, rather
         // than a session without a run and its guards.
         let restore = |session: &mut Session| session.handle_session(entries, &loaded);
-        let ((), mut out) = open.driver.handle(self.clock.now(), restore);
+        let ((), mut out) = open.driver.with_effects(self.clock.now(), restore);
         // What waited in a run that the session no longer has waits no longer.
         let run = open
             .driver

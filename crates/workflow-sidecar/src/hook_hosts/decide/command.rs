@@ -38,7 +38,7 @@ pub(super) fn carry_out(
         }
         let yes = question.options.get(1);
         let yes = yes.map_or(UsersAnswer::Confirmed(true), |yes| UsersAnswer::Chosen(yes));
-        session.handle(|session| session.handle_answer(question.id, yes));
+        session.with_effects(|session| session.handle_answer(question.id, yes));
         answer = session.take_answer(request);
     }
     if answer.is_none() || session.driver.left_out.take().is_some() {
@@ -65,7 +65,7 @@ pub(super) fn carry_out(
         let text = session.memory.take_notices();
         HookAnswer::refused(text.unwrap_or_else(|| "Done.".to_owned()))
     } else {
-        session.handle(Session::handle_agent_start);
+        session.with_effects(Session::handle_agent_start);
         let context = session.driver.session.context_message();
         texts.extend(context.map(|message| message.content));
         HookAnswer {

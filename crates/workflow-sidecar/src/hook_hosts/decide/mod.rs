@@ -151,8 +151,9 @@ impl EventHandler<'_> {
                         command::carry_out(prompt, &command, session)
                     }));
                 }
-                context = session.handle(|session| session.handle_before_agent_start(Some(prompt)));
-                session.handle(Session::handle_agent_start);
+                context =
+                    session.with_effects(|session| session.handle_before_agent_start(Some(prompt)));
+                session.with_effects(Session::handle_agent_start);
                 let view = session.driver.session.view();
                 if view.is_none_or(|view| view.counters.reminders == 0) {
                     session.memory.reminders = 0;
@@ -183,7 +184,7 @@ impl EventHandler<'_> {
         let to_agent = session.take_texts();
         if event.name == EventName::Stop && !to_agent.is_empty() {
             session.memory.reminders += 1;
-            session.handle(Session::handle_agent_start);
+            session.with_effects(Session::handle_agent_start);
             decision = HookDecision::Continue(to_agent.join("\n\n"));
         }
         let can_show = matches!(decision, HookDecision::GoOn | HookDecision::Continue(_))
@@ -201,12 +202,12 @@ impl EventHandler<'_> {
 
 /// Ends the agent's work, which the host reports as a whole: it counts as one turn.
 fn stop(session: &mut RestoredSession, reason: &str, last: Option<&str>) {
-    session.handle(|session| session.handle_turn_end(TurnUsage::default()));
+    session.with_effects(|session| session.handle_turn_end(TurnUsage::default()));
     let last = LastAssistant {
         stop_reason: Some(reason),
         text_tail: last,
     };
-    session.handle(|session| session.handle_agent_end(Some(last)));
+    session.with_effects(|session| session.handle_agent_end(Some(last)));
 }
 
 /// Loads the session. A fork continues with the entries of the session that it was made of.

@@ -68,7 +68,7 @@ pub(super) fn rewritten(
 ) -> Option<String> {
     let tool = host.engine_tool(tool);
     tool_result::rewritten(result, &mut |content| {
-        session.handle(|session| session.handle_tool_result(tool, Some(content), false))
+        session.with_effects(|session| session.handle_tool_result(tool, Some(content), false))
     })
 }
 

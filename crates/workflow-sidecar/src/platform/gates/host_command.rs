@@ -120,7 +120,7 @@ mod tests {
 
     use workflow_core::definition::{Check, ExpectedExit};
 
-    use super::super::Verdict;
+    use super::super::CheckVerdict;
     use super::*;
 
     fn check(expected: &RunCheck) -> Gate {
@@ -154,7 +154,7 @@ mod tests {
         }
     }
 
-    fn verdict(expected: &RunCheck, output: ExecResult, duration_ms: u64) -> Verdict {
+    fn verdict(expected: &RunCheck, output: ExecResult, duration_ms: u64) -> CheckVerdict {
         let answer = HostAnswer::Ended(output);
         judge_answer(&check(expected), expected, answer, duration_ms).verdict
     }
@@ -187,8 +187,8 @@ mod tests {
     #[test]
     fn the_exit_code_and_the_pattern_decide() {
         let expected = test_command();
-        assert_eq!(verdict(&expected, ended(0, ""), 1), Verdict::Passed);
-        assert_eq!(verdict(&expected, ended(1, ""), 1), Verdict::Failed);
+        assert_eq!(verdict(&expected, ended(0, ""), 1), CheckVerdict::Passed);
+        assert_eq!(verdict(&expected, ended(1, ""), 1), CheckVerdict::Failed);
         let failing = RunCheck {
             exit: ExpectedExit::Nonzero,
             stdout: Some("1 failed".to_owned()),
@@ -196,11 +196,11 @@ mod tests {
         };
         assert_eq!(
             verdict(&failing, ended(101, "1 failed"), 1),
-            Verdict::Passed
+            CheckVerdict::Passed
         );
         assert_eq!(
             verdict(&failing, ended(101, "2 failed"), 1),
-            Verdict::Failed
+            CheckVerdict::Failed
         );
         let both = RunCheck {
             stream: OutputStream::Both,
@@ -210,7 +210,7 @@ mod tests {
             stderr: "1 failed".to_owned(),
             ..ended(101, "")
         };
-        assert_eq!(verdict(&both, on_stderr, 1), Verdict::Passed);
+        assert_eq!(verdict(&both, on_stderr, 1), CheckVerdict::Passed);
     }
 
     #[test]
@@ -221,19 +221,22 @@ mod tests {
         };
         for (missing, ..) in EXECUTED_BY_SHELL {
             let verdict = verdict(&failing, ended(missing, ""), 1);
-            assert!(matches!(verdict, Verdict::CouldNotRun(_)), "{verdict:?}");
+            assert!(
+                matches!(verdict, CheckVerdict::CouldNotRun(_)),
+                "{verdict:?}"
+            );
         }
         let killed = ExecResult {
             killed: true,
             ..ended(137, "")
         };
-        assert_eq!(verdict(&failing, killed.clone(), 1), Verdict::Failed);
-        let late = Verdict::CouldNotRun(CheckError::Timeout);
+        assert_eq!(verdict(&failing, killed.clone(), 1), CheckVerdict::Failed);
+        let late = CheckVerdict::CouldNotRun(CheckError::Timeout);
         assert_eq!(verdict(&failing, killed, 10_000), late);
         let answers = [HostAnswer::Late, HostAnswer::Failed];
         for answer in answers {
             let report = judge_answer(&check(&failing), &failing, answer, 1);
-            assert!(matches!(report.verdict, Verdict::CouldNotRun(_)));
+            assert!(matches!(report.verdict, CheckVerdict::CouldNotRun(_)));
         }
     }
 
@@ -243,7 +246,7 @@ mod tests {
             stdout: Some("x".to_owned()),
             ..test_command()
         };
-        let too_much = Verdict::CouldNotRun(CheckError::TooMuchOutput);
+        let too_much = CheckVerdict::CouldNotRun(CheckError::TooMuchOutput);
         let truncated = ExecResult {
             truncated: true,
             ..ended(0, "x")
@@ -252,7 +255,7 @@ mod tests {
         let long = ended(0, &"x".repeat(STDOUT + 1));
         assert_eq!(verdict(&expected, long, 1), too_much);
         // Without a pattern only the end is shown.
-        assert_eq!(verdict(&test_command(), truncated, 1), Verdict::Passed);
+        assert_eq!(verdict(&test_command(), truncated, 1), CheckVerdict::Passed);
     }
 
     #[test]

@@ -42,7 +42,7 @@ mod watchdog;
 
 #[cfg(all(test, unix))]
 pub(super) use check::check;
-pub use workflow_core::policy::gate_report::{CheckError, CheckVerdict as Verdict, Report};
+pub use workflow_core::policy::gate_report::{CheckError, CheckVerdict, Report};
 
 pub use baseline::Baseline;
 pub use check::Job;

@@ -1,6 +1,6 @@
 //! Why a check did not pass.
 
-use super::Verdict;
+use super::CheckVerdict;
 use crate::platform::process::Failure;
 
 /// The result of a check.
@@ -9,7 +9,7 @@ pub(super) type Checked = Result<(), NotPassed>;
 /// The verdict on a check that did not pass, the reason, and the lines that show it.
 #[derive(Debug)]
 pub(super) struct NotPassed {
-    pub(super) verdict: Verdict,
+    pub(super) verdict: CheckVerdict,
     pub(super) reason: String,
     pub(super) shown: String,
 }
@@ -17,7 +17,7 @@ pub(super) struct NotPassed {
 impl NotPassed {
     pub(super) fn failed(reason: impl Into<String>) -> Self {
         Self {
-            verdict: Verdict::Failed,
+            verdict: CheckVerdict::Failed,
             reason: reason.into(),
             shown: String::new(),
         }
@@ -27,7 +27,7 @@ impl NotPassed {
 impl From<Failure> for NotPassed {
     fn from((error, reason): Failure) -> Self {
         Self {
-            verdict: Verdict::CouldNotRun(error),
+            verdict: CheckVerdict::CouldNotRun(error),
             ..Self::failed(reason)
         }
     }

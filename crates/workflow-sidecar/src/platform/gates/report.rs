@@ -3,13 +3,13 @@
 use workflow_core::definition::{Check, Gate};
 
 use super::not_passed::{Checked, NotPassed};
-use super::{Report, Verdict};
+use super::{CheckVerdict, Report};
 use crate::platform::process::{CheckError, one_line};
 
 /// Returns a report on a check, without results of a command.
 pub(super) fn report(gate: &Gate, checked: Checked) -> Report {
     let (verdict, reason, tail) = match checked {
-        Ok(()) => (Verdict::Passed, String::new(), String::new()),
+        Ok(()) => (CheckVerdict::Passed, String::new(), String::new()),
         Err(NotPassed {
             verdict,
             reason,

@@ -13,7 +13,7 @@ use workflow_core::definition::{
     Check, ExpectedExit, FileCheck, Gate, GitCheck, OutputStream, RunCheck,
 };
 
-use super::gates::{Baseline, CheckError, Job, Report, Verdict, check};
+use super::gates::{Baseline, CheckError, CheckVerdict, Job, Report, check};
 use super::process::Monitor;
 use crate::files::FileState;
 
@@ -23,11 +23,11 @@ mod files;
 mod hidden_changes;
 mod repositories;
 
-const PASSED: Verdict = Verdict::Passed;
-const FAILED: Verdict = Verdict::Failed;
+const PASSED: CheckVerdict = CheckVerdict::Passed;
+const FAILED: CheckVerdict = CheckVerdict::Failed;
 
-fn could_not_run(error: CheckError) -> Verdict {
-    Verdict::CouldNotRun(error)
+fn could_not_run(error: CheckError) -> CheckVerdict {
+    CheckVerdict::CouldNotRun(error)
 }
 
 /// A temporary project in which checks run.
