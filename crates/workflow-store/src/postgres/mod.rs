@@ -21,7 +21,7 @@ use crate::machine::machine;
 use crate::types::{AnswerRight, StoreError};
 
 /// The format of the tables.
-const FORMAT: i64 = 2;
+const FORMAT: i64 = 3;
 
 /// Selects a row if the session may write answers: by itself, by a role that it is in or could get, or as an owner.
 const MAY_ANSWER: &str = "

@@ -9,7 +9,7 @@ CREATE SCHEMA workflow_sidecar;
 SET LOCAL search_path TO workflow_sidecar;
 
 CREATE TABLE format (version bigint NOT NULL);
-INSERT INTO format VALUES (2);
+INSERT INTO format VALUES (3);
 
 CREATE TABLE sessions (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -27,6 +27,7 @@ CREATE TABLE sessions (
     since bigint NOT NULL DEFAULT 0,
     machine text NOT NULL DEFAULT '',
     file text,
+    owner name NOT NULL DEFAULT session_user,
     UNIQUE (host, session)
 );
 CREATE INDEX sessions_by_update ON sessions (updated) WHERE task_id IS NOT NULL;
@@ -46,14 +47,16 @@ CREATE TABLE tickets (
     host text NOT NULL,
     session text NOT NULL,
     cwd text NOT NULL,
-    expires bigint NOT NULL
+    expires bigint NOT NULL,
+    owner name NOT NULL DEFAULT session_user
 );
 
 CREATE TABLE requests (
     task_id text PRIMARY KEY,
     id text NOT NULL,
     request text NOT NULL,
-    changed bigint NOT NULL
+    changed bigint NOT NULL,
+    owner name NOT NULL DEFAULT session_user
 );
 
 -- Answers of users. They are removed with their request.
@@ -72,11 +75,30 @@ CREATE TABLE trust (
     UNIQUE (project, commands)
 );
 
+-- Everybody reads. A login changes only what it has written itself.
+ALTER TABLE sessions ENABLE ROW LEVEL SECURITY;
+ALTER TABLE entries ENABLE ROW LEVEL SECURITY;
+ALTER TABLE tickets ENABLE ROW LEVEL SECURITY;
+ALTER TABLE requests ENABLE ROW LEVEL SECURITY;
+CREATE POLICY read ON sessions FOR SELECT USING (true);
+CREATE POLICY read ON entries FOR SELECT USING (true);
+CREATE POLICY read ON tickets FOR SELECT USING (true);
+CREATE POLICY read ON requests FOR SELECT USING (true);
+CREATE POLICY own ON sessions USING (owner = session_user);
+-- An error, and not a session that seems to be changed meanwhile.
+CREATE POLICY refuse ON sessions FOR UPDATE USING (true) WITH CHECK (owner = session_user);
+CREATE POLICY own ON entries USING (EXISTS (SELECT FROM sessions WHERE id = entries.session AND owner = session_user));
+CREATE POLICY own ON tickets USING (owner = session_user);
+CREATE POLICY own ON requests USING (owner = session_user);
+
 -- The agent's machine: it requests and reads, and never answers or trusts.
 CREATE ROLE workflow_agent NOLOGIN;
 GRANT USAGE ON SCHEMA workflow_sidecar TO workflow_agent;
 GRANT SELECT ON ALL TABLES IN SCHEMA workflow_sidecar TO workflow_agent;
-GRANT INSERT, UPDATE, DELETE ON sessions, entries, tickets, requests TO workflow_agent;
+GRANT INSERT, DELETE ON sessions TO workflow_agent;
+GRANT UPDATE (version, memory, cwd, updated, task_id, workflow, phase, task, status, active, state, waiting, since, machine, file)
+    ON sessions TO workflow_agent;
+GRANT INSERT, UPDATE, DELETE ON entries, tickets, requests TO workflow_agent;
 
 -- A user who answers.
 CREATE ROLE workflow_approver NOLOGIN;

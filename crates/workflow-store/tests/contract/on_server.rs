@@ -43,6 +43,48 @@ fn on_a_server_only_an_approver_answers_and_trusts() {
 }
 
 #[test]
+fn on_a_server_a_login_changes_only_its_own_sessions_and_requests() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (agent, other) = (server.store("agent", "a"), server.store("other_agent", "b"));
+    save(&agent, "s", 0, Some(run("wf-1", "Analyze", true)), 1);
+    ask(&agent, "wf-1", "n", 1).unwrap();
+    let refused = ask(&other, "wf-1", "m", 2).unwrap_err().to_string();
+    assert!(refused.contains("row-level security"), "{refused}");
+    for (sql, refusal) in [
+        (
+            "UPDATE sessions SET memory = 'forged'",
+            "row-level security",
+        ),
+        (
+            "UPDATE sessions SET owner = session_user",
+            "permission denied",
+        ),
+        (
+            "INSERT INTO entries SELECT id, 99, 'a', '{}' FROM sessions",
+            "row-level security",
+        ),
+    ] {
+        let refused = server.sql_as("other_agent", sql).unwrap_err();
+        assert!(refused.contains(refusal), "{sql}: {refused}");
+    }
+    for hidden in [
+        "DELETE FROM sessions",
+        "UPDATE entries SET data = '{}'",
+        "DELETE FROM entries",
+        "DELETE FROM requests",
+    ] {
+        server.sql_as("other_agent", hidden).unwrap();
+    }
+    let loaded = agent.load(&key("s")).unwrap();
+    assert_eq!((loaded.version, loaded.entries.len()), (1, 1));
+    assert!(agent.request("wf-1").unwrap().is_some());
+    save(&other, "t", 0, Some(run("wf-2", "Analyze", true)), 1);
+    assert_eq!(other.runs(&RunQuery::default()).unwrap().len(), 2);
+}
+
+#[test]
 fn a_session_that_moves_to_another_machine_continues_there() {
     let Some(server) = Server::start() else {
         return;
@@ -90,7 +132,7 @@ fn a_server_without_the_tables_or_with_newer_ones_is_refused() {
     assert!(
         error
             .to_string()
-            .contains("format (9; this workflow-sidecar reads 2): a newer"),
+            .contains("format (9; this workflow-sidecar reads 3): a newer"),
         "{error}"
     );
     server.sql("DROP SCHEMA workflow_sidecar CASCADE");

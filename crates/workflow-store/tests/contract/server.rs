@@ -104,6 +104,7 @@ impl Server {
         self.sql(POSTGRES_SCHEMA);
         self.sql(
             "CREATE ROLE agent LOGIN IN ROLE workflow_agent;
+             CREATE ROLE other_agent LOGIN IN ROLE workflow_agent;
              CREATE ROLE approver LOGIN IN ROLE workflow_approver;
              CREATE ROLE two_roles LOGIN NOINHERIT IN ROLE workflow_agent, workflow_approver;
              GRANT USAGE ON SCHEMA workflow_sidecar TO two_roles;
@@ -131,11 +132,20 @@ impl Server {
 
     /// Runs SQL as the owner.
     pub(super) fn sql(&self, sql: &str) {
+        let error = self.sql_as("postgres", sql).err();
+        assert_eq!(error, None, "{sql}");
+    }
+
+    /// Runs SQL as a login, on the tables of the store.
+    pub(super) fn sql_as(&self, login: &str, sql: &str) -> Result<(), String> {
         let socket = self.directory.path().display().to_string();
         let port = self.port.to_string();
-        let arguments = ["-q", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-p", &port];
-        let arguments = [&arguments[..], &["-h", &socket, "-c", sql, "postgres"]].concat();
-        self.run("psql", &arguments);
+        let search = "SET search_path TO workflow_sidecar";
+        let arguments = ["-q", "-v", "ON_ERROR_STOP=1", "-U", login, "-p", &port];
+        let more = ["-h", &socket, "-c", search, "-c", sql, "postgres"];
+        let output = self.output("psql", &[&arguments[..], &more].concat());
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        output.status.success().then_some(()).ok_or(error)
     }
 
     /// Kills the server and all of its processes.
