@@ -24,8 +24,8 @@ pub(crate) use spending::read_allowances;
 pub use spending::{BudgetUse, ScopeUsage, Spending, Unit, Usage};
 pub use state::{Path, PathSegment, RunState};
 pub use stored::{
-    OpenRequest, RunEntry, Stored, StoredDefinition, StoredGate, StoredGuards, StoredRun, UserMove,
-    entry_type,
+    RunEntry, Stored, StoredApproval, StoredDefinition, StoredGate, StoredGuards, StoredRun,
+    UserMove, entry_type,
 };
 pub(crate) use stored_state::MAX_TIME;
 pub use tally::Tally;

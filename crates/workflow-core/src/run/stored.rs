@@ -150,7 +150,7 @@ pub struct StoredRun {
     pub counters: ContinueCounters,
     /// The approval request, if the run is paused for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub approval_request: Option<OpenRequest>,
+    pub approval_request: Option<StoredApproval>,
     /// The last move, if the user made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_by: Option<UserMove>,
@@ -161,7 +161,7 @@ pub struct StoredRun {
 
 /// The open approval request of a run. The proofs are in the session, so that no row of the store proves anything by itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OpenRequest {
+pub struct StoredApproval {
     /// Its id. A decision about another one does not count.
     pub id: String,
     /// For each choice the hash of the token that proves it, if the platform has made a code.

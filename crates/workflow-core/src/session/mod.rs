@@ -2,10 +2,9 @@
 //!
 //! Each part is a module that owns its state and does not know the session. A part takes what it needs as arguments,
 //! adds to [`Effects`], and returns an outcome that the session acts on. This file has what can happen and which part is
-//! asked; `lifecycle` opens and ends the session, `starting` starts a run, `moves` moves it, `leaving` leaves a phase,
-//! `shown` is what others see of it, `answers` asks and acts on answers, `agent` does what the agent asks for, and `user` what the user does.
+//! asked; `lifecycle` opens and ends the session, `starting` starts a run, `moves` moves it, `exiting` leaves a phase,
+//! `shown` is what others see of it, `answers` asks and acts on answers, `workflow_step` does what the agent asks for, and `user` what the user does.
 
-mod agent;
 pub(crate) mod announcement;
 mod answers;
 mod auto_continue;
@@ -17,11 +16,11 @@ pub(crate) mod commands;
 mod condition;
 mod context;
 mod controls;
+mod exiting;
 mod handover;
 mod host;
 mod ids;
 pub(crate) mod inputs;
-mod leaving;
 mod lifecycle;
 mod memory;
 mod moves;
@@ -34,11 +33,12 @@ mod questions;
 mod run;
 mod shown;
 mod starting;
-mod step_tool;
+mod step_answers;
 mod triggers;
 mod trust;
 mod user;
 mod view;
+mod workflow_step;
 
 use serde_json::value::RawValue;
 

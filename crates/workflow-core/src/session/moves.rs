@@ -2,12 +2,20 @@
 
 use super::questions::Topic;
 use super::run::ActiveRun;
-use super::step_tool::{self, NoMove};
-use super::{Session, announcement, controls};
+use super::{Session, announcement, controls, step_answers};
 use crate::condition::RunCondition;
 use crate::effect::{EndedRun, Mutation, ToolAnswer};
-use crate::run::{Actor, RunProgress, UserMove, cancel};
+use crate::run::{Actor, RunProgress, UserMove, VisitLimit, cancel};
 use crate::types::RequestId;
+
+/// The reason why a planned move is not possible.
+#[derive(Debug)]
+pub(crate) enum NoMove {
+    /// This is the answer.
+    Refused(ToolAnswer),
+    /// A phase may not be entered again.
+    Limit(VisitLimit),
+}
 
 impl Session {
     /// Handles `/cancel-workflow`, and answers it.
@@ -105,7 +113,7 @@ impl Session {
                 self.out.warn(format!(
                     "⏸ The workflow is paused: {limit}. /workflow-resume allows one more visit; /workflow-goto goes elsewhere."
                 ));
-                step_tool::visits_used_up(&limit, self.run.as_ref())
+                step_answers::visits_used_up(&limit, self.run.as_ref())
             }
         }
     }

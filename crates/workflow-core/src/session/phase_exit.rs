@@ -16,7 +16,7 @@ pub(crate) struct PhaseExit(Option<(Exit, Awaited)>);
 /// An exit from a phase.
 #[derive(Debug, Clone)]
 pub(crate) struct Exit {
-    pub(super) by: Leaver,
+    pub(super) by: ExitBy,
     /// The actions since then belong to the answer, if it comes later than the request.
     pub(super) since: Option<Mark>,
     /// The result of the gate, if there is one.
@@ -29,7 +29,7 @@ pub(crate) struct Exit {
 
 /// Who leaves a phase.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Leaver {
+pub(crate) enum ExitBy {
     /// The agent, with this call of `next`.
     Agent(RequestId),
     /// The user, with this command.
@@ -70,7 +70,7 @@ pub(crate) enum ExitOutcome {
     Advance(Vec<Report>),
 }
 
-impl Leaver {
+impl ExitBy {
     /// The actor that moves the run; `jumps` is the limit of the agent. An answer in a terminal, like one in a dialog,
     /// follows the call of the agent.
     pub(super) fn actor(self, jumps: u32) -> Actor {
@@ -92,7 +92,7 @@ impl Leaver {
 
 impl Exit {
     /// An exit that begins now.
-    pub(super) fn new(by: Leaver) -> Self {
+    pub(super) fn new(by: ExitBy) -> Self {
         Self {
             by,
             since: None,
@@ -153,7 +153,7 @@ impl PhaseExit {
 
     /// Returns true if the user leaves the phase.
     pub(super) fn is_by_user(&self) -> bool {
-        matches!(&self.0, Some((exit, _)) if matches!(exit.by, Leaver::User { .. }))
+        matches!(&self.0, Some((exit, _)) if matches!(exit.by, ExitBy::User { .. }))
     }
 
     /// Returns true if a question for approval is open.

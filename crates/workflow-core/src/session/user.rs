@@ -1,43 +1,18 @@
-//! The commands of the user that move, pause and resume the run, and answers that the user gave outside of the host.
+//! The commands of the user that move, pause and resume the run.
 
 use super::controls::{Answered, Control, PendingMove, PlannedMove};
-use super::phase_exit::{ExitOutcome, Leaver};
+use super::moves::NoMove;
+use super::phase_exit::{ExitBy, ExitOutcome};
 use super::questions::Topic;
 use super::run::ActiveRun;
-use super::step_tool::{NONE_APPLIES, NoMove};
+use super::step_answers::NONE_APPLIES;
 use super::{Session, budget, controls};
-use crate::diagnostic::visible;
 use crate::effect::{Delivery, Notice, Question};
 use crate::event::Answer;
 use crate::run::{Actor, TransitionError, phase_name};
 use crate::types::RequestId;
 
 impl Session {
-    /// Follows an answer that a person gave outside of the host. One that was given before this process ran is used when
-    /// the agent calls `next` again, because restoring a session does not wake the agent.
-    pub(super) fn on_approval_answered(&mut self, request: &str, choice: String, is_earlier: bool) {
-        let Some(run) = &mut self.run else { return };
-        if run.open_request().is_none_or(|open| open.id != request) {
-            return;
-        }
-        let is_asked = self.exit.asks_for_approval();
-        let is_leaving = self.exit.condition().is_some();
-        let next = if is_asked {
-            self.questions.please_close()
-        } else if is_earlier {
-            " Ask the agent to continue."
-        } else {
-            ""
-        };
-        let message = format!("Answered in a terminal: {}.{next}", visible(&choice));
-        self.out.inform(message);
-        if !is_asked && (is_earlier || is_leaving) {
-            run.answered = Some(choice);
-        } else {
-            self.follow_answer_elsewhere(by_user(None, Control::Approve));
-        }
-    }
-
     /// Carries a command out that controls the run. The error is the notice that it ends with.
     pub(super) fn control(
         &mut self,
@@ -245,7 +220,7 @@ impl Session {
         let Some(run) = &self.run else {
             return Answered::Now;
         };
-        let moved = run.plan_leave(by_user(request, control).actor(self.jumps()));
+        let moved = run.plan_exit(by_user(request, control).actor(self.jumps()));
         match outcome {
             ExitOutcome::Advance(_) => match moved {
                 Ok(moved) => {
@@ -326,6 +301,6 @@ impl Session {
     }
 }
 
-fn by_user(request: Option<RequestId>, control: Control) -> Leaver {
-    Leaver::User { request, control }
+fn by_user(request: Option<RequestId>, control: Control) -> ExitBy {
+    ExitBy::User { request, control }
 }

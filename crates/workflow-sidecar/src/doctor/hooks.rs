@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use workflow_core::diagnostic::shown;
 
 use super::child::ProgramVersion;
-use super::result::{CheckStatus, InstallationCheck, Subject};
+use super::result::{CheckStatus, CheckSubject, InstallationCheck};
 use crate::files::absolute;
 use crate::hook_hosts::{EventName, HOSTS, HookHost};
 use crate::install::{
@@ -39,7 +39,7 @@ pub(super) fn hosts(project: &Path) -> Vec<InstallationCheck> {
     let rows = versions.map(|(host, version)| {
         let row = Row {
             host,
-            subject: Subject(host.name),
+            subject: CheckSubject(host.name),
             version: version.join().expect("asking for a version does not panic"),
             project: &project,
         };
@@ -62,7 +62,7 @@ fn number(line: &str) -> Option<&str> {
 /// A host that is examined.
 struct Row<'p> {
     host: &'static HookHost,
-    subject: Subject,
+    subject: CheckSubject,
     version: Option<ProgramVersion>,
     project: &'p Path,
 }

@@ -20,7 +20,7 @@ use workflow_core::diagnostic::{Severity, shown};
 use workflow_protocol::PROTOCOL_VERSION;
 
 use self::child::{ProgramVersion, VERSION_TIMEOUT};
-use self::result::Subject;
+use self::result::CheckSubject;
 use crate::check::{merged, missing};
 use crate::platform::disk::Disk;
 use crate::present::count;
@@ -63,7 +63,7 @@ fn binary() -> InstallationCheck {
         |error| format!("its path cannot be read: {error}"),
         |path| path.display().to_string(),
     );
-    Subject("binary").ok(format!(
+    CheckSubject("binary").ok(format!(
         "workflow-sidecar {}, protocol {PROTOCOL_VERSION}, {} {}: {location}",
         env!("CARGO_PKG_VERSION"),
         env::consts::OS,
@@ -72,7 +72,7 @@ fn binary() -> InstallationCheck {
 }
 
 fn user_directory(agent_dir: &Path) -> InstallationCheck {
-    const SUBJECT: Subject = Subject("user directory");
+    const SUBJECT: CheckSubject = CheckSubject("user directory");
     let shown = agent_dir.display();
     match agent_dir.read_dir() {
         Ok(_) => SUBJECT.ok(shown.to_string()),
@@ -99,11 +99,11 @@ fn settings(disk: &Disk, loaded: &Loaded) -> InstallationCheck {
     } else {
         files.join(", ")
     };
-    Subject("settings").ok(text)
+    CheckSubject("settings").ok(text)
 }
 
 fn definitions(loaded: &Loaded) -> InstallationCheck {
-    const SUBJECT: Subject = Subject("definitions");
+    const SUBJECT: CheckSubject = CheckSubject("definitions");
     let running = loaded.index.iter();
     let running = running.filter(|listing| listing.outcome == LoadOutcome::Loaded);
     let running = running.count();
@@ -136,13 +136,13 @@ fn gates(loaded: &Loaded, project: &Path) -> Option<InstallationCheck> {
         number => format!(" ({} more)", number - 1),
     };
     let text = format!("{}{more}", first.message);
-    Some(Subject("gates").fail(text, "workflow-sidecar check"))
+    Some(CheckSubject("gates").fail(text, "workflow-sidecar check"))
 }
 
 fn host(pi: Option<ProgramVersion>) -> InstallationCheck {
     const INSTALL: &str = "npm install -g @earendil-works/pi-coding-agent";
     let help = format!("{INSTALL}. For another host: `workflow-sidecar install --help`");
-    let missing = Subject("pi").warn("not on the PATH", help);
+    let missing = CheckSubject("pi").warn("not on the PATH", help);
     program(pi, missing, OLDEST_PI, INSTALL)
 }
 
@@ -150,9 +150,9 @@ fn host(pi: Option<ProgramVersion>) -> InstallationCheck {
 fn runtime(node: Option<ProgramVersion>, has_pi: bool) -> InstallationCheck {
     const INSTALL: &str = "install node 20 or later";
     let missing = if has_pi {
-        Subject("node").fail("not on the PATH, and pi needs it", INSTALL)
+        CheckSubject("node").fail("not on the PATH, and pi needs it", INSTALL)
     } else {
-        Subject("node").ok("not on the PATH; only pi needs it")
+        CheckSubject("node").ok("not on the PATH; only pi needs it")
     };
     program(node, missing, OLDEST_NODE, INSTALL)
 }
@@ -170,7 +170,7 @@ fn program(
     let (subject, path) = (missing.subject, path.display());
     let unknown = |text: String| {
         let help = format!("run `{subject} --version` and fix the problem that it reports");
-        Subject(subject).fail(format!("did not report {text}: {path}"), help)
+        CheckSubject(subject).fail(format!("did not report {text}: {path}"), help)
     };
     let Some(line) = line else {
         let seconds = VERSION_TIMEOUT.as_secs();
@@ -182,9 +182,9 @@ fn program(
         None => unknown("a version".to_owned()),
         Some(version) if version < oldest => {
             let text = format!("{line} is too old: {path}");
-            Subject(subject).fail(text, install)
+            CheckSubject(subject).fail(text, install)
         }
-        Some(_) => Subject(subject).ok(format!("{line}: {path}")),
+        Some(_) => CheckSubject(subject).ok(format!("{line}: {path}")),
     }
 }
 

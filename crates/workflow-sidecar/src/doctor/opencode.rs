@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::result::{InstallationCheck, Subject};
+use super::result::{CheckSubject, InstallationCheck};
 use crate::install::{FileChange, InstallTarget, opencode, plan};
 use crate::platform::on_path;
 
@@ -17,7 +17,7 @@ pub(super) fn plugins(project: &Path) -> Vec<InstallationCheck> {
     }
     let missing = on_path(opencode::NAME).map(|path| {
         let text = format!("{}; no plugin is installed", path.display());
-        Subject(opencode::NAME).ok(text).help(INSTALL)
+        CheckSubject(opencode::NAME).ok(text).help(INSTALL)
     });
     missing.into_iter().collect()
 }
@@ -28,7 +28,7 @@ fn check(target: &InstallTarget) -> Option<InstallationCheck> {
     let program = opencode::installed_program(&loader).filter(|program| program.is_file());
     let Some(program) = program else {
         let text = format!("{} names a program that does not exist", loader.display());
-        return Some(Subject(opencode::NAME).fail(text, INSTALL));
+        return Some(CheckSubject(opencode::NAME).fail(text, INSTALL));
     };
     let of_program = InstallTarget {
         program: program.clone(),
@@ -44,12 +44,12 @@ fn check(target: &InstallTarget) -> Option<InstallationCheck> {
             "the plugin beside {} is not that of this version",
             loader.display()
         );
-        return Some(Subject(opencode::NAME).warn(text, INSTALL));
+        return Some(CheckSubject(opencode::NAME).warn(text, INSTALL));
     }
     let text = format!(
         "the plugin is installed in {}, and starts {}",
         loader.display(),
         program.display()
     );
-    Some(Subject(opencode::NAME).ok(text))
+    Some(CheckSubject(opencode::NAME).ok(text))
 }

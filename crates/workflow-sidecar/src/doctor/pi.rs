@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use workflow_core::diagnostic::shown;
 
-use super::result::{InstallationCheck, Subject};
+use super::result::{CheckSubject, InstallationCheck};
 use crate::install::pi::{PACKAGE, Package, packages};
 use crate::platform::disk::HOST_DIRECTORY;
 use crate::platform::on_path;
@@ -16,7 +16,7 @@ const REPLACED_PACKAGE: &str = "@harms-haus/pi-workflows";
 /// The environment variable that names a binary.
 const BINARY_VARIABLE: &str = "WORKFLOW_SIDECAR_BINARY";
 
-const SUBJECT: Subject = Subject("extension");
+const SUBJECT: CheckSubject = CheckSubject("extension");
 
 /// Checks the extension, its binary, and that pi does not have the package, too, that it replaces.
 pub(super) fn checks(agent_dir: &Path, project: &Path, has_pi: bool) -> Vec<InstallationCheck> {
@@ -62,7 +62,7 @@ fn extension(package: &Package) -> InstallationCheck {
 /// Checks the binary that the extension starts: that of the package for this platform, the one that the environment
 /// names, or that of the PATH, in this order.
 fn sidecar(extension: &Package) -> InstallationCheck {
-    const SUBJECT: Subject = Subject("sidecar");
+    const SUBJECT: CheckSubject = CheckSubject("sidecar");
     let file = format!("{PACKAGE}{}", env::consts::EXE_SUFFIX);
     let packaged = packaged_binary(&extension.directory, &file);
     let named = env::var_os(BINARY_VARIABLE).filter(|path| !path.is_empty());

@@ -28,9 +28,9 @@ pub(crate) struct InstallationCheck {
 
 /// The subject of a check, which its results begin with.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Subject(pub(super) &'static str);
+pub(super) struct CheckSubject(pub(super) &'static str);
 
-impl Subject {
+impl CheckSubject {
     pub(super) fn found(self, status: CheckStatus, text: String) -> InstallationCheck {
         InstallationCheck {
             subject: self.0,

@@ -4,10 +4,10 @@
 //! triggers   gates ──┐
 //!              │     │
 //!              ▼     ▼
-//!             git → process       store_thread
+//!             git → process       notes_and_answers
 //!              └──────→ answers ←─────┘
 //!
-//! answers, store_thread → crate::store → crate::files
+//! answers, notes_and_answers → crate::store → crate::files
 //! disk, paths, file_excerpt, gates → crate::files
 //! ```
 //!
@@ -20,12 +20,12 @@ mod effects;
 pub(crate) mod file_excerpt;
 pub mod gates;
 pub(crate) mod git;
+mod notes_and_answers;
 mod open_sessions;
 pub(crate) mod paths;
 mod process;
 mod real;
 mod restore_reports;
-mod store_thread;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;

@@ -11,25 +11,25 @@ use workflow_core::run::entry_type;
 use super::difference::MeaningChange;
 
 /// The subject of facts: its place in the order of importance, and its name.
-type Subject = (u8, &'static str);
+type FactSubject = (u8, &'static str);
 
-const CALL: Subject = (0, "the call");
-const ANSWER: Subject = (1, "the answer to the agent");
-const ERROR: Subject = (2, "the error");
-const CONTEXT: Subject = (3, "the text in the context");
-const TO_AGENT: Subject = (4, "what the agent reads");
-const SHOWN: Subject = (5, "what the user is shown");
-const QUESTION: Subject = (6, "the question");
-const NOTICE: Subject = (7, "the notice");
-const STATUS: Subject = (8, "the status");
-const WIDGET: Subject = (9, "the widget");
-const SESSION_NAME: Subject = (10, "the session's name");
+const CALL: FactSubject = (0, "the call");
+const ANSWER: FactSubject = (1, "the answer to the agent");
+const ERROR: FactSubject = (2, "the error");
+const CONTEXT: FactSubject = (3, "the text in the context");
+const TO_AGENT: FactSubject = (4, "what the agent reads");
+const SHOWN: FactSubject = (5, "what the user is shown");
+const QUESTION: FactSubject = (6, "the question");
+const NOTICE: FactSubject = (7, "the notice");
+const STATUS: FactSubject = (8, "the status");
+const WIDGET: FactSubject = (9, "the widget");
+const SESSION_NAME: FactSubject = (10, "the session's name");
 // The subjects that are named only if nothing else differs, because they follow from the others.
-const STORED: Subject = (11, "what is stored");
-const OTHER: Subject = (12, "something else in the answer");
+const STORED: FactSubject = (11, "what is stored");
+const OTHER: FactSubject = (12, "something else in the answer");
 
 /// The facts in messages, by their subjects.
-type Facts = BTreeMap<Subject, Vec<Fact>>;
+type Facts = BTreeMap<FactSubject, Vec<Fact>>;
 
 /// A fact in a message.
 #[derive(Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub(super) fn changes(
         }
         facts
     });
-    let subjects: BTreeSet<&Subject> = expected.keys().chain(received.keys()).collect();
+    let subjects: BTreeSet<&FactSubject> = expected.keys().chain(received.keys()).collect();
     let changes = subjects.into_iter().filter_map(|subject| {
         let [one, other] =
             [&expected, &received].map(|facts| facts.get(subject).map_or(&[][..], Vec::as_slice));
@@ -116,7 +116,7 @@ fn add(found: &mut Facts, requests: &HostMethods, line: &str) {
     }
 }
 
-fn push(found: &mut Facts, about: Subject, text: String) {
+fn push(found: &mut Facts, about: FactSubject, text: String) {
     let fact = Fact {
         verdict: None,
         text,

@@ -9,7 +9,7 @@ use crate::policy::gate_report::{Report, listed};
 use crate::run::{RunProgress, TransitionError, UserMove, advance, entry_name, jump, phase_name};
 use crate::session::phase::ResolvedPhase;
 use crate::session::run::{ActiveRun, Move, leads_back};
-use crate::session::step_tool::{answer_text, entered_text};
+use crate::session::step_answers::{answer_text, entered_text};
 use crate::text;
 
 /// The name of the author of a move, in the session's entry.

@@ -9,7 +9,7 @@ use crate::diagnostic::visible;
 use crate::effect::{Effect, Effects};
 use crate::policy::gate_report::Report;
 use crate::reminders::PauseReason;
-use crate::run::{Actor, OpenRequest};
+use crate::run::{Actor, StoredApproval};
 
 impl ActiveRun {
     /// The approval that the phase needs, if any.
@@ -18,7 +18,7 @@ impl ActiveRun {
     }
 
     /// The open approval request of the phase.
-    pub(crate) fn open_request(&self) -> Option<&OpenRequest> {
+    pub(crate) fn open_request(&self) -> Option<&StoredApproval> {
         self.record
             .approval_request
             .as_ref()
@@ -86,9 +86,9 @@ impl ActiveRun {
         self.asked_about = self.to_approve(reports);
         self.record
             .approval_request
-            .get_or_insert_with(|| OpenRequest {
+            .get_or_insert_with(|| StoredApproval {
                 id,
-                ..OpenRequest::default()
+                ..StoredApproval::default()
             });
         self.request_code(actor, out);
     }

@@ -5,7 +5,7 @@ use crate::definition::{Approval, PhaseOutcome, Target};
 use crate::policy::gate_report::{Report, failed_check};
 use crate::run::{Actor, Position, RunProgress, RunState, TransitionError, follow, turn_back};
 use crate::session::handover::UserAnswer;
-use crate::session::step_tool::NONE_APPLIES;
+use crate::session::step_answers::NONE_APPLIES;
 
 /// A move of the run.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ impl ActiveRun {
     }
 
     /// The move that leaves the phase, with what was handed over and the answer of a person.
-    pub(crate) fn plan_leave(&self, actor: Actor) -> Result<Move, TransitionError> {
+    pub(crate) fn plan_exit(&self, actor: Actor) -> Result<Move, TransitionError> {
         let answer = self.user_answer.clone();
         let target = answer
             .as_ref()

@@ -20,8 +20,8 @@ use super::answers::open_requests::OpenRequests;
 use super::answers::trust_store::{hash_of, hash_of_triggers, session_trusts, trust};
 use super::effects::{Platform, PlatformReport, Project, SessionContext};
 use super::gates::Baseline;
+use super::notes_and_answers::NotesAndAnswers;
 use super::open_sessions::OpenSessions;
-use super::store_thread::StoreThread;
 use crate::files::absolute;
 use crate::store::{Run, RunNote};
 use crate::time::wall_time;
@@ -34,7 +34,7 @@ pub(crate) struct RealPlatform {
     triggers: WatchedTriggers,
     code: CodeRestores,
     answers: Arc<OpenRequests>,
-    notes: StoreThread,
+    notes: NotesAndAnswers,
 }
 
 impl RealPlatform {

@@ -5,14 +5,14 @@
 
 use serde_json::json;
 
-use super::controls::{Answered, settle};
+use super::controls::{Answered, Control, settle};
 use super::handover::{UserAnswer, asked_and_chose};
 use super::phase::ResolvedPhase;
-use super::phase_exit::{Awaited, Exit, ExitOutcome, Leaver};
+use super::phase_exit::{Awaited, Exit, ExitBy, ExitOutcome};
 use super::questions::{TIMED_OUT, Topic};
 use super::run::ActiveRun;
-use super::step_tool::{not_advanced, with_comment};
-use super::{Session, controls, step_tool};
+use super::step_answers::{not_advanced, with_comment};
+use super::{Session, controls, step_answers};
 use crate::approval::Decision;
 use crate::definition::{Approval, Check, Gate, RunCheck};
 use crate::diagnostic::{shown, visible};
@@ -39,7 +39,7 @@ type Next = Result<Awaited, ExitOutcome>;
 
 impl Session {
     /// Starts to leave the phase.
-    pub(super) fn begin_exit(&mut self, by: Leaver) {
+    pub(super) fn begin_exit(&mut self, by: ExitBy) {
         let mut exit = Exit::new(by);
         let next = self.first_step(&mut exit);
         self.follow_exit(exit, next);
@@ -69,8 +69,8 @@ impl Session {
             Err(outcome) => outcome,
         };
         let request = match exit.by {
-            Leaver::Agent(request) => request,
-            Leaver::User { request, control } => {
+            ExitBy::Agent(request) => request,
+            ExitBy::User { request, control } => {
                 if self.finish_exit_by_user(request, control, outcome) == Answered::Now {
                     self.refresh_status();
                     controls::answer(request, exit.since, &mut self.out);
@@ -103,8 +103,8 @@ impl Session {
         }
         self.with_run(ActiveRun::clear_dialog_approval);
         match cancelled_exit.map(|(exit, _)| exit.by) {
-            Some(Leaver::Agent(request)) => self.out.reply(request, Reply::Step(cancelled(why))),
-            Some(Leaver::User { request, .. }) => {
+            Some(ExitBy::Agent(request)) => self.out.reply(request, Reply::Step(cancelled(why))),
+            Some(ExitBy::User { request, .. }) => {
                 let notice = format!("The workflow was not moved: {why}.");
                 settle(request, Notice::info(notice), &mut self.out);
             }
@@ -158,6 +158,34 @@ impl Session {
         }
         let next = self.end_gate(&mut exit, reports);
         self.follow_exit(exit, next);
+    }
+
+    /// Follows an answer that a person gave outside of the host. One that was given before this process ran is used when
+    /// the agent calls `next` again, because restoring a session does not wake the agent.
+    pub(super) fn on_approval_answered(&mut self, request: &str, choice: String, is_earlier: bool) {
+        let Some(run) = &mut self.run else { return };
+        if run.open_request().is_none_or(|open| open.id != request) {
+            return;
+        }
+        let is_asked = self.exit.asks_for_approval();
+        let is_leaving = self.exit.condition().is_some();
+        let next = if is_asked {
+            self.questions.please_close()
+        } else if is_earlier {
+            " Ask the agent to continue."
+        } else {
+            ""
+        };
+        let message = format!("Answered in a terminal: {}.{next}", visible(&choice));
+        self.out.inform(message);
+        if !is_asked && (is_earlier || is_leaving) {
+            run.answered = Some(choice);
+        } else {
+            self.follow_answer_elsewhere(ExitBy::User {
+                request: None,
+                control: Control::Approve,
+            });
+        }
     }
 
     /// Continues with the decision that was looked up.
@@ -223,7 +251,7 @@ impl Session {
 
     /// Follows the decision that the user made by a command. Where no question is open, this begins an exit by this user, and
     /// the gate runs again.
-    pub(super) fn follow_decision(&mut self, by: Leaver, choice: &str, comment: Option<String>) {
+    pub(super) fn follow_decision(&mut self, by: ExitBy, choice: &str, comment: Option<String>) {
         let mut exit = self.take_asked().unwrap_or_else(|| Exit::new(by));
         let next = self.decide(&mut exit, Answer::Chosen(choice), comment);
         self.follow_exit(exit, next);
@@ -231,7 +259,7 @@ impl Session {
 
     /// Looks up the decision that the user made outside of the host. Where no question is open, this begins an exit by this
     /// user, and the gate runs again.
-    pub(super) fn follow_answer_elsewhere(&mut self, by: Leaver) {
+    pub(super) fn follow_answer_elsewhere(&mut self, by: ExitBy) {
         let (exit, or_pause) = match self.take_asked() {
             Some(exit) => (exit, None),
             None => (Exit::new(by), Some(UNANSWERED)),
@@ -478,7 +506,7 @@ impl Session {
             "⏸ Waiting for approval: {ask} ({why})\nYou are still in {name}. Stop here and wait. The user answers in this session, or \
              in a terminal with `workflow-sidecar approve`. After that, call workflow_step with action='next' again{same}."
         );
-        ExitOutcome::Stay(step_tool::waiting("approval", text))
+        ExitOutcome::Stay(step_answers::waiting("approval", text))
     }
 }
 

@@ -16,12 +16,12 @@ use crate::threads::spawn;
 
 /// The thread that writes, started with the first note, and what it is sent.
 #[derive(Debug, Default)]
-pub(super) struct StoreThread(Mutex<Option<(Sender<Note>, JoinHandle<()>)>>);
+pub(super) struct NotesAndAnswers(Mutex<Option<(Sender<Note>, JoinHandle<()>)>>);
 
 /// The agent directory of a store, and what is noted there.
 type Note = (PathBuf, RunNote);
 
-impl StoreThread {
+impl NotesAndAnswers {
     /// Has a note written. `answers` are looked for from the first note on, and reported to their sessions.
     pub(super) fn write(
         &self,
@@ -34,7 +34,7 @@ impl StoreThread {
         if writer.is_none() {
             let (sender, notes) = channel();
             let (answers, sessions) = (Arc::clone(answers), sessions.clone());
-            match spawn("run-notes", move || work(&notes, &answers, &sessions)) {
+            match spawn("notes-answers", move || work(&notes, &answers, &sessions)) {
                 Ok(thread) => *writer = Some((sender, thread)),
                 Err(error) => tracing::warn!("runs are not listed: {error}"),
             }
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn notes_that_wait_are_written_before_the_end() {
         let agent = tempfile::tempdir().unwrap();
-        let notes = StoreThread::default();
+        let notes = NotesAndAnswers::default();
         let (answers, sessions) = (Arc::default(), OpenSessions::default());
         notes.write(agent.path(), note("wf-1", "x"), &answers, &sessions);
         notes.finish();

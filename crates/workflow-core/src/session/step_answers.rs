@@ -1,6 +1,4 @@
-//! The tool `workflow_step`: status, next, loop, cancel.
-//!
-//! Plans a move of the run and writes the answer. The session makes the move.
+//! The answers of `workflow_step`.
 
 use std::cmp::Ordering;
 
@@ -14,16 +12,15 @@ use crate::definition::Phase;
 use crate::diagnostic::visible;
 use crate::effect::{AnswerKind, Question, ToolAnswer};
 use crate::policy::gate_report::{self, Report};
-use crate::run::{
-    Actor, RunData, RunProgress, RunState, TransitionError, VisitLimit, cancel, repeat,
-};
+use crate::run::{RunData, RunState, VisitLimit};
 use crate::text;
 
 /// The reason why the run stays where a failed check or an answer leads to no phase.
 pub(crate) const NONE_APPLIES: &str =
     "the conditions (`when`) of the phases on that way are not met";
 
-const NO_WORKFLOW: &str = "No active workflow. Use /workflow {name} {description} to start one.";
+pub(crate) const NO_WORKFLOW: &str =
+    "No active workflow. Use /workflow {name} {description} to start one.";
 
 /// The answer to a move that was not made.
 pub(crate) fn not_advanced(text: impl Into<String>) -> ToolAnswer {
@@ -55,40 +52,6 @@ pub(crate) fn status(run: Option<&ActiveRun>) -> ToolAnswer {
     )
 }
 
-/// The reason why a planned move is not possible.
-#[derive(Debug)]
-pub(crate) enum NoMove {
-    /// This is the answer.
-    Refused(ToolAnswer),
-    /// A phase may not be entered again.
-    Limit(VisitLimit),
-}
-
-/// Plans `next`.
-pub(crate) fn plan_leave(run: Option<&ActiveRun>, jumps: u32) -> Result<Move, NoMove> {
-    let Some(run) = run.filter(|run| run.is_active()) else {
-        return Err(NoMove::Refused(none_active(NO_WORKFLOW)));
-    };
-    let gone = || {
-        let key = &run.state().workflow_key;
-        let text = format!("Workflow definition '{key}' not found.");
-        NoMove::Refused(ToolAnswer::error(
-            text,
-            json!({ "active": true, "stale": true }),
-        ))
-    };
-    let phase = run.phase().ok_or_else(gone)?;
-    let planned = run.plan_leave(Actor::Agent { jumps });
-    planned.map_err(|error| match error {
-        TransitionError::Limit(limit) => NoMove::Limit(limit),
-        TransitionError::NoneApplies => NoMove::Refused(not_advanced(format!(
-            "Not moved: {NONE_APPLIES}. You are still in {}. Tell the user, who can move the workflow with /workflow-goto.",
-            phase.phase.name
-        ))),
-        TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable => gone(),
-    })
-}
-
 /// The answer to a move when a budget is used up.
 pub(crate) fn budget_used_up(used_up: &str) -> ToolAnswer {
     let text = format!(
@@ -117,7 +80,7 @@ fn cancelled_by_move(run: &ActiveRun) -> Option<ToolAnswer> {
     is_cancelled.then(|| cancelled(format!("The workflow is cancelled: \"{task}\"{reason}")))
 }
 
-fn cancelled(text: String) -> ToolAnswer {
+pub(crate) fn cancelled(text: String) -> ToolAnswer {
     let details = json!({ "active": false, "cancelled": true });
     ToolAnswer::of_kind(AnswerKind::Cancel, text, details)
 }
@@ -312,42 +275,6 @@ pub(crate) fn moved_by_user(resolved: &ResolvedPhase) -> ToolAnswer {
     ))
 }
 
-/// Plans `loop`.
-pub(crate) fn plan_repeat(run: Option<&ActiveRun>, jumps: u32) -> Result<Move, NoMove> {
-    let Some(run) = run.filter(|run| run.is_active()) else {
-        return Err(NoMove::Refused(none_active("No active workflow to loop.")));
-    };
-    let path = &run.state().current_path;
-    let scope = run.catalog().get(&path.innermost().workflow_key);
-    match repeat(run.progress(), Actor::Agent { jumps }, run.catalog()) {
-        Ok(to) => {
-            let scope = scope.map_or_else(String::new, |workflow| workflow.name.clone());
-            Ok(run.move_to(scope, to))
-        }
-        Err(TransitionError::DefinitionMismatch(_)) => Err(NoMove::Refused(stale())),
-        Err(TransitionError::Limit(limit)) => Err(NoMove::Limit(limit)),
-        Err(TransitionError::NoneApplies) => {
-            let text = "⚠️ There is nothing to repeat: the conditions of the phases up to this one are not met now. You are still in this \
-                        phase. Call workflow_step with action='next' when it is done.";
-            Err(not_repeated(text, "no phase applies"))
-        }
-        Err(refusal @ TransitionError::NotLoopable) => {
-            let text = format!(
-                "⚠️ {refusal} You are still in this phase. Continue with it, and call workflow_step with action='next' when \
-                 it is done."
-            );
-            Err(not_repeated(&text, &refusal.to_string()))
-        }
-    }
-}
-
-fn not_repeated(text: &str, error: &str) -> NoMove {
-    NoMove::Refused(ToolAnswer::error(
-        text,
-        json!({ "active": true, "error": error }),
-    ))
-}
-
 /// Answers `loop` after the run has moved; `run` is the run as it is now.
 pub(crate) fn repeated(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
     let cancelled = run.and_then(cancelled_by_move);
@@ -364,29 +291,14 @@ pub(crate) fn repeated(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
     )
 }
 
-/// Answers `cancel`, which has to be called twice (state-management: "Two-Step Cancellation"). The second call also gives
-/// the progress to enter.
-pub(crate) fn plan_cancel(run: Option<&mut ActiveRun>) -> (ToolAnswer, Option<RunProgress>) {
-    let Some(run) = run.filter(|run| run.is_active()) else {
-        return (none_active("No active workflow to cancel."), None);
-    };
-    let task = &run.state().task_description;
-    if run.memory.cancel_pending {
-        let to = RunProgress {
-            state: cancel(run.state()),
-            data: run.progress().data.clone(),
-        };
-        let answer = cancelled(format!("Workflow cancelled: \"{task}\""));
-        return (answer, Some(to));
-    }
+/// The answer to the first `cancel`.
+pub(crate) fn confirm_cancellation(task: &str) -> ToolAnswer {
     let text = format!(
         "⚠️ **Confirm cancellation** of workflow \"{task}\"?\nCall workflow_step with action='cancel' again \
          to confirm. This cannot be undone."
     );
-    run.memory.cancel_pending = true;
     let details = json!({ "active": true, "cancelPending": true });
-    let answer = ToolAnswer::of_kind(AnswerKind::Cancel, text, details);
-    (answer, None)
+    ToolAnswer::of_kind(AnswerKind::Cancel, text, details)
 }
 
 /// The question to the person when the agent asks for the end of a run that only a person may cancel.
@@ -455,17 +367,23 @@ fn what_to_do(resolved: &ResolvedPhase) -> String {
     format!("{rules}\n\n**What to do in {name}:**\n{instructions}")
 }
 
-fn none_active(text: &str) -> ToolAnswer {
+pub(crate) fn none_active(text: &str) -> ToolAnswer {
     ToolAnswer::plain(text, json!({ "active": false }))
 }
 
 /// The answer without a definition (B06, B54: the details are those of the npm package).
-fn stale() -> ToolAnswer {
+pub(crate) fn stale() -> ToolAnswer {
     ToolAnswer::error(
         "The workflow configuration for this session is no longer available. Use workflow_step with \
                action='cancel' to clear it, or reload the workflow definitions.",
         json!({ "active": false, "stale": true }),
     )
+}
+
+/// The answer to `next` without the definition of the run.
+pub(crate) fn no_definition(key: &str) -> ToolAnswer {
+    let text = format!("Workflow definition '{key}' not found.");
+    ToolAnswer::error(text, json!({ "active": true, "stale": true }))
 }
 
 fn unresolved(after: &str) -> ToolAnswer {

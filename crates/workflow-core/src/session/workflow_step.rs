@@ -1,0 +1,267 @@
+//! The tool `workflow_step`: status, next, loop, cancel. Its answers are in `step_answers`.
+
+use serde_json::json;
+
+use super::Session;
+use super::handover::StepCall;
+use super::moves::NoMove;
+use super::phase_exit::ExitBy;
+use super::questions::Topic;
+use super::run::{ActiveRun, Move};
+use super::step_answers::{self, NO_WORKFLOW, NONE_APPLIES, none_active, not_advanced};
+use crate::condition::RunCondition;
+use crate::effect::{Delivery, Reply, ToolAnswer};
+use crate::policy::gate_report::{self, Report};
+use crate::reminders::PauseReason;
+use crate::run::{Actor, RunProgress, TransitionError, cancel, repeat};
+use crate::types::RequestId;
+
+impl Session {
+    /// Handles a call of `workflow_step`.
+    pub fn handle_workflow_step(&mut self, request: RequestId, call: &StepCall<'_>) {
+        self.auto_continue.on_tool_used(&mut self.out);
+        let action = call.action.as_deref();
+        if action != Some("cancel") {
+            self.forget_first_cancel();
+        }
+        self.spend(|_| {});
+        let run = self.run.as_ref().filter(|run| run.is_active());
+        let used_up = run.and_then(|run| run.budgets.used_up());
+        let answer = match (action, used_up) {
+            (Some("status"), _) => {
+                self.mark_phase_read();
+                Some(step_answers::status(self.run.as_ref()))
+            }
+            (Some("next" | "loop"), Some(used_up)) => Some(step_answers::budget_used_up(&used_up)),
+            (Some("next"), None) => self.next_by_tool(request, call),
+            (Some("loop"), None) => Some(self.loop_by_tool()),
+            (Some("cancel"), _) => Some(self.cancel_by_tool()),
+            (other, _) => Some(step_answers::unknown_action(other)),
+        };
+        self.refresh_status();
+        if let Some(answer) = answer {
+            self.out.reply(request, Reply::Step(answer));
+        }
+    }
+
+    /// Moves the run as a response of the model asks. The answer contains the instructions of the phase.
+    fn move_by_tool(&mut self, progress: RunProgress) {
+        self.turn_moved = self.turn_moved.map(|_| true);
+        let (limits, is_cancelled) = (progress.data.limits_note(), progress.state.cancelled);
+        self.enter(progress, None);
+        let phase = self.run.as_ref().and_then(ActiveRun::phase);
+        if let Some(reason) = limits {
+            match phase {
+                Some(phase) => {
+                    let label = phase.label();
+                    self.out
+                        .inform(format!("The workflow went to {label}: {reason}"));
+                }
+                None if is_cancelled => self
+                    .out
+                    .warn(format!("The workflow is cancelled: {reason}")),
+                None => self
+                    .out
+                    .inform(format!("The workflow is complete: {reason}")),
+            }
+        }
+        if let Some(phase) = phase {
+            self.sent_context.note_step_answer(&phase.context);
+        }
+    }
+
+    /// Leaves the phase. `None` if the answer comes later.
+    fn next_by_tool(&mut self, request: RequestId, call: &StepCall<'_>) -> Option<ToolAnswer> {
+        if let Some(phase) = self.phase().filter(|_| self.turn_moved == Some(true)) {
+            return Some(step_answers::read_first(phase));
+        }
+        if let Some(run) = &mut self.run
+            && let Some(answer) = run.phase().map(step_answers::moved_by_user)
+            && run.mark_read()
+        {
+            return Some(answer);
+        }
+        if let Err(answer) = self.take_over(call) {
+            return Some(answer);
+        }
+        self.begin_exit(ExitBy::Agent(request));
+        None
+    }
+
+    /// Notes what a call of `next` hands over; the error is the answer to a call that lacks some. While a person is asked
+    /// about something else, that question is withdrawn.
+    fn take_over(&mut self, call: &StepCall<'_>) -> Result<(), ToolAnswer> {
+        let exit = self.exit.condition();
+        let is_asked = exit == Some(RunCondition::AwaitsApproval);
+        if exit.is_some() && !is_asked {
+            return Ok(());
+        }
+        let Some((run, phase)) = self.run.as_ref().and_then(|run| Some((run, run.phase()?))) else {
+            return Ok(());
+        };
+        let before = &run.progress().data.handed_over;
+        let handed_over = call.handed_over(before, phase)?;
+        if is_asked {
+            if handed_over.leads_as(before) {
+                return Ok(());
+            }
+            let why = "a later call of workflow_step hands over another outcome or other outputs";
+            self.cancel_exit(why);
+        }
+        self.with_run(|run, out| run.hand_over(handed_over, out));
+        Ok(())
+    }
+
+    /// Leaves the phase after its gate passed with these reports.
+    pub(super) fn advance(&mut self, reports: &[Report]) -> ToolAnswer {
+        let answer = match self.plan_next() {
+            Ok(planned) => {
+                self.move_by_tool(planned.to.clone());
+                step_answers::advanced(&planned, self.run.as_ref())
+            }
+            Err(why) => self.stay(why),
+        };
+        step_answers::with_reports(answer, reports)
+    }
+
+    /// Plans `next`.
+    fn plan_next(&self) -> Result<Move, NoMove> {
+        let Some(run) = self.run.as_ref().filter(|run| run.is_active()) else {
+            return Err(NoMove::Refused(none_active(NO_WORKFLOW)));
+        };
+        let gone = || NoMove::Refused(step_answers::no_definition(&run.state().workflow_key));
+        let phase = run.phase().ok_or_else(gone)?;
+        let jumps = self.jumps();
+        let planned = run.plan_exit(Actor::Agent { jumps });
+        planned.map_err(|error| match error {
+            TransitionError::Limit(limit) => NoMove::Limit(limit),
+            TransitionError::NoneApplies => NoMove::Refused(not_advanced(format!(
+                "Not moved: {NONE_APPLIES}. You are still in {}. Tell the user, who can move the workflow with /workflow-goto.",
+                phase.phase.name
+            ))),
+            TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable => gone(),
+        })
+    }
+
+    /// Stays in the phase whose gate did not pass, or goes where the check that failed leads.
+    pub(super) fn not_passed(&mut self, reports: &[Report]) -> ToolAnswer {
+        let from = self.run.as_ref().map_or("", ActiveRun::phase_name);
+        let from = from.to_owned();
+        let (run, jumps) = (self.run.as_ref(), self.jumps());
+        let advice = gate_report::advice(reports);
+        let what_to_do = match run.and_then(|run| run.plan_failure(reports, jumps)) {
+            Some(Ok(progress)) => {
+                self.move_by_tool(progress);
+                let run = self.run.as_ref().expect("it has just moved");
+                return step_answers::sent_back(&from, reports, run);
+            }
+            Some(Err(TransitionError::Limit(limit))) => self.stay(NoMove::Limit(limit)).text,
+            Some(Err(TransitionError::NoneApplies)) => {
+                format!("The workflow was not moved, because {NONE_APPLIES}. {advice}")
+            }
+            None
+            | Some(Err(TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable)) => {
+                advice.to_owned()
+            }
+        };
+        step_answers::not_passed(&from, reports, &what_to_do)
+    }
+
+    fn loop_by_tool(&mut self) -> ToolAnswer {
+        match self.plan_loop() {
+            Ok(planned) => {
+                self.move_by_tool(planned.to.clone());
+                step_answers::repeated(&planned, self.run.as_ref())
+            }
+            Err(why) => self.stay(why),
+        }
+    }
+
+    /// Plans `loop`.
+    fn plan_loop(&self) -> Result<Move, NoMove> {
+        let Some(run) = self.run.as_ref().filter(|run| run.is_active()) else {
+            return Err(NoMove::Refused(none_active("No active workflow to loop.")));
+        };
+        let path = &run.state().current_path;
+        let scope = run.catalog().get(&path.innermost().workflow_key);
+        let jumps = self.jumps();
+        repeat(run.progress(), Actor::Agent { jumps }, run.catalog())
+            .map(|to| {
+                let scope = scope.map_or_else(String::new, |workflow| workflow.name.clone());
+                run.move_to(scope, to)
+            })
+            .map_err(|error| match error {
+                TransitionError::DefinitionMismatch(_) => NoMove::Refused(step_answers::stale()),
+                TransitionError::Limit(limit) => NoMove::Limit(limit),
+                TransitionError::NoneApplies => {
+                    let text = "⚠️ There is nothing to repeat: the conditions of the phases up to this one are not met now. You are still in this \
+                                phase. Call workflow_step with action='next' when it is done.";
+                    not_repeated(text, "no phase applies")
+                }
+                TransitionError::NotLoopable => {
+                    let text = format!(
+                        "⚠️ {error} You are still in this phase. Continue with it, and call workflow_step with action='next' when \
+                         it is done."
+                    );
+                    not_repeated(&text, &error.to_string())
+                }
+            })
+    }
+
+    /// Cancels the run when this is called a second time (state-management: "Two-Step Cancellation").
+    fn cancel_by_tool(&mut self) -> ToolAnswer {
+        let run = self.run.as_mut();
+        if let Some(run) = run.filter(|run| run.is_cancelled_by_user()) {
+            if !self.questions.is_open(Topic::is_cancel) && self.questions.can_ask() {
+                let question = step_answers::cancellation_question(run);
+                self.questions.ask(Topic::Cancel, question, &mut self.out);
+            }
+            if run.counters().paused.is_none() {
+                run.pause(PauseReason::Question, &mut self.out);
+            }
+            return step_answers::ask_to_cancel(self.host.abilities.dialogs);
+        }
+        let run = self.run.as_mut().filter(|run| run.is_active());
+        let Some(run) = run else {
+            return none_active("No active workflow to cancel.");
+        };
+        let task = run.state().task_description.clone();
+        if run.memory.cancel_pending {
+            let to = RunProgress {
+                state: cancel(run.state()),
+                data: run.progress().data.clone(),
+            };
+            self.enter(to, None);
+            return step_answers::cancelled(format!("Workflow cancelled: \"{task}\""));
+        }
+        run.memory.cancel_pending = true;
+        step_answers::confirm_cancellation(&task)
+    }
+
+    /// Sends the agent on, because the user was asked to cancel the run and said no. A run that is paused for something
+    /// else stays so.
+    pub(super) fn go_on(&mut self) {
+        if let Some(run) = &mut self.run
+            && run.is_paused_for(PauseReason::Question)
+        {
+            run.reset_counters(&mut self.out);
+        }
+        let Some(run) = &self.run else { return };
+        if run.is_paused() {
+            let condition = self.condition(run).described();
+            let message = format!("The workflow is not cancelled. Now: {condition}.");
+            return self.out.inform(message);
+        }
+        let name = run.phase_name();
+        let text = format!(
+            "[workflow] The workflow is not cancelled: the user was asked and said no. You are still in {name}. Continue with this \
+             phase, and call workflow_step with action='next' when it is done."
+        );
+        self.send_to_agent(text, Some(Delivery::Steer));
+    }
+}
+
+fn not_repeated(text: &str, error: &str) -> NoMove {
+    let details = json!({ "active": true, "error": error });
+    NoMove::Refused(ToolAnswer::error(text, details))
+}
