@@ -38,5 +38,11 @@ pub fn analyze_in(directory: &str, line: &str) -> Analysis {
     if line.len() > MAX_LINE_BYTES {
         return Analysis::unreadable(Unreadable::TooLong);
     }
-    evaluate::evaluate(directory, line)
+    let mut analysis = evaluate::evaluate(directory, line);
+    let mut paths = analysis.file_accesses.iter().map(|access| &access.path);
+    if let Some(path) = paths.find(|path| programs::is_inside_process(path)) {
+        let unknown = Unknown::new(path, UnknownReason::Argument);
+        analysis.unreadable.get_or_insert(Unreadable::Part(unknown));
+    }
+    analysis
 }

@@ -10,28 +10,16 @@ pub(super) fn is_check(name: &str) -> bool {
         return false;
     }
     let parts: Vec<&str> = name.split([':', '-', '_', '.', '/']).collect();
-    let verified = parts.len() > 1
-        && parts
-            .last()
-            .is_some_and(|last| is_listed("verifying", last));
-    let checks = parts.iter().any(|part| is_listed("checks", part))
-        && parts
-            .first()
-            .is_some_and(|first| is_listed("checks", first))
-        || parts
-            .last()
-            .is_some_and(|last| is_listed("checks", last) && parts.len() == 2);
-    verified
-        && !parts
-            .iter()
-            .any(|part| matches!(*part, "fix" | "write" | "update"))
-        || checks && !parts.iter().any(|part| is_listed("changes", part))
+    let has = |list: &str| parts.iter().any(|part| is_listed(list, part));
+    let last = parts[parts.len() - 1];
+    let checks = is_listed("checks", parts[0]) || parts.len() == 2 && is_listed("checks", last);
+    let verifies = parts.len() > 1 && is_listed("verifying", last);
+    verifies && !has("fixes") || checks && !has("changes")
 }
 
 /// Returns whether a part of names of scripts, environments or sessions indicates that one changes files.
 pub(super) fn may_change(names: &str) -> bool {
-    const FORMATTERS: &[&str] = &["black", "isort"];
     names
         .split([',', '-', '_', ':', '.', ' '])
-        .any(|part| is_listed("changes", part) || FORMATTERS.contains(&part))
+        .any(|part| is_listed("changes", part) || matches!(part, "black" | "isort"))
 }

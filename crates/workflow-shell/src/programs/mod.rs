@@ -25,7 +25,7 @@ use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_access::{AccessKind, FileAccess};
 use crate::word::Word;
 pub(crate) use names::{is_interpreter, is_known_location, is_shell, known_name};
-pub(crate) use operands::named_locations;
+pub(crate) use operands::{is_inside_process, named_locations};
 use outcome::Result;
 pub(crate) use outcome::{Invocation, NestedCommand, Outcome, VariableKind};
 use table::row;

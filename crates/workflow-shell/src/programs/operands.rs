@@ -53,6 +53,21 @@ pub(crate) fn named_locations(name: &str, words: &[Word], output_is_used: bool) 
     locations
 }
 
+/// Returns whether a path is an entry of a process below `/proc` that shows more than its state: its memory, its variables, its files.
+pub(crate) fn is_inside_process(path: &str) -> bool {
+    let mut parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
+    let is_outside = path.starts_with('/') || path.contains("..");
+    if !is_outside || !parts.any(|part| part == "proc") {
+        return false;
+    }
+    let process = parts.next().unwrap_or_default();
+    let entry = parts.collect::<Vec<_>>().join("/");
+    let is_process = matches!(process, "self" | "thread-self")
+        || !process.starts_with(|c: char| c.is_ascii_alphabetic())
+        || process.contains(['*', '?', '[', '{', '\0']);
+    entry.contains("..") || is_process && !entry.is_empty() && !is_listed("process_entries", &entry)
+}
+
 /// Returns whether the first argument of a program may be a file.
 fn is_file(first: &Word) -> bool {
     let is_file = |text: &str| !text.starts_with('-') && !text.contains([':', '=', '@']);

@@ -1,5 +1,6 @@
 //! The outcome of a program: its effect, the commands that it runs, the variables that it changes.
 
+use super::table::is_listed;
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_access::{AccessKind, FileAccess};
@@ -140,7 +141,14 @@ impl From<Unknown> for Outcome {
 pub(crate) type Result<T = Outcome> = std::result::Result<T, Unknown>;
 
 /// Creates the outcome of a program that runs code of the project, whatever its command does.
-pub(super) fn project_runner(command: Vec<Word>) -> Outcome {
+pub(super) fn project_runner(mut command: Vec<Word>) -> Outcome {
+    // `@biomejs/biome`
+    if let Some(package) = command.first_mut()
+        && is_listed("package_tools", package.shape())
+    {
+        let scope = package.shape().find('/');
+        *package = package.suffix(scope.map_or(0, |at| at + 1));
+    }
     Outcome::of(Effect::RunsProjectCode).with([NestedCommand::Command(command)])
 }
 

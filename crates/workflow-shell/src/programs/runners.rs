@@ -13,7 +13,7 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
     let first = arguments.first().and_then(Word::text);
     match (invocation.name, first) {
         ("npm" | "pnpm" | "yarn" | "bun", _) => package_script(invocation),
-        ("python" | "pypy", Some("-V" | "-VV")) => None,
+        ("python" | "pypy", Some("-V" | "-VV" | "--version")) => None,
         ("python" | "pypy", _) => Some(python(invocation, "python", arguments)),
         ("php", Some("artisan")) => row("artisan", &arguments[1..]),
         // `hatch run lint:all`: a script of the project. `fmt` is one, not the program.
@@ -51,8 +51,7 @@ fn python(invocation: &Invocation<'_>, row_name: &str, arguments: &[Word]) -> Re
         shape.find('m').is_some_and(|m| m + 1 < shape.len())
     });
     let end = position.map_or(0, |at| if is_joined { at + 1 } else { at + 2 });
-    let options = arguments.get(..end);
-    let options = options.unwrap_or(arguments);
+    let options = arguments.get(..end).unwrap_or(arguments);
     let known = read(row_name, options).map_err(|_| code())?;
     let module = known.values(&["-m"]).first().and_then(|word| word.text());
     let module = Word::literal(module.ok_or_else(code)?);

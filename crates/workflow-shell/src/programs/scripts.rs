@@ -33,11 +33,7 @@ pub(super) fn package_script(invocation: &Invocation<'_>) -> Option<Result> {
                 Some((script, rest)) => return Some(project_script(script, rest)),
             }
         }
-        "test" | "t" | "tst" | "start" | "stop" | "restart"
-            if !(name == "bun" && first == "test") =>
-        {
-            (&Word::literal("test"), rest)
-        }
+        "test" | "t" | "tst" if name != "bun" || first != "test" => (&Word::literal("test"), rest),
         "exec" | "x" | "dlx" => return row("npx", rest),
         // The table decides.
         _ if name == "npm" || matches!(row(name, invocation.arguments), Some(Ok(_))) => {

@@ -35,10 +35,8 @@ fn without_commands(arguments: &[Word]) -> (Vec<Word>, Vec<NestedCommand>) {
     }
     let is_option = |word: &&Word| matches!(word.shape(), "-H" | "-L" | "-P");
     let start = rest.iter().take_while(is_option).count();
-    if rest
-        .get(start)
-        .is_none_or(|word| word.shape().starts_with('-'))
-    {
+    let has_dash = |word: &Word| word.shape().starts_with('-');
+    if rest.get(start).is_none_or(has_dash) {
         rest.insert(start, Word::literal("."));
     }
     (rest, nested)
@@ -82,11 +80,8 @@ pub(super) fn fd(arguments: &[Word]) -> Result {
         places.fold(word.clone(), |word, place| word.with_unknown(place, &by))
     };
     let mut command: Vec<Word> = words.iter().map(placed).collect();
-    if command
-        .iter()
-        .map(Word::shape)
-        .eq(words.iter().map(Word::shape))
-    {
+    let mut pairs = command.iter().zip(words);
+    if pairs.all(|(placed, word)| placed.shape == word.shape) {
         command.push(by);
     }
     Ok(Outcome::runs([NestedCommand::Command(command)]))
@@ -136,9 +131,8 @@ pub(super) fn removed_by_find(arguments: &[Word]) -> Vec<FileAccess> {
     let (words, _) = without_commands(arguments);
     let mut locations = trees("find", &words);
     let tests = ["-name", "-iname", "-path", "-wholename"];
-    let mut named = words
-        .windows(2)
-        .filter(|pair| tests.contains(&pair[0].shape()));
+    let is_test = |pair: &&[Word]| tests.contains(&pair[0].shape());
+    let mut named = words.windows(2).filter(is_test);
     if let (Some([_, name]), None) = (named.next(), named.next()) {
         for location in &mut locations {
             let start = location.path.trim_end_matches('/');

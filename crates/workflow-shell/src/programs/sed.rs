@@ -152,10 +152,8 @@ pub(super) fn behind_expression(text: &str, delimiter: char) -> Option<&str> {
             '[' if in_list => {
                 // A class: `[[:alpha:]_]`.
                 let (class, behind) = behind.strip_prefix(':')?.split_once(":]")?;
-                class
-                    .bytes()
-                    .all(|byte| byte.is_ascii_lowercase())
-                    .then_some(())?;
+                let is_plain = class.bytes().all(|byte| byte.is_ascii_lowercase());
+                is_plain.then_some(())?;
                 rest = behind.chars();
             }
             '[' => {

@@ -26,14 +26,17 @@ pub(super) fn shell(invocation: &Invocation<'_>) -> Result {
         Some(word) if !known.has(&["-s"]) => {
             Err(Unknown::new(word.shape(), UnknownReason::HiddenCode))
         }
-        _ => standard_input(invocation),
+        _ => standard_input(invocation, NestedCommand::Script),
     }
 }
 
 /// A script on the standard input.
-fn standard_input(invocation: &Invocation<'_>) -> Result {
+pub(super) fn standard_input(
+    invocation: &Invocation<'_>,
+    run: fn(Word) -> NestedCommand,
+) -> Result {
     match invocation.input {
-        StandardInput::Text(word) => Ok(Outcome::scripts([word.clone()], NestedCommand::Script)),
+        StandardInput::Text(word) => Ok(Outcome::scripts([word.clone()], run)),
         _ => Err(Unknown::new(invocation.name, UnknownReason::Input)),
     }
 }
@@ -48,7 +51,7 @@ pub(super) fn sourced(invocation: &Invocation<'_>) -> Result {
         return Err(Unknown::new(invocation.name, UnknownReason::HiddenCode));
     };
     if file.shape() == "/dev/stdin" {
-        return standard_input(invocation);
+        return standard_input(invocation, NestedCommand::Script);
     }
     let location = file.location();
     let activates = location

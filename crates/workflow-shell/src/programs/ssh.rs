@@ -1,8 +1,8 @@
 //! `ssh`: the command runs on another machine.
 
 use super::outcome::{Invocation, NestedCommand, Outcome, Result, argument, joined};
+use super::shells::standard_input;
 use super::table::{read, row};
-use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
 
 /// `ssh host command`: the command runs on another machine.
@@ -21,12 +21,7 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
         return Err(argument(word));
     }
     let Some(text) = joined(&more.operands) else {
-        return match invocation.input {
-            StandardInput::Text(word) => {
-                Ok(Outcome::scripts([word.clone()], NestedCommand::Elsewhere))
-            }
-            _ => Err(Unknown::new("ssh", UnknownReason::Input)),
-        };
+        return standard_input(invocation, NestedCommand::Elsewhere);
     };
     let mut outcome = Outcome::scripts([text], NestedCommand::Elsewhere);
     if more.operands.iter().any(|word| word.may_add_words) {

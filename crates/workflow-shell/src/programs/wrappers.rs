@@ -59,11 +59,8 @@ pub(super) fn guesses(invocation: &Invocation<'_>) -> Vec<NestedCommand> {
     if name == "git" {
         let bisects = |words: &[Word]| words[0].shape() == "bisect" && words[1].shape() == "run";
         let start = arguments.windows(2).position(bisects);
-        let command = start.map(|start| arguments[start + 2..].to_vec());
-        return command
-            .map(NestedCommand::OtherDirectory)
-            .into_iter()
-            .collect();
+        let run = |start: usize| NestedCommand::OtherDirectory(arguments[start + 2..].to_vec());
+        return start.map(run).into_iter().collect();
     }
     if !is_listed("wrappers", name) && !is_shell(name) {
         return Vec::new();

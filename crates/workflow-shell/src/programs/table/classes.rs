@@ -50,17 +50,18 @@ fn fits_text(listed: &str, text: &str) -> bool {
         "<goal>" => is_goal(text),
         "<package-tool>" => is_listed("package_tools", known_name(text)),
         "<number>" => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
-        "<version>" => {
-            let is_part = |part: &str| fits_text("<number>", part);
-            text.split('.').all(is_part)
-        }
+        "<version>" => text.split('.').all(|part| fits_text("<number>", part)),
         // It starts with a part of the time, and has no blank.
         "+<time>" => text.strip_prefix("+%").is_some_and(|rest| {
             rest.starts_with(|c| "YFsHdmTDyjMSIekl".contains(c))
                 && !rest.contains(char::is_whitespace)
         }),
         "<path>" => is_inner_path(text),
-        "<format>" => !text.contains("#(") && !text.ends_with(';'),
+        // A modifier that expands the result once more.
+        "<format>" => {
+            let starts = ["#(", "{E:", "{E;", "{T:", "{T;", ";E:", ";E;", ";T:", ";T;"];
+            !starts.iter().any(|start| text.contains(start)) && !text.ends_with(';')
+        }
         "<check>" => !may_change(text),
         "<setting>" => !text.contains("emit_mode"),
         "<item>" => is_item_of_http(text),
@@ -68,7 +69,7 @@ fn fits_text(listed: &str, text: &str) -> bool {
         _ => {
             text.replace(' ', "~") == listed
                 || is_one(text)
-                    && is_like(listed, text)
+                    && is_like(listed, &text.replace(' ', "~"))
                     && (listed.ends_with('*') || !text.contains(' '))
         }
     }
@@ -126,10 +127,14 @@ fn is_field_of_query(word: &Word) -> bool {
 
 /// Returns whether a mount certainly changes nothing on the host. Of a field that occurs twice, the last one counts.
 fn is_read_only_mount(mount: &str) -> bool {
-    if mount.contains('"') {
+    // A field in quotes, and a source that is a socket or may contain one.
+    const UNKNOWN: &[&str] = &[
+        "\"", "..", "//", ".sock", "c=/,", "e=/,", "c=/run", "e=/run", "c=/var", "e=/var",
+    ];
+    let lower = mount.to_lowercase() + ",";
+    if UNKNOWN.iter().any(|part| lower.contains(part)) {
         return false;
     }
-    let lower = mount.to_lowercase();
     let fields: Vec<&str> = lower.split(',').map(str::trim).collect();
     let has_one = |field: &str, start: &str| {
         let mut alike = fields.iter().filter(|field| field.starts_with(start));
