@@ -1,9 +1,8 @@
 //! The values of a phase, a function a topic.
 //!
-//! A new guard of the engine is a new row here: its value from the resolved phase or from the key itself, its origin from
-//! the first level that has it.
+//! A scalar key of a phase without a row here is shown as it is written.
 
-use crate::definition::{Bound, Budget, CancelBy, Condition, Parameter};
+use crate::definition::{Bound, Budget, CancelBy, Condition, Declared, Parameter, Phase};
 use crate::diagnostic::shown;
 use crate::policy::rules::RuleSource;
 use crate::run::{
@@ -29,11 +28,34 @@ pub(super) fn of_phase(mut rows: Rows<'_>) -> Vec<Row> {
     context(&mut rows);
     auto_continue(&mut rows);
     moves(&mut rows);
-    flow(&mut rows);
     let levels = rows.around();
     turns(&mut rows, &levels);
     end(&mut rows);
+    flow(&mut rows);
     rows.made
+}
+
+/// The name of the row that explains a key.
+#[must_use]
+pub fn row_of(key: &str) -> &str {
+    match key {
+        "blockReasonTemplate" => "blockReason",
+        "commandName" => "command",
+        "context" => "mode",
+        "continue" => "wait",
+        "inputs" => "input",
+        "loopable" => "loop",
+        "notDoneReminder" => "reminder",
+        "onLimit" => "maxVisits",
+        "outcomes" => "outcome",
+        "outputs" => "output",
+        "phases" => "next",
+        "rulesets" => "block",
+        "sessionNameMaxLength" | "sessionNamePrefix" => "sessionName",
+        "tools" => "allowed",
+        "triggers" => "trigger",
+        _ => key,
+    }
 }
 
 /// The values of a workflow that apply in all its phases.
@@ -208,7 +230,7 @@ fn phase_at(rows: &Rows<'_>, state: &RunState) -> String {
     )
 }
 
-/// What a phase has itself, and the conditions and budgets around it.
+/// What a phase has itself, and the conditions and budgets around it. After the other topics, it adds the keys that have no row.
 fn flow(rows: &mut Rows<'_>) {
     rows.topic = Topic::Flow;
     let (phase, levels) = (rows.position.phase, &rows.position.levels);
@@ -237,8 +259,12 @@ fn flow(rows: &mut Rows<'_>) {
         let whose = RuleSource::Workflow(&workflow.key);
         budget(rows, whose, &workflow.budget, &within);
     }
-    for key in ["model", "thinking"] {
-        rows.add_key(PHASE, key);
+    for key in Phase::SECTION.keys.iter().map(|key| key.name) {
+        // These have a row only where they have an effect.
+        let has_effect = !matches!(key, "writable" | "commands" | "activeTools");
+        if has_effect && !rows.made.iter().any(|row| row.key == row_of(key)) {
+            rows.add_key(PHASE, key);
+        }
     }
     if phase.hints.active_tools {
         let hides = "tools that are blocked are hidden from the model";

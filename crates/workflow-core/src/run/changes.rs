@@ -10,20 +10,21 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::definition::{
-    Budget, CancelBy, Catalog, Change, Gate, Key, Loaded, Phase, PhaseEntry, Section, Workflow,
+    Budget, CancelBy, Catalog, Change, Declared, Gate, Guards, Key, Limits, Loaded, Phase,
+    PhaseEntry, Section, Subworkflow, TierSettings, Workflow,
 };
 use crate::diagnostic::shown;
 
 use super::stored::StoredGuards;
 
-/// What the change of a member means. One that is no key and not listed here counts as a way.
-fn change_of(member: &str) -> Change {
+/// What the change of a member of a map means. One that is no key of it and not listed here counts as a way.
+fn change_of(section: &Section, member: &str) -> Change {
     match member {
         "key" | "templates" | "hints" | "reading" => Change::Text,
-        "limits.maxVisits" => Change::Guard,
+        // `rules` is a key of `tools`.
+        "limits.maxVisits" | "rules" => Change::Guard,
         _ => {
-            let mut keys = Section::ALL.iter().flat_map(|section| section.keys);
-            let key = keys.find(|key| key.name == member);
+            let key = section.keys.iter().find(|key| key.name == member);
             key.map_or(Change::Way, Key::change)
         }
     }
@@ -54,6 +55,7 @@ pub(crate) struct Changes {
 struct Level {
     id: String,
     name: String,
+    section: &'static Section,
     members: Map<String, Value>,
 }
 
@@ -116,37 +118,25 @@ impl Terms {
     }
 
     fn levels(&self, root: &str) -> Vec<Level> {
-        let level = |id: &str, name: &str, members| Level {
-            id: id.to_owned(),
-            name: name.to_owned(),
-            members,
-        };
-        let mut limits = Map::new();
-        limits.insert("limits.maxVisits".to_owned(), self.guards.jumps().into());
+        let of_settings =
+            |id, name, guards: &Guards| Level::new(id, name, TierSettings::SECTION, guards);
+        let limits = json!({ "limits.maxVisits": self.guards.jumps() });
         let mut levels = vec![
-            level("user", "the user's settings", members(&self.guards.user)),
-            level(
-                "project",
-                "the project's settings",
-                members(&self.guards.project),
-            ),
-            level("limits", "the settings", limits),
+            of_settings("user", "the user's settings", &self.guards.user),
+            of_settings("project", "the project's settings", &self.guards.project),
+            Level::new("limits", "the settings", Limits::SECTION, &limits),
         ];
         for workflow in self.catalog.reachable_from(root) {
             let (key, name) = (&workflow.key, shown(&workflow.name));
-            levels.push(level(key, &format!("workflow {name}"), members(workflow)));
+            let name = format!("workflow {name}");
+            levels.push(Level::new(key, &name, Workflow::SECTION, workflow));
             levels.extend(workflow.phases.iter().map(|entry| {
                 let id = format!("{key}/{}", entry.id());
                 match entry {
-                    PhaseEntry::Phase(phase) => {
-                        let name = format!("phase {}", shown(&phase.name));
-                        level(&id, &name, members_of_phase(phase))
-                    }
+                    PhaseEntry::Phase(phase) => Level::of_phase(&id, phase),
                     PhaseEntry::Subworkflow(inner) => {
-                        let mut members = Map::new();
-                        members.insert("when".to_owned(), json!(inner.when));
                         let name = format!("subworkflow {}", shown(&inner.key));
-                        level(&id, &name, members)
+                        Level::new(&id, &name, Subworkflow::SECTION, inner)
                     }
                 }
             }));
@@ -169,6 +159,38 @@ impl Terms {
 }
 
 impl Level {
+    /// A level with the members of a map that restrict or lead; those that say nothing are left out.
+    fn new(id: &str, name: &str, section: &'static Section, map: &impl Serialize) -> Self {
+        let mut members = match meaning(map) {
+            Value::Object(members) => members,
+            _ => Map::new(),
+        };
+        members
+            .retain(|name, value| change_of(section, name) != Change::Text && !is_nothing(value));
+        Self {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            section,
+            members,
+        }
+    }
+
+    /// The level of a phase. Where its checks and answers lead is a member of its own.
+    fn of_phase(id: &str, phase: &Phase) -> Self {
+        let name = format!("phase {}", shown(&phase.name));
+        let mut level = Self::new(id, &name, Phase::SECTION, phase);
+        let answers = phase.approve.iter().flat_map(|approve| &approve.targets);
+        let on_fail = phase.gate.iter().filter_map(|gate| gate.on_fail.as_ref());
+        let targets = [
+            ("approve.choices", json!(answers.collect::<Vec<_>>())),
+            ("gate.onFail", json!(on_fail.collect::<Vec<_>>())),
+        ];
+        let targets = targets.into_iter().filter(|(_, value)| !is_nothing(value));
+        let targets = targets.map(|(name, value)| (name.to_owned(), value));
+        level.members.extend(targets);
+        level
+    }
+
     fn compare(&self, after: &Self, changes: &mut Changes) {
         let mut names: Vec<&String> = self.members.keys().chain(after.members.keys()).collect();
         names.sort_unstable();
@@ -177,7 +199,7 @@ impl Level {
             if self.members.get(name) == after.members.get(name) {
                 continue;
             }
-            let kind = match change_of(name) {
+            let kind = match change_of(self.section, name) {
                 Change::Text => continue,
                 Change::Guard => &mut changes.guards,
                 Change::Way => &mut changes.ways,
@@ -185,29 +207,6 @@ impl Level {
             kind.push(format!("`{name}` of {}", self.name));
         }
     }
-}
-
-/// The members of a level that restrict or lead; those that say nothing are left out.
-fn members(of: &impl Serialize) -> Map<String, Value> {
-    let Value::Object(mut members) = meaning(of) else {
-        return Map::new();
-    };
-    members.retain(|name, value| change_of(name) != Change::Text && !is_nothing(value));
-    members
-}
-
-/// The members of a phase. Where its checks and answers lead is a member of its own.
-fn members_of_phase(phase: &Phase) -> Map<String, Value> {
-    let mut members = members(phase);
-    let answers = phase.approve.iter().flat_map(|approve| &approve.targets);
-    let on_fail = phase.gate.iter().filter_map(|gate| gate.on_fail.as_ref());
-    let targets = [
-        ("approve.choices", json!(answers.collect::<Vec<_>>())),
-        ("gate.onFail", json!(on_fail.collect::<Vec<_>>())),
-    ];
-    let targets = targets.into_iter().filter(|(_, value)| !is_nothing(value));
-    members.extend(targets.map(|(name, value)| (name.to_owned(), value)));
-    members
 }
 
 fn is_nothing(value: &Value) -> bool {

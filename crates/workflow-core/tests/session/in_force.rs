@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use workflow_core::definition::{
-    Approval, Budget, Check, FileCheck, Gate, Guards, OnRepeat, Phase, PhaseEntry, Rule,
-    RuleAction, Settings, ToolAccess, Workflow,
+    Approval, Budget, Check, Default, FileCheck, Gate, Guards, MemoryFiles, OnRepeat, Phase,
+    PhaseEntry, Rule, RuleAction, Section, Settings, Tier, ToolAccess, Workflow, load,
 };
 use workflow_core::session::{Abilities, Control};
 
@@ -189,6 +189,77 @@ fn guards_that_were_changed_hold_until_the_user_agrees() {
             assert_is_held(&mut world, key);
         }
     }
+}
+
+/// A workflow and a phase in which every key has its example, but for one that only this section may have.
+fn with_examples(section: &str, key: &str, has_it: bool) -> Vec<Workflow> {
+    let of = |name: &str, by_hand: &[&str]| {
+        let mut all = Section::ALL.iter();
+        let of = all.find(|section| section.name == name).expect("it exists");
+        let keys = of.keys.iter().filter(|row| !by_hand.contains(&row.name));
+        let keys = keys.filter(|row| row.name != key || (has_it && name == section));
+        // These have a meaning only beside `tools`.
+        let keys =
+            keys.filter(|row| key != "tools" || !["writable", "commands"].contains(&row.name));
+        let keys = keys.map(|row| format!("{:?}: {}", row.name, row.example));
+        keys.collect::<Vec<_>>().join(", ")
+    };
+    let phase = of("a phase", &["onLimit"]);
+    let workflow = of("a workflow", &["phases", "show", "inputs"]);
+    let uses =
+        "{id: 'u', name: 'U', emoji: 'u', instructions: 'Go.', tools: {use: ['no-network']}}";
+    let files = MemoryFiles::new().with(
+        Tier::Project,
+        "w/workflow.json5",
+        format!("{{{workflow}, phases: [{{{phase}}}, {uses}]}}"),
+    );
+    let loaded = load(&files);
+    let own = loaded.catalog.get("w").cloned();
+    vec![own.unwrap_or_else(|| panic!("{section}: {key}: {:#?}", loaded.diagnostics))]
+}
+
+/// What a session has in force in the first phase, as far as a key can change it.
+fn in_force(world: &mut World) -> String {
+    let view = world.session.view().expect("there is a run");
+    let seen = format!("{:?} {:?}", view.phase, view.budget);
+    let lines = world.tool("cancel");
+    format!("{seen} {}", line(&lines, "tool"))
+}
+
+/// A key of which this is said, and that `run/changes.rs` forgets, would be dropped at once.
+#[test]
+fn each_key_of_which_old_and_new_hold_is_held() {
+    let started = |workflows| {
+        let mut world = World::new(workflows);
+        world.command("bugfix the task");
+        world
+    };
+    let mut held = Vec::new();
+    for section in ["a phase", "a workflow"] {
+        let keys = Section::ALL.iter().filter(|of| of.name == section);
+        let keys = keys.flat_map(|of| of.keys);
+        let keys =
+            keys.filter(|key| !matches!(key.default, Default::Required | Default::RequiredToStart));
+        for key in keys.filter(|key| key.name != "rulesets") {
+            let changed = [true, false].map(|has_it| with_examples(section, key.name, has_it));
+            let [all, without] = changed;
+            // What opens something holds where it is new: without it is stricter.
+            let both = [(all.clone(), without.clone()), (without, all)].map(|(before, after)| {
+                let [mut fresh, mut world] = [after.clone(), before].map(started);
+                world.workflows = after;
+                let lines = world.reload();
+                let said = lines
+                    .iter()
+                    .any(|line| line.contains("what held before and what is new both hold"));
+                said.then(|| in_force(&mut world) != in_force(&mut fresh))
+            });
+            if both.iter().any(Option::is_some) {
+                assert!(both.contains(&Some(true)), "`{}` of {section}", key.name);
+                held.push(key.name);
+            }
+        }
+    }
+    assert!(held.len() > 15, "{held:?}");
 }
 
 #[test]

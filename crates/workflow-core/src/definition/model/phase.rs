@@ -40,7 +40,7 @@ section! {
         /// The instructions for the agent.
         pub instructions: String,
         /// `read-only` blocks every call that may change files, except what `writable` and `commands` open. A map has a blacklist or a whitelist of tools, and rules on single calls, which are read before the list. `workflow_step` is always allowed.
-        #[key("tools": ReadOnlyOrTools, strict: true, guard: true, default: Described("all tools"), example: r#""read-only""#)]
+        #[key("tools": ReadOnlyOrTools, strict: true, guard: true, change: Some(Change::Guard), default: Described("all tools"), example: r#""read-only""#)]
         const level_tools;
         /// The tools that it may use; `None` is all.
         pub tools: Option<ToolAccess>,
@@ -54,13 +54,13 @@ section! {
         #[key(Rule?: OneOf<RuleAction>)]
         pub unknown: Option<RuleAction>,
         /// Changes to the results of tools before the model reads them. Every entry that matches is applied, in order.
-        #[key("results": ListOf<ResultRule>, no_value: Refuse, guard: true, example: r#"[{"tool": "bash", "redact": "sk-[A-Za-z0-9]{20,}"}, {"maxChars": 20000}]"#)]
+        #[key("results": ListOf<ResultRule>, no_value: Refuse, guard: true, change: Some(Change::Guard), example: r#"[{"tool": "bash", "redact": "sk-[A-Za-z0-9]{20,}"}, {"maxChars": 20000}]"#)]
         const level_results;
         /// The checks that must pass before `next` leaves the phase. They run in order, up to the first that does not pass.
-        #[key("gate"?: ListOf<Gate>, no_value: Refuse, guard: true, example: r#"[{"run": ["cargo", "test", "--quiet"], "timeout": "10m"}, {"git": "clean"}]"#)]
+        #[key("gate"?: ListOf<Gate>, no_value: Refuse, guard: true, change: Some(Change::Guard), example: r#"[{"run": ["cargo", "test", "--quiet"], "timeout": "10m"}, {"git": "clean"}]"#)]
         pub gate: Vec<Gate>,
         /// The question that the user must approve before `next` leaves the phase. It is asked after the gate has passed.
-        #[key("approve"?: Map<Approval>, no_value: Refuse, guard: true, hint: Some("write `approve: { ask: \"Is the plan right?\" }`"), example: r#"{"ask": "Is the plan right?", "show": "docs/plan.md"}"#)]
+        #[key("approve"?: Map<Approval>, no_value: Refuse, guard: true, change: Some(Change::Guard), hint: Some("write `approve: { ask: \"Is the plan right?\" }`"), example: r#"{"ask": "Is the plan right?", "show": "docs/plan.md"}"#)]
         pub approve: Option<Approval>,
         /// Whether the code is saved at the start of each turn, so that it can be restored when the conversation goes back.
         #[key("checkpoint"?: OneOf<Checkpoint>, no_value: Refuse, guard: true, change: Some(Change::Text), default: Described("that of the outer level, else `off`"), example: r#""git""#)]
@@ -86,13 +86,13 @@ section! {
         #[key("when"?: Conditions, no_value: Refuse, guard: true, change: Some(Change::Way), default: Described("always"), example: r#"{"visits.reproduce": {"not": [7, 8]}}"#)]
         pub when: Vec<Condition>,
         /// How often the phase may be entered in one run of its workflow.
-        #[key("maxVisits"?: Whole<1>, no_value: Refuse, guard: true, default: Described("no limit, but for `limits.maxVisits`"), example: "3")]
+        #[key("maxVisits"?: Whole<1>, no_value: Refuse, guard: true, change: Some(Change::Guard), default: Described("no limit, but for `limits.maxVisits`"), example: "3")]
         pub max_visits: Option<u32>,
         /// What happens instead of one more visit: `pause`, `cancel`, or an id of the same workflow.
         #[key("onLimit"?: AfterVisitLimit, no_value: Refuse, guard: true, change: Some(Change::Way), default: Text("pause"), example: r#""cancel""#)]
         pub on_limit: Option<Target>,
         /// How much the phase may use each time it is entered. At a limit the run pauses.
-        #[key("budget"?: Map<Budget>, no_value: Refuse, guard: true, default: Described("no limit"), example: r#"{"turns": 120, "minutes": 180}"#)]
+        #[key("budget"?: Map<Budget>, no_value: Refuse, guard: true, change: Some(Change::Guard), default: Described("no limit"), example: r#"{"turns": 120, "minutes": 180}"#)]
         pub budget: Budget,
         /// Settings that the host should make while it lasts.
         #[keys]

@@ -11,7 +11,7 @@ use super::rules::{OnRepeat, Rule, RuleAction};
 use super::tools::ToolsMap;
 use super::trigger::{Trigger, Triggers};
 use super::workflow::{ContextMode, Workflow};
-use crate::definition::schema::{FromMap, MapReader, Section, section};
+use crate::definition::schema::{Change, FromMap, MapReader, Section, section};
 use crate::definition::syntax::TreeLimits;
 use crate::definition::value::{Choices, FilledText, Limit, ListOf, Map, OneOf, Seconds, Text};
 
@@ -30,7 +30,7 @@ section! {
         #[key(Workflow: OneOf<ContextMode>)]
         pub context: Option<ContextMode>,
         /// A blacklist or a whitelist of tools, and rules on single calls. Rules are read before the list. `workflow_step` is always allowed.
-        #[key("tools": ToolsMap, strict: true, guard: true, default: Described("all tools"), example: r#"{"blacklist": ["edit", "write"], "rules": [{"allow": "write", "path": "docs/**"}]}"#)]
+        #[key("tools": ToolsMap, strict: true, guard: true, change: Some(Change::Guard), default: Described("all tools"), example: r#"{"blacklist": ["edit", "write"], "rules": [{"allow": "write", "path": "docs/**"}]}"#)]
         const level_tools;
         #[key(Rule: OneOf<RuleAction>)]
         const unknown;

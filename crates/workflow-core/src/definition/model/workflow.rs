@@ -104,7 +104,7 @@ section! {
         #[key(Phase?: Map<Budget>, summary: "How much a run may use. At a limit it pauses.")]
         pub budget: Budget,
         /// Who may cancel a run.
-        #[key("cancel"?: OneOf<CancelBy>, no_value: Refuse, guard: true, default: Text("anyone"), example: r#""user""#)]
+        #[key("cancel"?: OneOf<CancelBy>, no_value: Refuse, guard: true, change: Some(Change::Guard), default: Text("anyone"), example: r#""user""#)]
         pub cancel: Option<CancelBy>,
         /// Lists of rules, each with a name by which `tools` uses it. A name of an outer level cannot be defined again.
         #[key("rulesets": NamedRules, no_value: Refuse, guard: true, example: r#"{"no-network": [{"block": "bash", "command": ["curl *", "wget *"]}]}"#)]

@@ -87,9 +87,9 @@ pub struct Key {
 pub(crate) enum Change {
     /// It restricts nothing and leads nowhere: it applies at once.
     Text,
-    /// It restricts: the old value and the new one can hold together.
+    /// It restricts: the old value and the new one hold together, as levels of rules or by `hold_in_…` of `run/changes.rs`.
     Guard,
-    /// It decides where the run goes: old and new cannot hold together.
+    /// Old and new cannot hold together, as where it decides where the run goes: the stored definition holds.
     Way,
 }
 
@@ -166,7 +166,7 @@ impl Key {
     /// What a change of it means to a run that has begun.
     pub(crate) fn change(&self) -> Change {
         let usual = if self.guard {
-            Change::Guard
+            Change::Way
         } else {
             Change::Text
         };
