@@ -32,7 +32,6 @@ mod values;
 
 pub use phase_tree::{NodeKind, NotFound, PhaseNode, PhaseTree, phase_tree};
 pub use row::{Origin, OriginKind, Row, Topic, Value};
-pub use values::row_of;
 
 use crate::definition::{Loaded, Workflow};
 use crate::policy::rules::{Call, CallDecision, PLAIN_PATHS};

@@ -20,6 +20,10 @@ use super::rows::Rows;
 use super::tools::tools;
 
 const PHASE: RuleSource<'static> = RuleSource::Phase;
+/// Keys of a phase with a row of another name.
+const HAVE_OTHER_ROWS: [&str; 5] = ["continue", "onLimit", "outcomes", "outputs", "tools"];
+/// Those with a row only where they have an effect.
+const HAVE_ROWS_AT_TIMES: [&str; 3] = ["activeTools", "commands", "writable"];
 
 /// The values of a phase.
 pub(super) fn of_phase(mut rows: Rows<'_>) -> Vec<Row> {
@@ -33,29 +37,6 @@ pub(super) fn of_phase(mut rows: Rows<'_>) -> Vec<Row> {
     end(&mut rows);
     flow(&mut rows);
     rows.made
-}
-
-/// The name of the row that explains a key.
-#[must_use]
-pub fn row_of(key: &str) -> &str {
-    match key {
-        "blockReasonTemplate" => "blockReason",
-        "commandName" => "command",
-        "context" => "mode",
-        "continue" => "wait",
-        "inputs" => "input",
-        "loopable" => "loop",
-        "notDoneReminder" => "reminder",
-        "onLimit" => "maxVisits",
-        "outcomes" => "outcome",
-        "outputs" => "output",
-        "phases" => "next",
-        "rulesets" => "block",
-        "sessionNameMaxLength" | "sessionNamePrefix" => "sessionName",
-        "tools" => "allowed",
-        "triggers" => "trigger",
-        _ => key,
-    }
 }
 
 /// The values of a workflow that apply in all its phases.
@@ -260,9 +241,8 @@ fn flow(rows: &mut Rows<'_>) {
         budget(rows, whose, &workflow.budget, &within);
     }
     for key in Phase::SECTION.keys.iter().map(|key| key.name) {
-        // These have a row only where they have an effect.
-        let has_effect = !matches!(key, "writable" | "commands" | "activeTools");
-        if has_effect && !rows.made.iter().any(|row| row.key == row_of(key)) {
+        let has_row = HAVE_OTHER_ROWS.contains(&key) || HAVE_ROWS_AT_TIMES.contains(&key);
+        if !has_row && !rows.made.iter().any(|row| row.key == key) {
             rows.add_key(PHASE, key);
         }
     }

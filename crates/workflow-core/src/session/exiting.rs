@@ -181,10 +181,7 @@ impl Session {
         if !is_asked && (is_earlier || is_leaving) {
             run.answered = Some(choice);
         } else {
-            self.follow_answer_elsewhere(ExitBy::User {
-                request: None,
-                control: Control::Approve,
-            });
+            self.follow_answer_elsewhere(ExitBy::user(None, Control::Approve));
         }
     }
 

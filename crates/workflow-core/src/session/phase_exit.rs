@@ -71,6 +71,10 @@ pub(crate) enum ExitOutcome {
 }
 
 impl ExitBy {
+    pub(super) fn user(request: Option<RequestId>, control: Control) -> Self {
+        Self::User { request, control }
+    }
+
     /// The actor that moves the run; `jumps` is the limit of the agent. An answer in a terminal, like one in a dialog,
     /// follows the call of the agent.
     pub(super) fn actor(self, jumps: u32) -> Actor {

@@ -173,7 +173,7 @@ impl Session {
             return Err(Notice::warning(message));
         }
         controls::choose_outcome(run, argument, &mut self.out)?;
-        self.begin_exit(by_user(Some(request), Control::Next));
+        self.begin_exit(ExitBy::user(Some(request), Control::Next));
         Ok(Answered::Later)
     }
 
@@ -205,7 +205,7 @@ impl Session {
         let (choice, comment) =
             controls::read_reply(run, &approval, actor, argument).map_err(Notice::info)?;
         self.out.inform(format!("Your answer: {choice}."));
-        let by = by_user(Some(request), Control::Approve);
+        let by = ExitBy::user(Some(request), Control::Approve);
         self.follow_decision(by, choice, comment);
         Ok(answered)
     }
@@ -220,7 +220,7 @@ impl Session {
         let Some(run) = &self.run else {
             return Answered::Now;
         };
-        let moved = run.plan_exit(by_user(request, control).actor(self.jumps()));
+        let moved = run.plan_exit(ExitBy::user(request, control).actor(self.jumps()));
         match outcome {
             ExitOutcome::Advance(_) => match moved {
                 Ok(moved) => {
@@ -299,8 +299,4 @@ impl Session {
             self.send_to_agent(message, None);
         }
     }
-}
-
-fn by_user(request: Option<RequestId>, control: Control) -> ExitBy {
-    ExitBy::User { request, control }
 }
