@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use workflow_core::diagnostic::{render, visible};
 
-use crate::present::{CommandOutcome, NOTABLE, count, json};
+use crate::present::{BAD, CommandOutcome, NOTABLE, count, json, paint};
 use crate::record::{ReplayTotals, Tiers, junit, replay_all, replay_text};
 
 const EXAMPLES: &str = "\
@@ -56,7 +56,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let instead = instead.transpose()?.unwrap_or_default();
     let rows = replay_all(&arguments.files, &instead, arguments.bless)?;
     match arguments.format {
-        ReplayFormat::Human => replay_text(&rows).print()?,
+        ReplayFormat::Human => {
+            let (mut text, errors) = replay_text(&rows);
+            for error in errors {
+                anstream::eprintln!("{}: {error}", paint(BAD.bold(), "error"));
+            }
+            text.print()?;
+        }
         ReplayFormat::Json => json(&rows)?,
         ReplayFormat::Junit => junit(&rows).print()?,
     }

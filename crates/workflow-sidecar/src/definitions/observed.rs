@@ -1,4 +1,4 @@
-//! Files that are observed while they are loaded, so that a change is noticed later.
+//! The versions of the files that a load reads, by which the cache of `OnDisk` notices a later change.
 
 use std::cell::RefCell;
 use std::fs;

@@ -92,7 +92,7 @@ impl ConnectionRecorder for Recorder {
                 lines.push("result", &result);
             }
         }
-        self.redaction.begin();
+        self.redaction.forget_call();
         let followed = String::from_utf8_lossy(followed);
         let followed: Vec<&str> = followed.lines().collect();
         let mut answers = None;

@@ -51,9 +51,9 @@ impl ReplayTotals {
     }
 }
 
-/// The results as text. Those that failed are printed on standard error.
-pub(crate) fn replay_text(rows: &[ReplayRow]) -> Page {
-    let mut page = Page::default();
+/// The results as text, and the errors of those that failed.
+pub(crate) fn replay_text(rows: &[ReplayRow]) -> (Page, Vec<String>) {
+    let (mut page, mut errors) = (Page::default(), Vec::new());
     for ReplayRow { file, result } in rows {
         let name = visible(file);
         match result {
@@ -67,10 +67,7 @@ pub(crate) fn replay_text(rows: &[ReplayRow]) -> Page {
                     page.line(format_args!("{name}: {more}"));
                 }
             }
-            TranscriptResult::Failed { error } => {
-                let label = paint(BAD.bold(), "error");
-                anstream::eprintln!("{label}: {}", visible(error));
-            }
+            TranscriptResult::Failed { error } => errors.push(visible(error)),
             TranscriptResult::Same { torn: Some(torn) } => {
                 page.line(format_args!("{name}: cut off: {torn}"));
             }
@@ -83,7 +80,7 @@ pub(crate) fn replay_text(rows: &[ReplayRow]) -> Page {
     if rows.len() > 1 || totals.failed == 0 {
         page.line(totals.summary());
     }
-    page
+    (page, errors)
 }
 
 /// Counts the differences that are not printed.

@@ -76,8 +76,8 @@ impl Redaction {
         }
     }
 
-    /// Something happens that is not a line of the host.
-    pub(super) fn begin(&mut self) {
+    /// Forgets the call of the last line: something else happens.
+    pub(super) fn forget_call(&mut self) {
         self.is_call = false;
     }
 
