@@ -115,9 +115,45 @@ pub(super) struct AnswerForm {
 
 pub(super) const OUTPUT_EVENT: &str = "hookSpecificOutput/hookEventName";
 
+/// The form that the hosts' own are made of: that of Claude Code, with only the keys that the strictest of them accepts.
+pub(super) const FORM: AnswerForm = AnswerForm {
+    deny: &[
+        (OUTPUT_EVENT, Member::Event),
+        ("hookSpecificOutput/permissionDecision", Member::Is("deny")),
+        (
+            "hookSpecificOutput/permissionDecisionReason",
+            Member::Content,
+        ),
+    ],
+    deny_exits: true,
+    input: &[
+        (OUTPUT_EVENT, Member::Event),
+        ("hookSpecificOutput/permissionDecision", Member::Is("allow")),
+        ("hookSpecificOutput/updatedInput", Member::Content),
+    ],
+    replace: BLOCK,
+    block: BLOCK,
+    context: &[
+        (OUTPUT_EVENT, Member::Event),
+        ("hookSpecificOutput/additionalContext", Member::Content),
+    ],
+    notice: &[("systemMessage", Member::Content)],
+};
+
+const BLOCK: Members = &[
+    ("decision", Member::Is("block")),
+    ("reason", Member::Content),
+];
+
 impl AnswerForm {
-    /// Prints an answer to an event, which has this name at the host.
-    pub(super) fn print(&self, event: EventName, name: &str, answer: &HookAnswer) -> Printed {
+    /// Prints an answer to an event of a host with these events.
+    pub(super) fn print(
+        &self,
+        event: EventName,
+        events: &[(&'static str, EventName)],
+        answer: &HookAnswer,
+    ) -> Printed {
+        let name = event.of(events);
         let mut printed = json!({});
         let mut add = |members: Members, content: Value| {
             // An event that could not be read has no name.

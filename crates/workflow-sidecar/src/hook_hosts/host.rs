@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::answer::{AnswerForm, HookAnswer, Printed};
+use super::answer::AnswerForm;
 use super::event::EventName;
 use crate::files::home_dir;
 use crate::install::Directories;
@@ -40,15 +40,10 @@ pub(crate) struct HookHost {
     /// Those of the user.
     pub(super) user_hook_files: fn(&Directories) -> Vec<PathBuf>,
     /// The form of its answers.
-    pub(super) answer: AnswerForm,
+    pub(super) form: AnswerForm,
 }
 
 impl HookHost {
-    /// Prints an answer to an event.
-    pub(super) fn print(&self, event: EventName, answer: &HookAnswer) -> Printed {
-        self.answer.print(event, event.of(self.events), answer)
-    }
-
     /// The files of a project and of the user that say which hooks the host runs: without its hooks it has no rules.
     pub(super) fn files_about_hooks(&self, project: &Path) -> Vec<PathBuf> {
         let of_project = self.hook_files.iter().map(|file| project.join(file));

@@ -7,7 +7,7 @@
 //! decide ── crate::driver (a session of the store, for one event)
 //!    │
 //!    ▼
-//! hosts: a `HookHost` each, which is a table of names, and two functions: the event in, the answer out
+//! hosts: a `HookHost` each, a table of names with the form of an answer
 //! ```
 //!
 //! No process stays: the session is restored from the store, handles one event, and is stored. So nothing here may depend

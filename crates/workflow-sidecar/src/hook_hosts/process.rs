@@ -48,16 +48,16 @@ pub(crate) fn run(host: &'static HookHost, state: Option<&Path>) -> u8 {
     let watchdog = thread::Builder::new().spawn(move || {
         thread::sleep(TIME_TO_ANSWER);
         let late = format!("it took more than {} s", TIME_TO_ANSWER.as_secs());
-        if let Some(code) = watched.answer(Err(late)) {
+        if let Some(code) = watched.print(Err(late)) {
             std::process::exit(i32::from(code));
         }
     });
     let answer = match watchdog {
-        Ok(_) => catch_unwind(AssertUnwindSafe(|| hook.decide()))
+        Ok(_) => catch_unwind(AssertUnwindSafe(|| hook.answer()))
             .unwrap_or_else(|_| Err("workflow-sidecar failed at it".to_owned())),
         Err(error) => Err(format!("nothing can watch over it: {error}")),
     };
-    match hook.answer(answer) {
+    match hook.print(answer) {
         Some(code) => code,
         // The other thread has answered, and ends the process.
         None => loop {
@@ -89,8 +89,8 @@ struct Progress {
 }
 
 impl Hook {
-    /// Reads the event and decides about it.
-    fn decide(&self) -> Result<HookAnswer, String> {
+    /// Reads the event, and has it decided with the store.
+    fn answer(&self) -> Result<HookAnswer, String> {
         let mut text = Vec::new();
         let mut input = io::stdin().lock().take(MAX_EVENT + 1);
         let read = input.read_to_end(&mut text);
@@ -123,15 +123,16 @@ impl Hook {
             is_from_shell: self.host.shell_marks.iter().any(is_from_shell),
             on_loaded: &|is_guarded| self.progress.lock().is_guarded = Some(is_guarded),
         };
-        let answer = handler.answer(&event);
-        answer.map_err(|failure| failure.to_string())
+        let decided = handler.decide(&event);
+        decided.map_err(|failure| failure.to_string())
     }
 
     /// Prints the answer, once: gives the exit code, or `None` if an answer was printed before.
-    fn answer(&self, answer: Result<HookAnswer, String>) -> Option<u8> {
+    fn print(&self, answer: Result<HookAnswer, String>) -> Option<u8> {
         let answer = answer.unwrap_or_else(|reason| self.without_decision(&reason));
         let mut output = self.output.lock().take()?;
-        let printed = self.host.print(self.progress.lock().event, &answer);
+        let HookHost { form, events, .. } = self.host;
+        let printed = form.print(self.progress.lock().event, events, &answer);
         output.print(&printed);
         Some(printed.code)
     }

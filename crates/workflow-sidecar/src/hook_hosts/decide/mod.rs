@@ -55,7 +55,7 @@ pub(super) enum HookError {
 
 impl EventHandler<'_> {
     /// Decides about an event, and saves what changed.
-    pub(super) fn answer(&self, event: &HookEvent<'_>) -> Result<HookAnswer, HookError> {
+    pub(super) fn decide(&self, event: &HookEvent<'_>) -> Result<HookAnswer, HookError> {
         if event.name == EventName::Unused {
             return Ok(HookAnswer::default());
         }

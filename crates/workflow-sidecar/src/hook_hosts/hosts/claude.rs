@@ -1,6 +1,6 @@
 //! Claude Code. Written from the types of its agent SDK 0.3.330, and not run.
 
-use super::super::answer::{AnswerForm, Member, Members, OUTPUT_EVENT};
+use super::super::answer::{AnswerForm, FORM, Member, OUTPUT_EVENT};
 use super::super::event::EventName;
 use super::super::host::{HookHost, ToolName};
 
@@ -11,36 +11,6 @@ pub(super) const EVENTS: &[(&str, EventName)] = &[
     ("PreToolUse", EventName::ToolCall),
     ("PostToolUse", EventName::ToolResult),
     ("Stop", EventName::Stop),
-];
-
-/// The form of Claude Code and of the hosts that follow it: only keys that the strictest of them accepts.
-pub(super) const FORM: AnswerForm = AnswerForm {
-    deny: &[
-        (OUTPUT_EVENT, Member::Event),
-        ("hookSpecificOutput/permissionDecision", Member::Is("deny")),
-        (
-            "hookSpecificOutput/permissionDecisionReason",
-            Member::Content,
-        ),
-    ],
-    deny_exits: true,
-    input: &[
-        (OUTPUT_EVENT, Member::Event),
-        ("hookSpecificOutput/permissionDecision", Member::Is("allow")),
-        ("hookSpecificOutput/updatedInput", Member::Content),
-    ],
-    replace: BLOCK,
-    block: BLOCK,
-    context: &[
-        (OUTPUT_EVENT, Member::Event),
-        ("hookSpecificOutput/additionalContext", Member::Content),
-    ],
-    notice: &[("systemMessage", Member::Content)],
-};
-
-const BLOCK: Members = &[
-    ("decision", Member::Is("block")),
-    ("reason", Member::Content),
 ];
 
 pub(super) static HOST: HookHost = HookHost {
@@ -76,7 +46,7 @@ pub(super) static HOST: HookHost = HookHost {
             .map(|file| directories.claude.join(file))
             .to_vec()
     },
-    answer: AnswerForm {
+    form: AnswerForm {
         replace: &[
             (OUTPUT_EVENT, Member::Event),
             ("hookSpecificOutput/updatedToolOutput", Member::Content),

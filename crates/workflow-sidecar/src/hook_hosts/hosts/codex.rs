@@ -3,9 +3,9 @@
 //! Its output is strict: an unknown key makes the hook fail, and a failed hook lets the tool run. So every answer has the
 //! fewest keys that do.
 
+use super::super::answer::FORM;
 use super::super::event::EventName;
 use super::super::host::{HookHost, ToolName};
-use super::claude;
 
 pub(super) static HOST: HookHost = HookHost {
     name: "codex",
@@ -41,5 +41,5 @@ pub(super) static HOST: HookHost = HookHost {
             .map(|file| directories.codex.join(file))
             .to_vec()
     },
-    answer: claude::FORM,
+    form: FORM,
 };

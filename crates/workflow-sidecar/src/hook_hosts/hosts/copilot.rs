@@ -1,6 +1,6 @@
 //! Copilot CLI. Observed with 1.0.102, with the names of events that Claude Code has.
 
-use super::super::answer::{AnswerForm, Member};
+use super::super::answer::{AnswerForm, FORM, Member};
 use super::super::host::{HookHost, ToolName};
 use super::claude;
 
@@ -28,7 +28,7 @@ pub(super) static HOST: HookHost = HookHost {
     hook_files: &[".copilot/hooks", ".github/hooks"],
     user_hook_files: |directories| vec![directories.copilot.join("hooks")],
     // The flat form, which it prefers. It shows a user nothing but the reason of a blocked prompt.
-    answer: AnswerForm {
+    form: AnswerForm {
         deny: &[
             ("permissionDecision", Member::Is("deny")),
             ("permissionDecisionReason", Member::Content),
@@ -39,6 +39,6 @@ pub(super) static HOST: HookHost = HookHost {
             ("modifiedResult/textResultForLlm", Member::Content),
         ],
         context: &[("additionalContext", Member::Content)],
-        ..claude::FORM
+        ..FORM
     },
 };

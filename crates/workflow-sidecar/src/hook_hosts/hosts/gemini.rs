@@ -3,10 +3,9 @@
 //! A denial in JSON counts whatever the exit code is, and another code than 0 shows a warning each time. `ask` is never
 //! answered: without a terminal it waits for ever.
 
-use super::super::answer::{AnswerForm, Member, Members, OUTPUT_EVENT};
+use super::super::answer::{AnswerForm, FORM, Member, Members, OUTPUT_EVENT};
 use super::super::event::EventName;
 use super::super::host::{HookHost, ToolName};
-use super::claude;
 
 const DENY: Members = &[
     ("decision", Member::Is("deny")),
@@ -53,7 +52,7 @@ pub(super) static HOST: HookHost = HookHost {
             directories.gemini_trusted_folders.clone(),
         ]
     },
-    answer: AnswerForm {
+    form: AnswerForm {
         deny: DENY,
         deny_exits: false,
         input: &[
@@ -62,6 +61,6 @@ pub(super) static HOST: HookHost = HookHost {
         ],
         replace: DENY,
         block: DENY,
-        ..claude::FORM
+        ..FORM
     },
 };

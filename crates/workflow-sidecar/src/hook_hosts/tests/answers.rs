@@ -62,7 +62,8 @@ fn answers_have_only_the_keys_that_codex_accepts() {
         notice,
         ..HookAnswer::default()
     };
-    let printed = |event, answer: &HookAnswer| json_of(&host.print(event, answer));
+    let printed =
+        |event, answer: &HookAnswer| json_of(&host.form.print(event, host.events, answer));
     assert_eq!(
         printed(EventName::Stop, &stop),
         json!({ "decision": "block", "reason": "R", "systemMessage": "N" })
@@ -84,8 +85,9 @@ fn answers_have_only_the_keys_that_codex_accepts() {
 #[test]
 fn an_event_that_cannot_be_read_is_blocked_in_every_host() {
     for host in HOSTS {
-        let closed = host.print(
+        let closed = host.form.print(
             EventName::Unknown,
+            host.events,
             &HookAnswer::closed(EventName::Unknown, "why"),
         );
         assert!(

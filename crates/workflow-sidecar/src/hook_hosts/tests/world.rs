@@ -80,8 +80,8 @@ impl World {
             is_from_shell,
             on_loaded: &|_| {},
         };
-        let answer = handler.answer(&event.unwrap()).unwrap();
-        self.host.print(name, &answer)
+        let answer = handler.decide(&event.unwrap()).unwrap();
+        self.host.form.print(name, self.host.events, &answer)
     }
 
     /// Sends a recorded event with other members.
