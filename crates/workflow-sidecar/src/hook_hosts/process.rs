@@ -123,8 +123,7 @@ impl Hook {
             is_from_shell: self.host.shell_marks.iter().any(is_from_shell),
             on_loaded: &|is_guarded| self.progress.lock().is_guarded = Some(is_guarded),
         };
-        let decided = handler.decide(&event);
-        decided.map_err(|failure| failure.to_string())
+        (handler.decide(&event)).map_err(|failure| failure.to_string())
     }
 
     /// Prints the answer, once: gives the exit code, or `None` if an answer was printed before.

@@ -68,7 +68,7 @@ pub struct Key {
     pub example: &'static str,
     /// True if it restricts the agent, so that it must not be dropped.
     pub guard: bool,
-    /// What a change of it means to an active run, where that is not what it says to the agent.
+    /// What a change of it means to an active run, where that is not the usual: of a guard the stored definition holds.
     pub(crate) change: Option<Change>,
     /// True if a wrong value is an error, required or not.
     pub(crate) strict: bool,
