@@ -22,7 +22,7 @@ pub struct Word {
     pub(crate) starts_with_files: bool,
     /// True if its unknown parts are numbers, each on one line.
     pub(crate) has_numbers_only: bool,
-    /// True if it is one word in spite of its unknown parts, because they are quoted.
+    /// True if it is one word in spite of its unknown parts: quoted, or an item of a loop.
     pub(crate) is_one: bool,
 }
 
@@ -71,6 +71,12 @@ impl Word {
         starts_unknown || self.may_add_words || self.has_option_in_braces()
     }
 
+    /// Returns whether it may be no word at all, so that the words behind it move up.
+    pub(crate) fn may_be_none(&self) -> bool {
+        let is_unknown = self.shape.bytes().all(|byte| byte == 0);
+        !self.is_one && !self.shape.is_empty() && is_unknown
+    }
+
     /// Returns whether one of the words that its braces stand for may be an option.
     pub(crate) fn has_option_in_braces(&self) -> bool {
         let shape = &self.shape;
@@ -97,6 +103,14 @@ impl Word {
         Self {
             is_no_option: true,
             may_add_words: false,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the word as a part of another one, or as one with none behind it.
+    pub(crate) fn as_one(&self) -> Self {
+        Self {
+            is_one: true,
             ..self.clone()
         }
     }
@@ -141,10 +155,10 @@ impl Word {
         self.shape == "-" || is_descriptor(&self.shape)
     }
 
-    /// Returns whether it is a number, or a text that is harmless in an arithmetic expression.
-    pub(crate) fn is_arithmetic(&self) -> bool {
-        let is_harmless = |byte: u8| byte.is_ascii_digit() || b" +-*/%(){}.,".contains(&byte);
-        !self.is_glob && self.shape.bytes().all(is_harmless)
+    /// Returns whether it is a number or empty.
+    pub(crate) fn is_number(&self) -> bool {
+        let digits = self.shape.strip_prefix('-').unwrap_or(&self.shape);
+        digits.bytes().all(|byte| byte.is_ascii_digit())
             || self.has_numbers_only && self.shape == "\0"
     }
 

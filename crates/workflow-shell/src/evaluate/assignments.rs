@@ -33,7 +33,8 @@ impl Evaluator<'_> {
             }
         }
         let is_operand = |word: &Word| {
-            !word.shape().starts_with('-')
+            !word.shape().is_empty()
+                && !word.shape().starts_with('-')
                 && !word.may_hide_option()
                 && !word.shape().contains(char::is_whitespace)
         };
@@ -44,17 +45,19 @@ impl Evaluator<'_> {
                     .bytes()
                     .all(|byte| byte.is_ascii_digit() || byte == b'.')
         };
-        let is_number = |word: &Word| match word.text() {
-            Some(text) => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
-            None => word.has_numbers_only && word.shape() == "\0" || is_sequence(word),
-        };
+        let is_number = |word: &Word| word.is_number() || is_sequence(word);
         let are_all = |is_one: &dyn Fn(&Word) -> bool| words.len() > 1 && items.iter().all(is_one);
-        if are_all(&is_number) {
-            self.variables.keep(name, Value::Number, false);
-        } else if are_all(&is_operand) {
-            self.variables.keep(name, Value::Operand, false);
+        let has_numbers = are_all(&is_number);
+        if are_all(&is_operand) {
+            // In quotes, an item may be empty.
+            let is_item = |word: &Word| !word.is_one || word.shape().bytes().any(|byte| byte > 0);
+            let value = match (has_numbers, are_all(&is_item)) {
+                (true, _) => Value::Number,
+                (false, true) => Value::Item,
+                (false, false) => Value::Operand,
+            };
+            self.variables.keep(name, value, false);
         }
-        let has_numbers = are_all(&|word| is_sequence(word) || word.is_arithmetic());
         self.variables.note_assignment(name, has_numbers);
     }
 
@@ -68,7 +71,7 @@ impl Evaluator<'_> {
     ) -> Option<Unknown> {
         let name = &assignment.name;
         if assignment.has_index {
-            self.array_index(&assignment.value.0);
+            self.give_up_part(name, UnknownReason::Code);
         }
         let value = expand_unsplit(&assignment.value, &self.variables);
         self.recorder
@@ -83,11 +86,8 @@ impl Evaluator<'_> {
             }
             _ => Output::Unknown,
         };
-        let is_number = output.is_numeric() || assignment.is_complete && value.is_arithmetic();
+        let is_number = output == Output::Number || assignment.is_complete && value.is_number();
         self.variables.note_assignment(name, is_number);
-        if is_permanent && name == "IFS" {
-            self.variables.disable();
-        }
         let is_one_number = value.has_numbers_only && value.shape() == "\0" && !scope.after_and;
         let text = value.text().filter(|_| assignment.is_complete);
         let known = match text {
@@ -95,7 +95,7 @@ impl Evaluator<'_> {
             None if assignment.is_complete && is_one_number => Some(Value::Number),
             None => output.has_no_option().then_some(Value::Names),
         };
-        if let Some(known) = known.filter(|_| is_permanent && scope.is_certain) {
+        if let Some(known) = known.filter(|_| is_permanent && self.is_certain(scope)) {
             self.variables.keep(name, known, scope.after_and);
         }
         let is_known = if name == "IFS" || name == "CDPATH" && value.shape().is_empty() {

@@ -8,7 +8,7 @@ use crate::command::{SimpleCommand, StandardInput};
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_access::{AccessKind, FileAccess};
 use crate::file_write::FileWrite;
-use crate::programs::{self, Invocation, NestedCommand, VariableKind};
+use crate::programs::{self, Invocation, NestedCommand};
 use crate::word::{Word, quoted_texts};
 
 impl Evaluator<'_> {
@@ -65,6 +65,7 @@ impl Evaluator<'_> {
                 .text()
                 .is_some_and(|name| self.functions.contains(name))
         {
+            self.calls_functions = true;
             return Effect::Reads;
         }
         if !programs::is_known_location(first) {
@@ -89,22 +90,18 @@ impl Evaluator<'_> {
                 .iter()
                 .all(|word| word.shape() == "-r" || !word.shape().starts_with('-'))
             && !self.source.contains("IFS");
-        for (index, (kind, name, value)) in outcome.variables.into_iter().enumerate() {
+        self.has_arrays |= outcome.sets_arrays;
+        self.removes_functions |= outcome.removes_functions;
+        for (index, (name, value)) in outcome.variables.into_iter().enumerate() {
             if reads_name && index == 0 {
                 self.variables.keep(&name, Value::Operand, false);
             }
-            match kind {
-                VariableKind::Assigned | VariableKind::Passed => {
-                    if kind == VariableKind::Assigned {
-                        self.set_variable(&name, value.as_ref());
-                        self.check_address(&name, value.as_ref());
-                    }
-                    let is_number = value.is_some_and(|value| value.is_arithmetic());
-                    self.variables.note_assignment(&name, is_number);
-                }
-                VariableKind::Evaluated => self.arithmetic_text(&name),
-                VariableKind::ForgottenFunctions => self.functions.clear(),
-            }
+            self.set_variable(&name, value.as_ref());
+            self.check_address(&name, value.as_ref());
+            let is_list = |value: &Word| value.shape().starts_with(['\0', '(']);
+            self.has_lists |= value.as_ref().is_some_and(is_list);
+            let is_number = value.is_some_and(|value| value.is_number());
+            self.variables.note_assignment(&name, is_number);
         }
         if let Effect::Unknown(unknown) = &outcome.effect
             && unknown.reason == UnknownReason::Expansion

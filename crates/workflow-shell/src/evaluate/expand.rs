@@ -6,6 +6,7 @@ use crate::braces::expand_braces;
 use crate::parse::tree::{
     Command, CommandKind, Expansion as Expanded, ExpansionKind, List, RawWord, WordPart,
 };
+use crate::programs::is_interpreted_variable;
 use crate::word::{UNKNOWN, Word};
 
 /// Expands words. Each usually yields one word; braces and unquoted variables yield none or several.
@@ -132,9 +133,7 @@ impl<'a> Expansion<'a> {
                     self.current().starts_with_files |= is_start && output == Output::Names;
                     let kind = match output {
                         Output::Number => Unknown::Number,
-                        // Several are on lines of their own.
-                        Output::NumbersOfLines if *quoted => Unknown::Number,
-                        Output::NumbersOfLines | Output::Numbers => Unknown::Operand,
+                        Output::Numbers => Unknown::Operand,
                         _ => Unknown::Text,
                     };
                     self.unknown(kind, *quoted);
@@ -156,24 +155,32 @@ impl<'a> Expansion<'a> {
         let value = name.and_then(|name| self.variables.get(name));
         match value {
             Some(Value::Text(value)) if expansion.quoted => return self.text(value, true, false),
-            Some(Value::Text(value)) => return self.split(value),
+            // `declare x=$value` is not split.
+            Some(Value::Text(value)) if self.word.is_none() || !has_blank(value) => {
+                return self.split(value);
+            }
             _ => {}
         }
         let word = self.current();
         let is_start = word.shape.is_empty();
         word.starts_at_home |= is_start && name == Some("HOME");
         word.starts_with_files |= is_start && value == Some(&Value::Names);
-        let is_number = expansion.kind == ExpansionKind::Number || value == Some(&Value::Number);
-        let is_safe = is_number || name.is_some_and(|name| self.variables.is_no_option(name));
-        let several = expansion.kind == ExpansionKind::Several;
-        let kind = match (is_number, is_safe) {
-            (true, _) => Unknown::Number,
-            (false, true) => Unknown::Operand,
-            (false, false) => Unknown::Text,
+        let kind = if expansion.kind == ExpansionKind::Number || value == Some(&Value::Number) {
+            Unknown::Number
+        } else if name.is_some_and(|name| self.variables.is_no_option(name)) {
+            Unknown::Operand
+        } else {
+            Unknown::Text
         };
-        self.unknown(kind, expansion.quoted && !several);
-        let is_assigned = variable.is_none_or(|name| self.variables.is_mentioned(name));
-        self.current().may_add_words |= several || !expansion.quoted && is_assigned && !is_safe;
+        let several = expansion.kind == ExpansionKind::Several;
+        let is_one = expansion.quoted && !several || value == Some(&Value::Item);
+        self.unknown(kind, is_one);
+        // The environment is expected to have no blanks.
+        let is_outside = |name: &str| {
+            name != "_" && !self.variables.is_mentioned(name) && !is_interpreted_variable(name)
+        };
+        let is_split = !expansion.quoted && kind == Unknown::Text && !name.is_some_and(is_outside);
+        self.current().may_add_words |= several || is_split;
     }
 
     fn current(&mut self) -> &mut Word {
@@ -190,21 +197,21 @@ impl<'a> Expansion<'a> {
         word.is_glob |= !quoted && text.contains(['*', '?', '[', '{', '(']);
     }
 
-    /// Appends an unknown part. `is_quoted` means that it adds no word and is not split.
-    fn unknown(&mut self, kind: Unknown, is_quoted: bool) {
+    /// Appends an unknown part. `is_one` means that it is neither split nor empty without quotes.
+    fn unknown(&mut self, kind: Unknown, is_one: bool) {
         let word = self.current();
         word.is_no_option |= kind != Unknown::Text && word.shape.is_empty();
         let is_first = !word.shape.contains(UNKNOWN);
         let is_number = kind == Unknown::Number;
         word.has_numbers_only = is_number && (is_first || word.has_numbers_only);
-        word.is_one = (is_quoted || is_number) && (is_first || word.is_one);
+        word.is_one = is_one && (is_first || word.is_one);
         word.shape.push(UNKNOWN);
     }
 
     /// Appends an unquoted value: white space ends words.
     fn split(&mut self, value: &str) {
         for (index, field) in value.split_ascii_whitespace().enumerate() {
-            if index > 0 || value.starts_with(|c: char| c.is_ascii_whitespace()) {
+            if index > 0 {
                 self.done.extend(self.word.take());
             }
             self.text(field, false, false);
@@ -213,6 +220,10 @@ impl<'a> Expansion<'a> {
             self.done.extend(self.word.take());
         }
     }
+}
+
+fn has_blank(text: &str) -> bool {
+    text.contains(|c: char| c.is_ascii_whitespace())
 }
 
 /// Returns whether unquoted text is a glob. `[` alone is a program, `{}` is an argument of `find`.

@@ -59,6 +59,18 @@ struct Evaluator<'a> {
     globs_changed: bool,
     /// The functions that the line has certainly defined.
     functions: HashSet<String>,
+    /// True if one of them is called.
+    calls_functions: bool,
+    /// True if functions may be removed.
+    removes_functions: bool,
+    /// True if a variable may be an array.
+    has_arrays: bool,
+    /// True if the value of a variable is read again as a list if the variable is an array: `declare a=$x`.
+    has_lists: bool,
+    /// True if an expansion may fail, so that the shell skips the rest of a line.
+    may_fail: bool,
+    /// True if the source has several lines.
+    has_lines: bool,
     /// True while commands are evaluated that may be none.
     is_guessing: bool,
 }
@@ -68,6 +80,7 @@ impl<'a> Evaluator<'a> {
         Self {
             source,
             bytes_left,
+            has_lines: source.contains('\n'),
             ..Self::default()
         }
     }
@@ -84,6 +97,12 @@ impl<'a> Evaluator<'a> {
             self.text(self.source, &Scope::start(directory, depth));
             if let Some(name) = self.variables.evaluated_text() {
                 self.give_up_part(&name, UnknownReason::Code);
+            }
+            if self.has_arrays && self.has_lists {
+                self.give_up_part("declare", UnknownReason::Code);
+            }
+            if self.calls_functions && self.removes_functions {
+                self.give_up_part("unset", UnknownReason::Code);
             }
             if let Some(name) = self.variables.hidden_assignment().filter(|_| expands) {
                 self.give_up_part(&name, UnknownReason::Variable);
@@ -123,6 +142,9 @@ impl<'a> Evaluator<'a> {
         if parser.defines_functions {
             self.redefine();
         }
+        if let Some(oddity) = parser.oddity {
+            self.give_up(Unreadable::Syntax(oddity.to_string()));
+        }
         let mut scope = Scope {
             here_documents: &parser.here_documents,
             ..scope.clone()
@@ -157,7 +179,7 @@ impl<'a> Evaluator<'a> {
             if item.connector != Connector::And {
                 self.end_and_chain(scope);
             }
-            if item.pipeline.len() > 1 || item.background {
+            if item.pipeline.len() > 1 {
                 self.pipeline(&item.pipeline, scope);
             } else if let Some(command) = item.pipeline.first() {
                 if item.connector == Connector::Or {
@@ -231,6 +253,9 @@ impl<'a> Evaluator<'a> {
     }
 
     fn command(&mut self, command: &Command, scope: &mut Scope<'_>) {
+        let is_certain = scope.is_certain;
+        // If a redirection fails, the command does not run.
+        scope.is_certain &= command.redirections.is_empty();
         let changes_input = command.redirections.iter().any(|r| !r.kind.writes());
         let input = changes_input.then(|| scope.input.clone());
         let mut unknown = None;
@@ -252,10 +277,8 @@ impl<'a> Evaluator<'a> {
             }
             CommandKind::Group(list) => {
                 // Behind `&&`, it may not run.
-                let is_certain = scope.is_certain;
                 scope.is_certain &= !scope.after_and;
                 self.list(list, scope);
-                scope.is_certain = is_certain;
             }
             CommandKind::Subshell(list) => self.subshell(list, scope.subshell()),
             CommandKind::Conditional {
@@ -275,6 +298,10 @@ impl<'a> Evaluator<'a> {
                         evaluator.list(body, subshell);
                     }
                 });
+                // If there is no item, it has no value behind the loop.
+                if let Some(name) = words.first().and_then(RawWord::text) {
+                    self.variables.values.remove(name);
+                }
             }
             CommandKind::Function(name, body) => {
                 let mark = self.recorder.mark();
@@ -289,7 +316,7 @@ impl<'a> Evaluator<'a> {
                     scope.directory = None;
                 }
                 match name {
-                    Some(name) if scope.is_certain && !scope.after_and => {
+                    Some(name) if self.is_certain(scope) && !scope.after_and => {
                         self.functions.insert(name.clone());
                     }
                     _ => {}
@@ -299,6 +326,12 @@ impl<'a> Evaluator<'a> {
         if let Some(input) = input {
             scope.input = input;
         }
+        scope.is_certain = is_certain;
+    }
+
+    /// Returns whether a command certainly runs, in the line's own shell.
+    fn is_certain(&self, scope: &Scope<'_>) -> bool {
+        scope.is_certain && !(self.may_fail && self.has_lines)
     }
 
     fn simple_command(
@@ -313,6 +346,12 @@ impl<'a> Evaluator<'a> {
         }
         self.substitutions(&command.words, scope);
         let words = expand(&command.words, &self.variables);
+        let is_read = words.first().is_some_and(|word| word.shape() == "read");
+        let splits = command.assignments.iter().any(|one| one.name == "IFS") && !is_read;
+        if splits && self.variables.are_used() {
+            // In a loop or a function, these are split in another way, too.
+            self.give_up_part("IFS", UnknownReason::Variable);
+        }
         let mut unknown = unknown;
         for assignment in &command.assignments {
             let found = self.assignment(assignment, words.is_empty(), scope);

@@ -8,26 +8,20 @@ use crate::word::Word;
 impl Output {
     /// Returns what a command with these words prints behind the pipeline. Words that may be options are not known.
     pub(super) fn behind(self, words: &[Word]) -> Self {
-        let is_first = self == Self::Nothing;
         let Some((program, arguments)) = words.split_first() else {
             return Self::Unknown;
         };
         let printed = program.text().and_then(|name| printed(name, arguments));
         match (printed, self) {
-            (Some(Self::Number), _) | (Some(Self::FirstField), Self::NumberedLine) => Self::Number,
-            (Some(Self::Numbers), _) => Self::Numbers,
-            (Some(Self::Names), Self::Nothing) => Self::Names,
-            (Some(Self::NumberedLines), Self::Nothing) => Self::NumberedLines,
-            (Some(Self::OneLine), Self::NumberedLines) => Self::NumberedLine,
-            (Some(Self::Filter | Self::OneLine), before) if !is_first => before,
-            (Some(Self::FirstField), Self::NumberedLines) => Self::NumbersOfLines,
+            (Some(numbers @ (Self::Number | Self::Numbers)), _) => numbers,
+            (Some(Self::Names), Self::Nothing) | (Some(Self::Filter), Self::Names) => Self::Names,
             _ => Self::Unknown,
         }
     }
 
     /// Returns whether it consists of numbers.
     pub(super) fn is_numeric(self) -> bool {
-        matches!(self, Self::Number | Self::NumbersOfLines | Self::Numbers)
+        matches!(self, Self::Number | Self::Numbers)
     }
 
     /// Returns whether it consists of names or numbers.
@@ -46,7 +40,10 @@ pub(super) fn text_of_output(command: &Command) -> Option<String> {
     let command = match &command.kind {
         CommandKind::Group(list) | CommandKind::Subshell(list) => {
             let texts = list.iter().map(|item| match item.pipeline.as_slice() {
-                [command] if !item.background => printed_text(command),
+                // A subshell may be in the background.
+                [command] if !matches!(command.kind, CommandKind::Subshell(_)) => {
+                    printed_text(command)
+                }
                 _ => None,
             });
             return texts.collect();

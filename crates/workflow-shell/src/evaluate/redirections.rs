@@ -6,7 +6,7 @@ use super::scope::{self, Scope};
 use crate::command::StandardInput;
 use crate::effect::{Unknown, UnknownReason};
 use crate::file_write::FileWrite;
-use crate::parse::tree::{Descriptor, RawWord, Redirection, RedirectionKind, WordPart};
+use crate::parse::tree::{RawWord, Redirection, RedirectionKind, WordPart};
 use crate::word::{Word, is_descriptor};
 
 impl Evaluator<'_> {
@@ -19,11 +19,10 @@ impl Evaluator<'_> {
         let unknown = |word: &str| Some(Unknown::new(word, UnknownReason::Descriptor));
         let reads = !redirection.kind.writes();
         let mut found = match redirection.descriptor {
-            Descriptor::Default | Descriptor::Number(0) => None,
-            Descriptor::Number(1 | 2) if !reads => None,
-            Descriptor::Number(number) if reads => unknown(&format!("{number}<")),
-            Descriptor::Number(number) => unknown(&format!("{number}>")),
-            Descriptor::Named => unknown("{name}>"),
+            None | Some(0) => None,
+            Some(1 | 2) if !reads => None,
+            Some(number) if reads => unknown(&format!("{number}<")),
+            Some(number) => unknown(&format!("{number}>")),
         };
         let raw = match redirection.kind {
             RedirectionKind::HereDocument(index) => scope.here_documents.get(index),

@@ -2,12 +2,13 @@
 
 use super::Evaluator;
 use super::expand::{expand, output_of};
+use super::outputs::Output;
 use super::scope::Scope;
-use super::variables::Value;
 use crate::command::StandardInput;
 use crate::effect::UnknownReason;
 use crate::file_access::{AccessKind, FileAccess};
 use crate::parse::tree::{Expansion, ExpansionKind, RawWord, WordPart};
+use crate::word::UNKNOWN;
 
 impl Evaluator<'_> {
     /// Records read accesses to the paths that words name.
@@ -40,20 +41,12 @@ impl Evaluator<'_> {
                     self.subshell(list, inner);
                 }
                 WordPart::Expansion(expansion) => {
-                    let name = expansion.variable.as_deref();
                     match expansion.kind {
                         ExpansionKind::Value => self.variables.count_use(),
-                        ExpansionKind::Indirect => {
-                            self.give_up_part(
-                                &format!("${{{}}}", name.unwrap_or("…")),
-                                UnknownReason::Expansion,
-                            );
-                        }
-                        ExpansionKind::Assigning => {
-                            if let Some(name) = name {
-                                self.check_plain(name);
-                                self.variables.note_assignment(name, false);
-                            }
+                        ExpansionKind::Changing => {
+                            let name = expansion.variable.as_deref().unwrap_or("…");
+                            let word = format!("${{{name}}}");
+                            self.give_up_part(&word, UnknownReason::Expansion);
                         }
                         _ => {}
                     }
@@ -66,11 +59,10 @@ impl Evaluator<'_> {
                     }
                 }
                 WordPart::Array(items) => {
-                    for item in items {
-                        if matches!(item.0.first(), Some(WordPart::Text { text, quoted: false }) if text.starts_with('['))
-                        {
-                            self.array_index(&item.0);
-                        }
+                    self.has_arrays = true;
+                    let has_index = |item: &RawWord| matches!(item.0.first(), Some(WordPart::Text { text, quoted: false }) if text.starts_with('['));
+                    if items.iter().any(has_index) {
+                        self.give_up_part("[…]", UnknownReason::Code);
                     }
                     self.substitutions(items, scope);
                     self.access_words(items, scope);
@@ -79,69 +71,55 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Evaluates an arithmetic expression, which evaluates the text of its variables again.
+    /// Evaluates an arithmetic expression: it is known if each of its names and expansions is a number.
     pub(super) fn arithmetic(&mut self, parts: &[WordPart]) {
+        let mut whole = String::new();
         for part in parts {
-            match part {
-                WordPart::Text { text, .. } => self.arithmetic_text(text),
-                WordPart::Substitution { list, .. }
-                    if output_of(list, &self.variables).is_numeric() => {}
-                WordPart::Expansion(expansion) => match (expansion.kind, &expansion.variable) {
-                    (ExpansionKind::Number, _) => {}
-                    (kind, Some(name)) => {
-                        match self.variables.get(name).cloned() {
-                            // It may be the first half of a substitution.
-                            Some(Value::Text(value)) if value.contains(['$', '`']) => {
-                                self.give_up_part("$((…))", UnknownReason::Expansion);
-                            }
-                            Some(Value::Text(value)) => self.arithmetic_text(&value),
-                            _ => self.variables.evaluate(name),
-                        }
-                        if kind != ExpansionKind::Value {
-                            self.arithmetic(&expansion.inside);
-                        }
-                    }
-                    (_, None) => self.give_up_part("$((…))", UnknownReason::Expansion),
-                },
-                _ => self.give_up_part("$((…))", UnknownReason::Expansion),
-            }
-        }
-    }
-
-    pub(super) fn arithmetic_text(&mut self, text: &str) {
-        if text.contains("$(") || text.contains('`') || text.contains("${") {
-            return self.give_up_part(text, UnknownReason::Code);
-        }
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '#';
-        let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
-        let mut rest = text;
-        while let Some(start) = rest.find(is_name) {
-            let word = &rest[start..];
-            let (word, behind) = word.split_at(word.find(|c| !is_name(c)).unwrap_or(word.len()));
-            rest = behind;
-            // `16#FF` is a number.
-            let names = word
-                .split('#')
-                .filter(|name| !name.is_empty() && !is_number(name));
-            for name in names.filter(|_| !is_number(word)) {
-                let is_assigned = behind.trim_start().strip_prefix('=');
-                if is_assigned.is_some_and(|value| !value.starts_with('=')) {
-                    self.variables.note_assignment(name, true);
+            let is_number = match part {
+                WordPart::Text { text, .. } => {
+                    whole.push_str(text);
+                    continue;
                 }
-                self.variables.evaluate(name);
+                WordPart::Substitution { list, .. } => {
+                    output_of(list, &self.variables) == Output::Number
+                }
+                WordPart::Expansion(expansion) => match (expansion.kind, &expansion.variable) {
+                    (ExpansionKind::Value, Some(name)) => {
+                        self.variables.evaluate(name);
+                        true
+                    }
+                    (kind, _) => kind == ExpansionKind::Number,
+                },
+                _ => false,
+            };
+            if !is_number {
+                return self.give_up_part("$((…))", UnknownReason::Expansion);
             }
+            whole.push(UNKNOWN);
         }
-    }
-
-    /// Evaluates the index of `name[index]=value`.
-    pub(super) fn array_index(&mut self, parts: &[WordPart]) {
-        for part in parts {
-            if let WordPart::Text { text, .. } = part
-                && let Some(end) = text.find("]=").or_else(|| text.find("]+="))
-            {
-                return self.arithmetic_text(&text[..end]);
+        self.may_fail = true;
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '#' | UNKNOWN);
+        let is_known = |c: char| is_of_name(c) || " \t\n+-*/%<>=!&|^~?:,;()[]@".contains(c);
+        if !whole.chars().all(is_known) {
+            return self.give_up_part(&whole, UnknownReason::Code);
+        }
+        let mut rest = whole.as_str();
+        while let Some(start) = rest.find(is_of_name) {
+            let word = &rest[start..];
+            let end = word.find(|c| !is_of_name(c)).unwrap_or(word.len());
+            let (word, behind) = word.split_at(end);
+            rest = behind;
+            // `16#FF` is a number. A number that only the shell knows must not be a part of a name.
+            let is_digit = |c: char| c.is_ascii_digit() || c == UNKNOWN;
+            let is_literal = word.starts_with(|c: char| c.is_ascii_digit());
+            if word.chars().all(is_digit) || is_literal && !word.contains(UNKNOWN) {
+                continue;
             }
-            self.arithmetic(std::slice::from_ref(part));
+            let is_assigned = behind.trim_start().strip_prefix('=');
+            if is_assigned.is_some_and(|value| !value.starts_with('=')) {
+                self.variables.note_assignment(word, true);
+            }
+            self.variables.evaluate(word);
         }
     }
 }

@@ -30,8 +30,10 @@ pub(super) enum Value {
     Text(String),
     /// It is empty, or a list of files or commits: `x=$(git merge-base a b)`.
     Names,
-    /// It does not start with a dash, as in a loop over files.
+    /// It does not start with a dash, as a file that is read from a list.
     Operand,
+    /// Neither is it empty, as in a loop over files.
+    Item,
     Number,
 }
 
@@ -81,8 +83,10 @@ impl<'a> Variables<'a> {
             let name = &line[start..];
             let name = &name[..name.find(|c| !is_name(c)).unwrap_or(name.len())];
             at = start + name.len();
-            if !is_expansion(&line[..start], &line[at..]) {
-                let count = usize::from(!is_argument(&line[..start], name, &line[at..]));
+            // `$x` and `${x}` assign nothing.
+            let before = &line[..start];
+            if !before.ends_with('$') && !before.ends_with("${") {
+                let count = usize::from(!is_argument(before, name, &line[at..]));
                 *self.mentioned.entry(name).or_default() += count;
             }
         }
@@ -101,8 +105,10 @@ impl<'a> Variables<'a> {
     /// Returns whether the value of a variable is known not to start with a dash.
     pub(super) fn is_no_option(&self, name: &str) -> bool {
         let is_known = is_listed("no_options", name) || is_address(name);
-        matches!(self.get(name), Some(Value::Operand | Value::Number))
-            || is_known && !self.is_mentioned(name)
+        matches!(
+            self.get(name),
+            Some(Value::Operand | Value::Item | Value::Number)
+        ) || is_known && !self.is_mentioned(name)
     }
 
     /// Notes what is known of the value of a variable, if the line has no other assignment. `after_and` means that it is set only if
@@ -168,14 +174,10 @@ impl<'a> Variables<'a> {
         self.values.clear();
         self.is_disabled = true;
     }
-}
 
-/// Returns whether a name between these texts is that of an expansion that assigns nothing: `$x`, `${x}`, but not `${x:=value}`.
-fn is_expansion(before: &str, after: &str) -> bool {
-    if before.ends_with("${") {
-        !after.starts_with(['=', '[']) && !after.starts_with(":=")
-    } else {
-        before.ends_with('$')
+    /// Returns whether values may have counted.
+    pub(super) fn are_used(&self) -> bool {
+        self.uses > 0
     }
 }
 

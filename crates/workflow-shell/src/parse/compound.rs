@@ -1,7 +1,7 @@
 //! Compound commands: conditions, loops, `case`, tests, functions.
 
 use super::cursor::{ParseError, Parser, Result};
-use super::tree::{CommandKind, Connector, List, ListItem, RawWord};
+use super::tree::{CommandKind, Connector, List, ListItem, RawWord, WordPart};
 
 impl Parser<'_> {
     /// Parses `if`.
@@ -137,7 +137,12 @@ impl Parser<'_> {
     }
 
     /// Parses the part after the name of a function.
-    pub(super) fn function(&mut self, name: Option<String>) -> Result<CommandKind> {
+    pub(super) fn function(&mut self, name: &RawWord) -> Result<CommandKind> {
+        // With quotes, it is none.
+        let name = match name.0.as_slice() {
+            [WordPart::Text { text, quoted }] if !quoted => Some(text.clone()),
+            _ => None,
+        };
         self.defines_functions = true;
         self.skip_blanks();
         if self.take("(") {
@@ -148,28 +153,11 @@ impl Parser<'_> {
         Ok(CommandKind::Function(name, self.nested_command()?))
     }
 
-    pub(super) fn coprocess(&mut self) -> Result<CommandKind> {
-        self.skip_name();
-        self.skip_blanks();
-        // A name may precede a compound command only.
-        let start = self.position;
-        self.skip_name();
-        let end = self.position;
-        self.skip_blanks();
-        let compound = self.peek() == Some('(') || self.reserved_word().is_some();
-        if end == start || !compound {
-            self.position = start;
-        }
-        Ok(CommandKind::Subshell(self.nested_command()?))
-    }
-
     pub(super) fn nested_command(&mut self) -> Result<List> {
         let command = self.nested(Self::command)?;
-        let step = ListItem {
+        Ok(vec![ListItem {
             connector: Connector::Then,
             pipeline: vec![command],
-            background: false,
-        };
-        Ok(vec![step])
+        }])
     }
 }

@@ -1,7 +1,5 @@
 //! State of the parser: position, limits and here-documents; lookahead and skipping.
 
-use std::collections::HashSet;
-
 use super::tree::RawWord;
 
 /// The number of levels to which commands may nest.
@@ -42,13 +40,12 @@ pub(crate) struct Parser<'a> {
     pub(super) pending: Vec<PendingHereDocument>,
     /// The texts of the here-documents, by index.
     pub(crate) here_documents: Vec<RawWord>,
-    /// Positions after `((` that do not start an arithmetic expression, so that they are tried only once.
-    pub(super) no_arithmetic: HashSet<usize>,
     /// True if it defines a function.
     pub(crate) defines_functions: bool,
+    /// A construct that other commands may be behind than those that were found.
+    pub(crate) oddity: Option<ParseError>,
 }
 
-#[derive(Clone)]
 pub(super) struct PendingHereDocument {
     pub(super) index: usize,
     pub(super) delimiter: String,
@@ -71,7 +68,7 @@ impl<'a> Parser<'a> {
         loop {
             match self.byte(0) {
                 Some(b' ' | b'\t') => self.position += 1,
-                Some(b'\\') if self.byte(1) == Some(b'\n') => self.position += 2,
+                Some(b'\\') if self.byte(1) == Some(b'\n') => self.skip_line_break(),
                 Some(b'#') if self.begins_word() => {
                     let rest = &self.line[self.position..];
                     self.position += rest.find('\n').unwrap_or(rest.len());
@@ -79,6 +76,17 @@ impl<'a> Parser<'a> {
                 _ => return,
             }
         }
+    }
+
+    /// Skips an escaped line break. If there is no blank around it, the shell may read a name or an operator across it.
+    pub(super) fn skip_line_break(&mut self) {
+        let line = self.line.as_bytes();
+        let is_blank = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
+        let before = self.position.checked_sub(1).and_then(|at| line.get(at));
+        if !is_blank(before) && !is_blank(line.get(self.position + 2)) {
+            self.oddity = Some(ParseError::Unexpected('\\'));
+        }
+        self.position += 2;
     }
 
     /// Skips blanks, comments and line breaks, and parses here-documents that start after a line break.
@@ -97,7 +105,7 @@ impl<'a> Parser<'a> {
     pub(super) fn reserved_word(&self) -> Option<&'static str> {
         const RESERVED: &[&str] = &[
             "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until",
-            "for", "select", "in", "function", "time", "coproc", "{", "}", "!", "[[",
+            "for", "select", "in", "function", "time", "{", "}", "!", "[[",
         ];
         let rest = &self.line.as_bytes()[self.position..];
         // The longest has eight letters.

@@ -59,13 +59,8 @@ impl Parser<'_> {
 
     /// `$((…))` or `$(…)`.
     pub(super) fn parenthesized_expansion(&mut self, quoted: bool) -> Result<WordPart> {
-        if self.looking_at("$((") {
-            let start = self.position;
-            self.position += 3;
-            if let Some(inside) = self.try_arithmetic()? {
-                return Ok(WordPart::arithmetic(inside, quoted));
-            }
-            self.position = start;
+        if self.take("$((") {
+            return Ok(WordPart::arithmetic(self.arithmetic("))")?, quoted));
         }
         self.position += 2;
         let list = self.delimited_list(")")?;
@@ -139,26 +134,6 @@ impl Parser<'_> {
         }))
     }
 
-    /// Parses an expression after `((`. If it is not one, the state is as before, except for the position.
-    pub(super) fn try_arithmetic(&mut self) -> Result<Option<Vec<WordPart>>> {
-        let start = self.position;
-        if self.no_arithmetic.contains(&start) {
-            return Ok(None);
-        }
-        let pending = self.pending.clone();
-        let here_documents = self.here_documents.len();
-        match self.arithmetic("))") {
-            Ok(inside) => Ok(Some(inside)),
-            Err(ParseError::TooComplex) => Err(ParseError::TooComplex),
-            Err(_) => {
-                self.pending = pending;
-                self.here_documents.truncate(here_documents);
-                self.no_arithmetic.insert(start);
-                Ok(None)
-            }
-        }
-    }
-
     /// Parses an expression up to `))` or `]`; its parentheses must match.
     pub(super) fn arithmetic(&mut self, close: &'static str) -> Result<Vec<WordPart>> {
         self.nested(|parser| parser.expression(close))
@@ -197,34 +172,34 @@ fn kind_of(text: &str) -> (ExpansionKind, bool) {
     let is_indirect = text.len() > 1 && text.starts_with('!');
     let rest = text.trim_start_matches(['#', '!']);
     let name = rest.bytes().take_while(|byte| is_name(*byte)).count();
-    let rest = &rest[name..];
-    let is_all = ["@", "*", "[@]", "[*]"]
-        .iter()
-        .find_map(|all| rest.strip_prefix(all));
-    let has_index = rest.starts_with('[') && is_all.is_none();
-    // `@` directly after a name is an operator.
-    let operator = match is_all {
-        Some(rest) if name == 0 || text.contains('[') => rest,
-        _ if has_index => rest.find(']').map_or("", |at| &rest[at + 1..]),
-        _ => rest,
+    // `$@`, `$?` and their kind have a sign for a name.
+    let has_sign = name == 0 && rest.starts_with(['@', '*', '?', '$', '-']);
+    let is_list = has_sign && rest.starts_with(['@', '*']);
+    let rest = &rest[name + usize::from(has_sign)..];
+    let all = ["[@]", "[*]"].iter().find_map(|all| rest.strip_prefix(all));
+    let has_index = rest.starts_with('[') && all.is_none();
+    let operator = match all {
+        Some(rest) => rest,
+        None if has_index => rest.find(']').map_or("", |at| &rest[at + 1..]),
+        None => rest,
     };
     let has_offset = operator
         .strip_prefix(':')
         .is_some_and(|rest| !rest.starts_with(['-', '=', '+', '?']));
-    let is_list = is_all.is_some() && (name == 0 || text.contains('['));
-    let kind = if operator.starts_with('@') && !(is_indirect && operator == "@") {
-        if ["@Q", "@U", "@u", "@L", "@A", "@a", "@K", "@k"].contains(&operator) {
-            ExpansionKind::Text
-        } else {
-            ExpansionKind::Indirect
-        }
-    } else if is_indirect && !is_list && !matches!(operator, "*" | "@") {
-        ExpansionKind::Indirect
+    let is_list = is_list || all.is_some();
+    // `${!name*}`
+    let lists_names = is_indirect && matches!(operator, "@" | "*");
+    let is_known = match operator.chars().next() {
+        None => !is_indirect || is_list && !has_sign,
+        Some(_) if counts || is_indirect => lists_names,
+        Some('@') => ["@Q", "@U", "@u", "@L", "@A", "@a", "@K", "@k"].contains(&operator),
+        Some(sign) => ":-+?#%/^,".contains(sign) && !operator.starts_with(":="),
+    };
+    let kind = if !is_known {
+        ExpansionKind::Changing
     } else if counts {
         ExpansionKind::Number
-    } else if operator.starts_with(":=") || operator.starts_with('=') {
-        ExpansionKind::Assigning
-    } else if is_list || is_indirect {
+    } else if is_list || lists_names {
         ExpansionKind::Several
     } else {
         ExpansionKind::Text

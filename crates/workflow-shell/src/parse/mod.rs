@@ -73,33 +73,37 @@ impl Parser<'_> {
             }
             let pipeline = self.pipeline()?;
             self.skip_blanks();
-            let next = self.separator();
             items.push(ListItem {
                 connector,
                 pipeline,
-                background: next.is_some_and(|(_, background)| background),
             });
-            match next {
-                Some((next, _)) => connector = next,
-                None => break,
+            let is_background = !self.looking_at("&&") && self.take("&");
+            if is_background {
+                // All from the last separator on is in a subshell.
+                let is_start = |item: &ListItem| item.connector == Connector::Then;
+                let start = items.iter().rposition(is_start).unwrap_or(0);
+                let list = items.split_off(start);
+                items.push(ListItem::of(CommandKind::Subshell(list)));
+                connector = Connector::Then;
+            } else if let Some(next) = self.separator() {
+                connector = next;
+            } else {
+                break;
             }
         }
         Ok(items)
     }
 
-    /// Consumes the separator after a pipeline, but not a line break. Returns the connector of the next pipeline, and whether
-    /// the one before runs in the background.
-    fn separator(&mut self) -> Option<(Connector, bool)> {
+    /// Consumes the separator after a pipeline, but not a line break. Returns the connector of the next pipeline.
+    fn separator(&mut self) -> Option<Connector> {
         if self.take("&&") {
-            Some((Connector::And, false))
+            Some(Connector::And)
         } else if self.take("||") {
-            Some((Connector::Or, false))
-        } else if self.take("&") {
-            Some((Connector::Then, true))
+            Some(Connector::Or)
         } else if self.looking_at(";;") || self.looking_at(";&") {
             None
         } else {
-            (self.take(";") || self.peek() == Some('\n')).then_some((Connector::Then, false))
+            (self.take(";") || self.peek() == Some('\n')).then_some(Connector::Then)
         }
     }
 
@@ -166,10 +170,9 @@ impl Parser<'_> {
                 Some("function") => {
                     self.skip_name();
                     self.skip_blanks();
-                    let name = self.word()?.text().map(str::to_owned);
-                    self.function(name)?
+                    let name = self.word()?;
+                    self.function(&name)?
                 }
-                Some("coproc") => self.coprocess()?,
                 Some("in" | "time") | None => return self.simple_command(),
                 Some(_) => return Err(ParseError::MissingCommand),
             }
@@ -179,18 +182,10 @@ impl Parser<'_> {
     }
 
     fn parenthesis(&mut self) -> Result<CommandKind> {
-        if self.looking_at("((") {
-            let start = self.position;
-            self.position += 2;
-            if let Some(inside) = self.try_arithmetic()? {
-                // Shells without arithmetic commands parse commands here.
-                if !self.line[start..self.position].contains(';') {
-                    let words = vec![RawWord::arithmetic(inside)];
-                    return Ok(CommandKind::conditional(words, Vec::new()));
-                }
-                self.no_arithmetic.insert(start + 2);
-            }
-            self.position = start;
+        // Without a blank, two subshells in each other are an error.
+        if self.take("((") {
+            let words = vec![RawWord::arithmetic(self.arithmetic("))")?)];
+            return Ok(CommandKind::conditional(words, Vec::new()));
         }
         Ok(CommandKind::Subshell(self.enclosed(")")?))
     }
@@ -219,8 +214,7 @@ impl Parser<'_> {
                         && command.assignments.is_empty()
                         && redirections.is_empty() =>
                 {
-                    let name = command.words[0].text().map(str::to_owned);
-                    let kind = self.function(name)?;
+                    let kind = self.function(&command.words[0])?;
                     return Ok(Command { kind, redirections });
                 }
                 Some(_) => {

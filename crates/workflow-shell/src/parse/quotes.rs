@@ -40,7 +40,7 @@ impl Parser<'_> {
             }
             '0'..='7' => {
                 self.position -= 1;
-                self.digits(8, 3)
+                self.digits(8, 3) & 0xff
             }
             '\\' | '\'' | '"' | '?' => u32::from(character),
             other => {

@@ -1,7 +1,7 @@
 //! Redirections and here-documents.
 
 use super::cursor::{ParseError, Parser, PendingHereDocument, Result};
-use super::tree::{Descriptor, RawWord, Redirection, RedirectionKind, WordPart};
+use super::tree::{RawWord, Redirection, RedirectionKind, WordPart};
 
 /// The operators, each before those that it starts with.
 const OPERATORS: &[(&str, RedirectionKind)] = &[
@@ -49,32 +49,18 @@ impl Parser<'_> {
         }))
     }
 
-    /// Consumes `3` or `{name}` directly before an operator.
-    pub(super) fn descriptor(&mut self) -> Descriptor {
+    /// Consumes a number directly before an operator: the descriptor.
+    pub(super) fn descriptor(&mut self) -> Option<u32> {
         let start = self.position;
-        let mut descriptor = Descriptor::Default;
-        if self.take("{") {
-            self.skip_name();
-            if self.position == start + 1 || !self.take("}") {
-                self.position = start;
-            } else {
-                descriptor = Descriptor::Named;
-            }
-        } else {
-            while self.byte(0).is_some_and(|byte| byte.is_ascii_digit()) {
-                self.position += 1;
-            }
-            if self.position > start {
-                let number = self.line[start..self.position].parse();
-                descriptor = Descriptor::Number(number.unwrap_or(u32::MAX));
-            }
+        while self.byte(0).is_some_and(|byte| byte.is_ascii_digit()) {
+            self.position += 1;
         }
-        if matches!(self.byte(0), Some(b'<' | b'>')) {
-            descriptor
-        } else {
-            self.position = start;
-            Descriptor::Default
+        let number = &self.line[start..self.position];
+        if !number.is_empty() && matches!(self.byte(0), Some(b'<' | b'>')) {
+            return Some(number.parse().unwrap_or(u32::MAX));
         }
+        self.position = start;
+        None
     }
 
     pub(super) fn target(&mut self) -> Result<RawWord> {

@@ -11,8 +11,17 @@ pub(crate) type List = Vec<ListItem>;
 pub(crate) struct ListItem {
     pub(crate) connector: Connector,
     pub(crate) pipeline: Vec<Command>,
-    /// `&` follows: it runs in a subshell.
-    pub(crate) background: bool,
+}
+
+impl ListItem {
+    /// Creates one with a single command.
+    pub(super) fn of(kind: CommandKind) -> Self {
+        let redirections = Vec::new();
+        Self {
+            connector: Connector::Then,
+            pipeline: vec![Command { kind, redirections }],
+        }
+    }
 }
 
 /// The operator between a pipeline and the previous one.
@@ -84,21 +93,11 @@ pub(crate) struct Assignment {
 /// A redirection of a descriptor.
 #[derive(Debug, Clone)]
 pub(crate) struct Redirection {
-    pub(crate) descriptor: Descriptor,
+    /// The descriptor before the operator; without it, the standard input or output.
+    pub(crate) descriptor: Option<u32>,
     pub(crate) kind: RedirectionKind,
     /// The word behind the operator; empty for a here-document.
     pub(crate) target: RawWord,
-}
-
-/// The descriptor before the operator of a redirection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Descriptor {
-    /// None: the standard input or output, as the operator has it.
-    Default,
-    /// `2>`
-    Number(u32),
-    /// `{name}>`: a free one.
-    Named,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,8 +202,6 @@ pub(crate) enum ExpansionKind {
     Number,
     /// Any number of words, also in quotes: `$@`, `${a[@]}`.
     Several,
-    /// The result of a second expansion, which may run commands: `${!x}`, `${x@P}`.
-    Indirect,
-    /// The variable may be set: `${x:=value}`.
-    Assigning,
+    /// The result of a second expansion, which may run commands, or of an assignment: `${!x}`, `${x@P}`, `${x:=value}`. Others fail.
+    Changing,
 }

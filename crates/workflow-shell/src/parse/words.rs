@@ -52,6 +52,12 @@ impl Parser<'_> {
                 .peek()
                 .map_or(ParseError::MissingCommand, ParseError::Unexpected));
         }
+        let word = &self.line[start..self.position];
+        let is_descriptor = word.starts_with('{') && word.ends_with('}');
+        if is_descriptor && matches!(self.byte(0), Some(b'<' | b'>')) {
+            // `{name}>` and `{name[index]}>` assign a variable.
+            self.oddity = Some(ParseError::Unexpected('{'));
+        }
         Ok(RawWord(parts.0))
     }
 
@@ -92,14 +98,14 @@ impl Parser<'_> {
     }
 
     fn escape(&mut self, parts: &mut WordBuilder, is_quoted: bool) {
+        if self.looking_at("\\\n") {
+            return self.skip_line_break();
+        }
         self.position += 1;
         let Some(character) = self.peek() else {
             return parts.text("\\", true);
         };
         self.position += character.len_utf8();
-        if character == '\n' {
-            return;
-        }
         if is_quoted && !matches!(character, '$' | '`' | '"' | '\\') {
             parts.text("\\", true);
         }
@@ -224,6 +230,7 @@ impl Parser<'_> {
         self.steps_left = inner.steps_left;
         self.here_documents = inner.here_documents;
         self.defines_functions |= inner.defines_functions;
+        self.oddity = self.oddity.or(inner.oddity);
         nested
     }
 }

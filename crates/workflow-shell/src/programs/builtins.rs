@@ -1,6 +1,6 @@
 //! Commands of the shell itself.
 
-use super::outcome::{Outcome, Result, VariableKind, argument, expansion};
+use super::outcome::{Outcome, Result, argument, expansion};
 use super::table::{is_harmless_variable, is_interpreted_variable, is_listed, read};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
@@ -8,69 +8,59 @@ use crate::word::Word;
 /// Returns the outcome of a command that gives variables a value that is not in the line, or removes them.
 pub(super) fn names(command: &str, arguments: &[Word]) -> Result {
     let given = read(command, arguments)?;
-    let array = given.values(&["-a"]);
-    let mut outcome = assigned(array.into_iter().chain(&given.operands))?;
-    if command == "unset" {
-        let functions = (VariableKind::ForgottenFunctions, String::new(), None);
-        outcome.variables.push(functions);
-    }
-    Ok(outcome)
-}
-
-/// `getopts text name`
-pub(super) fn next_option(arguments: &[Word]) -> Result {
-    match arguments {
-        [text, name] if text.text().is_some() => assigned([name]),
-        [word, ..] => Err(argument(word)),
-        [] => Ok(Outcome::reads()),
-    }
-}
-
-/// Notes that variables get a value that is not in the line.
-fn assigned<'a>(words: impl IntoIterator<Item = &'a Word>) -> Result {
-    let mut outcome = Outcome::reads();
-    for word in words {
+    let arrays = given.values(&["-a"]);
+    let mut outcome = Outcome {
+        sets_arrays: !arrays.is_empty() || matches!(command, "mapfile" | "readarray"),
+        removes_functions: command == "unset",
+        ..Outcome::reads()
+    };
+    for word in arrays.into_iter().chain(&given.operands) {
         if !word.is_plain_name() {
             return Err(argument(word));
         }
         if is_interpreted_variable(word.shape()) {
             return Err(Unknown::new(word.shape(), UnknownReason::Variable));
         }
-        let name = word.shape().to_owned();
-        outcome.variables.push((VariableKind::Assigned, name, None));
+        outcome.variables.push((word.shape().to_owned(), None));
     }
     Ok(outcome)
 }
 
-/// `printf -v name`
+/// `printf`: `-v name` and a format with `%n` set a variable.
 pub(super) fn printed(arguments: &[Word]) -> Result {
+    let sets = |word: &&Word| {
+        let text = word.shape().replace("%%", "");
+        let is_flag = |c: char| !c.is_ascii_alphabetic() || "hjlLtz".contains(c);
+        let mut directives = text.split('%').skip(1);
+        directives.any(|text| text.trim_start_matches(is_flag).starts_with('n'))
+    };
+    if let Some(word) = arguments.iter().find(sets) {
+        return Err(argument(word));
+    }
     match arguments {
-        [option, name, ..] if option.shape() == "-v" => assigned([name]),
-        // A format that may be `-vname`, which sets a variable.
         [first, ..] if first.shape().starts_with("-v") => Err(argument(first)),
-        [first, _, ..] if first.may_hide_option() => Err(expansion(first)),
+        [first, _, ..] if first.may_be_none() || first.shape().contains('\0') => {
+            Err(expansion(first))
+        }
         _ => Ok(Outcome::reads()),
     }
 }
 
 /// `test`: the name behind `-v` may have an index, which is evaluated.
 pub(super) fn tested(arguments: &[Word]) -> Result {
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        if matches!(word.shape(), "-v" | "-R") || word.may_add_words && arguments.len() == 1 {
-            match words.next() {
-                Some(name) if !name.is_plain_name() => return Err(argument(name)),
-                _ => {}
-            }
-        }
+    if let Some(word) = arguments.iter().find(|word| word.may_add_words) {
+        return Err(expansion(word));
     }
-    let may_be_operator =
-        |word: &Word| word.may_add_words || word.shape() == "\0" && arguments.len() <= 3;
-    let has_index = |word: &Word| word.shape().contains('[') && word.shape() != "[";
-    if arguments.iter().any(may_be_operator) && arguments.iter().any(has_index) {
-        return Err(Unknown::new("test", UnknownReason::Code));
+    let has_index = |word: &Word| word.shape().contains(['[', '\0']);
+    let mut pairs = arguments.windows(2).map(|pair| (&pair[0], &pair[1]));
+    let unknown = pairs.find(|(first, second)| match first.shape() {
+        "-v" | "-R" => !second.is_plain_name(),
+        shape => (shape.starts_with(['\0', '-']) && shape.contains('\0')) && has_index(second),
+    });
+    match unknown {
+        Some((_, word)) => Err(argument(word)),
+        None => Ok(Outcome::reads()),
     }
-    Ok(Outcome::reads())
 }
 
 /// `kill %1` ends a job of the line; other processes are not known. `kill -0` only checks.
@@ -111,11 +101,8 @@ pub(super) fn shell_options(arguments: &[Word]) -> Result {
 pub(super) fn declared(name: &str, arguments: &[Word]) -> Result {
     let known = read(name, arguments)?;
     let exports = name == "export" || known.has(&["-x"]);
-    let is_number = known.has(&["-i"]);
+    let only_shows = known.has(&["-f", "-F", "-p"]);
     let mut outcome = Outcome::reads();
-    if known.has(&["-f", "-F", "-p"]) && !exports {
-        return Ok(outcome);
-    }
     for word in &known.operands {
         // Without a value, `export NAME` exports what the variable has.
         let (name, value) = match word.assignment() {
@@ -129,42 +116,14 @@ pub(super) fn declared(name: &str, arguments: &[Word]) -> Result {
         let is_known = if exports {
             is_harmless_variable(name, text)
         } else {
-            !is_interpreted_variable(name)
+            only_shows && value.is_none() || !is_interpreted_variable(name)
         };
         if !is_known {
             return Err(Unknown::new(name, UnknownReason::Variable));
         }
-        let mut note = |kind, text: &str, value| {
-            let variable = (kind, text.to_owned(), value);
-            outcome.variables.push(variable);
-        };
-        if is_number {
-            // Later assignments are evaluated too.
-            note(VariableKind::Evaluated, name, None);
-            match (&value, text) {
-                (None, _) => {}
-                (Some(_), Some(text)) => note(VariableKind::Evaluated, text, None),
-                (Some(value), None) => return Err(expansion(value)),
-            }
-        }
         if value.is_some() {
-            note(VariableKind::Assigned, name, value);
+            outcome.variables.push((name.to_owned(), value));
         }
-    }
-    Ok(outcome)
-}
-
-/// `let i=i+1`
-pub(super) fn calculated(arguments: &[Word]) -> Result {
-    let mut outcome = Outcome::reads();
-    for word in arguments {
-        if word.shape().contains('\0') {
-            return Err(expansion(word));
-        }
-        let text = word.shape().to_owned();
-        outcome
-            .variables
-            .push((VariableKind::Evaluated, text, None));
     }
     Ok(outcome)
 }

@@ -27,7 +27,7 @@ use crate::word::Word;
 pub(crate) use names::{is_interpreter, is_known_location, is_shell, known_name};
 pub(crate) use operands::{is_inside_process, named_locations};
 use outcome::Result;
-pub(crate) use outcome::{Invocation, NestedCommand, Outcome, VariableKind};
+pub(crate) use outcome::{Invocation, NestedCommand, Outcome};
 use table::row;
 pub(crate) use table::{
     Output, is_environment_variable, is_harmless_variable, is_interpreted_variable, is_listed,
@@ -122,11 +122,7 @@ fn coded(invocation: &Invocation<'_>) -> Option<Result> {
         "kill" => builtins::killed(arguments),
         "shopt" => builtins::shell_options(arguments),
         "read" | "mapfile" | "readarray" | "unset" => builtins::names(name, arguments),
-        "getopts" => builtins::next_option(arguments),
-        "export" | "declare" | "typeset" | "readonly" | "local" => {
-            builtins::declared(name, arguments)
-        }
-        "let" => builtins::calculated(arguments),
+        "export" | "declare" | "typeset" | "local" => builtins::declared(name, arguments),
         "env" | "sudo" => wrappers::with_variables(name, arguments),
         "find" => search::find(arguments)?,
         "fd" | "fdfind" => search::fd(arguments),

@@ -24,25 +24,16 @@ pub(crate) struct Outcome {
     pub(crate) nested: Vec<NestedCommand>,
     /// Commands that may run. What runs them is unknown, so that only rules on commands and paths need them.
     pub(crate) guesses: Vec<NestedCommand>,
-    /// Variables of the shell that change.
-    pub(crate) variables: Vec<(VariableKind, String, Option<Word>)>,
+    /// Variables of the shell that are assigned, with the values that are in the line.
+    pub(crate) variables: Vec<(String, Option<Word>)>,
+    /// True if these become arrays.
+    pub(crate) sets_arrays: bool,
+    /// True if functions of the shell may be removed.
+    pub(crate) removes_functions: bool,
     /// Paths that it accesses besides those that its words name.
     pub(crate) accesses: Vec<FileAccess>,
     /// True if the shell's globs match more files afterwards.
     pub(crate) changes_globs: bool,
-}
-
-/// The way in which a command concerns a variable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum VariableKind {
-    /// It may have this value, or any without one.
-    Assigned,
-    /// A program that it starts has it with this value.
-    Passed,
-    /// The name is a text that is evaluated as an arithmetic expression.
-    Evaluated,
-    /// All functions of the line are forgotten.
-    ForgottenFunctions,
 }
 
 /// A command that another command runs.
@@ -91,14 +82,18 @@ impl Outcome {
         }
     }
 
-    /// Creates the outcome of a program that runs scripts. A script that only the running shell knows is unknown.
+    /// Creates the outcome of a program that runs scripts in this shell. A script that only the running shell knows is unknown, and so is
+    /// one that other shells than bash read differently.
     pub(crate) fn scripts(
         scripts: impl IntoIterator<Item = Word>,
         run: fn(Word) -> NestedCommand,
+        shell: &str,
     ) -> Self {
         let mut outcome = Self::reads();
         for script in scripts {
-            if script.shape().contains('\0') {
+            let text = script.shape().replace("$((", "");
+            let differs = ["[[", "((", "$'"].iter().any(|part| text.contains(part));
+            if text.contains('\0') || differs && shell != "bash" {
                 outcome.effect = Effect::Unknown(expansion(&script));
             }
             outcome.nested.push(run(script));

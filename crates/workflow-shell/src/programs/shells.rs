@@ -12,11 +12,7 @@ pub(super) fn shell(invocation: &Invocation<'_>) -> Result {
     let rest = &known.operands;
     if known.has(&["-c"]) {
         return match rest.first() {
-            // Parentheses may be code in zsh: `=(command)`, `*(e:command:)`, `${(e)name}`.
-            Some(text) if invocation.name == "zsh" && text.shape().contains('(') => {
-                Ok(Outcome::unknown("zsh", UnknownReason::Code))
-            }
-            Some(text) => Ok(Outcome::scripts([text.clone()], NestedCommand::Script)),
+            Some(text) => script(text, invocation, NestedCommand::Script),
             None => Err(Unknown::new("-c", UnknownReason::Code)),
         };
     }
@@ -36,8 +32,16 @@ pub(super) fn standard_input(
     run: fn(Word) -> NestedCommand,
 ) -> Result {
     match invocation.input {
-        StandardInput::Text(word) => Ok(Outcome::scripts([word.clone()], run)),
+        StandardInput::Text(word) => script(word, invocation, run),
         _ => Err(Unknown::new(invocation.name, UnknownReason::Input)),
+    }
+}
+
+/// A script of a shell whose grammar is that of bash or a part of it.
+fn script(text: &Word, invocation: &Invocation<'_>, run: fn(Word) -> NestedCommand) -> Result {
+    match invocation.name {
+        "zsh" | "ksh" | "mksh" => Err(Unknown::new(invocation.name, UnknownReason::Code)),
+        name => Ok(Outcome::scripts([text.clone()], run, name)),
     }
 }
 
@@ -72,14 +76,16 @@ pub(super) fn evaluated(arguments: &[Word]) -> Outcome {
         [first, rest @ ..] if first.shape() == "--" => rest,
         all => all,
     };
-    Outcome::scripts(joined(arguments), NestedCommand::Eval)
+    Outcome::scripts(joined(arguments), NestedCommand::Eval, "bash")
 }
 
 pub(super) fn trapped(arguments: &[Word]) -> Result {
     match read("trap", arguments)?.operands.as_slice() {
-        [text, _signal, ..] if text.shape() != "-" => {
-            Ok(Outcome::scripts([text.clone()], NestedCommand::Script))
-        }
+        [text, _signal, ..] if text.shape() != "-" => Ok(Outcome::scripts(
+            [text.clone()],
+            NestedCommand::Script,
+            "bash",
+        )),
         _ => Ok(Outcome::reads()),
     }
 }

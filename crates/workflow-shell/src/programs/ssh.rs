@@ -23,7 +23,7 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
     let Some(text) = joined(&more.operands) else {
         return standard_input(invocation, NestedCommand::Elsewhere);
     };
-    let mut outcome = Outcome::scripts([text], NestedCommand::Elsewhere);
+    let mut outcome = Outcome::scripts([text], NestedCommand::Elsewhere, "ssh");
     if more.operands.iter().any(|word| word.may_add_words) {
         outcome.effect = Effect::unknown("ssh", UnknownReason::Expansion);
     }

@@ -1,7 +1,7 @@
 //! Programs whose arguments are another command with variables, and guesses for those whose options are not known.
 
 use super::names::is_shell;
-use super::outcome::{Invocation, NestedCommand, Outcome, Result, VariableKind};
+use super::outcome::{Invocation, NestedCommand, Outcome, Result};
 use super::table::{is_harmless_variable, is_listed, read};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
@@ -23,7 +23,6 @@ pub(super) fn with_variables(name: &str, arguments: &[Word]) -> Result {
     {
         command = rest;
     }
-    let mut variables = Vec::new();
     while let [word, rest @ ..] = command
         && let Some((name, value)) = word.shape().split_once('=')
         && (is_env || word.assignment().is_some())
@@ -32,7 +31,6 @@ pub(super) fn with_variables(name: &str, arguments: &[Word]) -> Result {
         if !is_harmless_variable(name, value) {
             return Err(Unknown::new(name, UnknownReason::Variable));
         }
-        variables.push((VariableKind::Passed, name.to_owned(), word.after_equals()));
         command = rest;
     }
     // Without a command, `-k` forgets the password.
@@ -45,10 +43,7 @@ pub(super) fn with_variables(name: &str, arguments: &[Word]) -> Result {
         NestedCommand::Command
     };
     let nested = (!command.is_empty()).then(|| run(command.to_vec()));
-    Ok(Outcome {
-        variables,
-        ..Outcome::runs(nested)
-    })
+    Ok(Outcome::runs(nested))
 }
 
 /// Returns the commands that a program whose arguments are not known may run, for rules on commands.

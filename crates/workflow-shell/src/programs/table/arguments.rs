@@ -18,7 +18,7 @@ pub(crate) struct Found {
     options: Vec<(&'static str, OptionWrites, Option<Word>)>,
     pub(crate) operands: Vec<Word>,
     /// A value that may become several words, which shift the operands.
-    variable_value: Option<Word>,
+    pub(super) variable_value: Option<Word>,
     pub(super) program: &'static str,
 }
 
@@ -146,9 +146,30 @@ impl Sets {
                     .extend(Self::of(set, &[]).find(rest, program)?.options);
             }
         }
+        self.check_places(&found)?;
         self.check_operands(&found)?;
         self.check_needs(&found)?;
         Ok(found)
+    }
+
+    /// Checks that no word may be missing where the places of the words behind it count.
+    fn check_places(&self, found: &Found) -> Result<(), Unknown> {
+        let row = self.row;
+        let is_several = |word: &&Word| word.is_glob && !word.is_one || word.may_be_none();
+        let has_places = row.leading || row.exact || row.skip > 0 || !row.needs.is_empty();
+        let value = found.variable_value.as_ref();
+        let value = value.filter(|word| has_places && is_several(word));
+        let mut first = found.operands.iter().take(row.skip);
+        let next = found.operands.get(row.skip).filter(|_| row.leading);
+        let missing = || {
+            first
+                .find(is_several)
+                .or(next.filter(|word| word.may_be_none()))
+        };
+        match value.or_else(missing) {
+            Some(word) => Err(unknown(word, UnknownReason::Expansion)),
+            None => Ok(()),
+        }
     }
 
     /// Reads words that may be unknown: such a word is an option without a value, or an operand. Returns `None` if an option is missing
@@ -380,7 +401,7 @@ fn value_of(
         None if option.value == OptionValue::Required => {
             Some(take_value(word, words, option, is_exact)?)
         }
-        joined => joined,
+        joined => joined.as_ref().map(Word::as_one),
     };
     check_value(word, option, value.as_ref())?;
     Ok(value)
@@ -399,12 +420,17 @@ fn take_value(
     let (value, after) = words
         .split_first()
         .ok_or_else(|| unknown(word, UnknownReason::Option))?;
+    let taken = if after.is_empty() {
+        value.as_one()
+    } else {
+        value.clone()
+    };
     if is_exact {
         if value.may_add_words || value.is_glob && value.may_hide_option() {
             return Err(unknown(value, UnknownReason::Expansion));
         }
         *words = after;
-        return Ok(value.clone());
+        return Ok(taken);
     }
     // The table lists it: `-ldflags '-s -w'`.
     let is_listed = option.values.is_some() && check_value(word, option, Some(value)).is_ok();
@@ -419,7 +445,7 @@ fn take_value(
         return Err(unknown(value, UnknownReason::Option));
     }
     *words = after;
-    Ok(value.clone())
+    Ok(taken)
 }
 
 fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Result<(), Unknown> {

@@ -104,6 +104,9 @@ impl Program {
             let mut after_prefix = place.words;
             let (shared, options) = (&place.shared, &mut place.prefix);
             place.parsed = take_options(&mut after_prefix, shared, options, is_strict);
+            if let Some(value) = &options.variable_value {
+                place.parsed = Err(unknown(value, UnknownReason::Expansion));
+            }
             place.next = after_prefix.first();
             let word = place.next.and_then(Word::text);
             let subcommand = word.and_then(|word| Some((word, subcommand(place.node, word)?)));
@@ -163,6 +166,9 @@ impl Place<'_> {
             (words, behind) = (before, Some(command[1..].to_vec()));
         }
         let mut found = sets.find(words, self.prefix.program)?;
+        if let (RowKind::Runs(_), Some(value)) = (row.kind, &found.variable_value) {
+            return Err(unknown(value, UnknownReason::Expansion));
+        }
         if let Some(command) = behind {
             found.operands = command;
         }
@@ -216,8 +222,8 @@ impl Place<'_> {
                     Outcome::runs([NestedCommand::OtherDirectory(command)])
                 }
                 RunKind::Project => project_runner(operands),
-                RunKind::Scripts => Outcome::scripts(operands, NestedCommand::Script),
-                RunKind::Script => Outcome::scripts(joined(&operands), NestedCommand::Script),
+                RunKind::Scripts => Outcome::scripts(operands, NestedCommand::Script, "sh"),
+                RunKind::Script => Outcome::scripts(joined(&operands), NestedCommand::Script, "sh"),
             },
             RowKind::Project => Outcome::of(Effect::RunsProjectCode),
             _ => Outcome::reads(),

@@ -86,18 +86,9 @@ pub(crate) enum Output {
     Names,
     /// A number.
     Number,
-    /// Numbers, each on a line.
-    NumbersOfLines,
     Numbers,
-    /// A line behind its number: `12:text`.
-    NumberedLine,
-    NumberedLines,
     /// Some of the lines of its input.
     Filter,
-    /// One line of its input.
-    OneLine,
-    /// The texts before the colons in its input.
-    FirstField,
 }
 
 impl RowKind {
