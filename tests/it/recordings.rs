@@ -252,6 +252,138 @@ fn secrets_of_tools_are_left_out_and_the_rest_replays() {
     replays(&file);
 }
 
+/// A run in which the user and the agent say and choose all that they can.
+fn said(host: &mut TestHost, project: &TempDir, secret: &str) {
+    let workflow = project.path().join(".pi/workflows/w/workflow.yaml");
+    let text = "name: W\ncommandName: w\ninitialMessage: 'Go: {description}'\n\
+         inputs: {size: {type: {oneOf: [small, large]}, required: true}, ticket: {type: text}}\ncontinue: {countdown: 0}\nphases:\n  \
+         - {id: a, name: A, emoji: a, instructions: 'Do {inputs.ticket}.', outcomes: {found: next, none: done}, \
+         outputs: {cause: {type: text}, kind: {type: {oneOf: [bug, wish]}}}, approve: {ask: Right?, choices: [publish, revise]}}\n  \
+         - {id: b, name: B, emoji: b, instructions: 'Fix {outputs.a.cause}.', when: {outputs.a.kind: bug}}\n";
+    fs::write(workflow, text).unwrap();
+    fs::write(
+        project.path().join(".pi/workflow-sidecar.json5"),
+        format!(
+            "{{ results: [{{append: 'Mind.'}}] }} // {}",
+            if secret.contains('_') { secret } else { "" }
+        ),
+    )
+    .unwrap();
+    host.initialize(project.path(), &json!("system"));
+    let state = json!({"workflowKey": "gone", "taskDescription": secret});
+    let branch = json!([
+        {"type": "custom", "customType": "workflow:state", "data": state},
+        {"type": "custom", "customType": "other", "data": {"x": secret}},
+        {"type": "message", "message": {"role": "user", "content": [{"type": "text", "text": secret}]}},
+    ]);
+    host.result(
+        "hook/session_start",
+        &json!({"context": {"branch": branch}}),
+    );
+    let event = json!({"source": "interactive", "text": secret});
+    host.result("hook/input", &json!({ "event": event }));
+    let start = json!({"name": "workflow", "arguments": format!("w --size large ticket=\"{secret}\" the {secret} is empty")});
+    host.result("command/run", &start);
+    let prompt = json!({"prompt": secret, "systemPrompt": format!("You know {secret}.")});
+    assert!(
+        host.result("hook/before_agent_start", &json!({ "event": prompt }))["inject"].is_object()
+    );
+    let given = json!({"event": {"toolName": "bash", "input": {"command": secret}, "content": [{"type": "text", "text": secret}], "isError": false}});
+    host.result("hook/tool_result", &given);
+    let message = json!({"role": "assistant", "stopReason": "stop", "content": [{"type": "text", "text": secret}]});
+    host.request("hook/agent_end", &json!({"event": {"messages": [message]}}));
+    let mut reminder = String::new();
+    while reminder.is_empty() {
+        let line = host.receive();
+        let actions = [&line["result"]["actions"], &line["params"]["actions"]];
+        let actions = actions.into_iter().filter_map(Value::as_array).flatten();
+        reminder.extend(actions.filter_map(|action| action["content"].as_str()));
+    }
+    host.result(
+        "hook/before_agent_start",
+        &json!({"event": {"prompt": reminder}}),
+    );
+    let step = json!({"action": "next", "outcome": "found", "summary": secret, "outputs": {"cause": secret, "kind": "bug"}});
+    let call = host.request(
+        "tool/execute",
+        &json!({"name": "workflow_step", "toolCallId": "c", "arguments": step}),
+    );
+    while host.receive()["method"] != "ui/select" {}
+    let answer = json!({"name": "workflow-approve", "arguments": format!("revise {secret}")});
+    host.request("command/run", &answer);
+    while host.receive()["id"] != call {}
+    host.request("session/state", &json!({}));
+    host.request(
+        "command/complete",
+        &json!({"name": "workflow", "prefix": format!("w ticket=\"{secret}\" --si")}),
+    );
+    host.close_and_hear();
+}
+
+#[test]
+fn a_redacted_recording_has_nothing_that_people_or_models_say_and_replays() {
+    const SECRET: &str = "hunter2-hunter2";
+    let ((_directory, file), project) = (recording(), project());
+    let mut host = TestHost::over(recorded(&file, &["--record-redact"]));
+    said(&mut host, &project, SECRET);
+    drop(host);
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(!text.contains("hunter"), "{text}");
+    // The way of the run is there.
+    for name in [
+        "w --size large ticket=[redacted]",
+        "\"outcome\":\"found\"",
+        "revise [redacted]",
+        "\"kind\":\"bug\"",
+    ] {
+        assert!(text.contains(name), "{name}\n{text}");
+    }
+    replays(&file);
+}
+
+#[test]
+fn no_recording_has_a_secret_with_a_known_shape() {
+    let part = "a1B2".repeat(12);
+    for secret in [
+        "AKIAIOSFODNN7EXAMPLE".to_owned(),
+        format!("ghp_{part}"),
+        format!("sk-{part}"),
+        format!("sk-ant-api03-{part}"),
+        format!("xoxb-{part}"),
+        format!("AIza{}", &part[..35]),
+        format!("sk_live_{part}"),
+        format!("npm_{part}"),
+        format!("eyJ{part}.eyJ{part}.{part}"),
+        format!("-----BEGIN PRIVATE KEY-----\n{part}\n-----END PRIVATE KEY-----"),
+        format!("postgres://app:{part}@localhost/db"),
+    ] {
+        let ((_directory, file), project) = (recording(), project());
+        let mut host = TestHost::over(recorded(&file, &[]));
+        for line in [
+            &*format!("nope {secret}"),
+            &format!("[\"{secret}\"]"),
+            &format!("{secret}\u{fffd}"),
+        ] {
+            host.send(line.replace('\n', " "));
+            host.receive();
+        }
+        host.send([secret.replace('\n', " ").as_bytes(), b"\xff"].concat());
+        host.receive();
+        said(&mut host, &project, &secret);
+        drop(host);
+        let text = fs::read_to_string(&file).unwrap();
+        let known = secret.trim_start_matches("postgres");
+        let known = known
+            .split(['\n', '/'])
+            .max_by_key(|part| part.len())
+            .unwrap();
+        let known = known.split('@').next().unwrap();
+        assert!(!text.contains(known), "{secret}\n{text}");
+        assert!(text.contains("[redacted]"));
+        replays(&file);
+    }
+}
+
 #[test]
 fn what_is_blocked_without_any_rule_replays_without_its_arguments() {
     for more in [&["--record-redact"][..], &[]] {
@@ -441,7 +573,8 @@ fn whatever_is_said_replays() {
             "{ continue: { countdown: 0, max: 'unlimited' } }",
         )
         .unwrap();
-        let mut sidecar = recorded(&file, &[]);
+        let more = ["--record-redact"];
+        let mut sidecar = recorded(&file, &more[..usize::from(seed % 2 == 0)]);
         let mut draw = drawing(seed);
         let introduction = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1, "host": {"name": "h", "version": "1"}, "cwd": project.path(), "agentDir": "~/nowhere", "capabilities": {"dialogs": true, "widgets": true}}});
         sidecar.send(format!("{introduction}\n").as_bytes());

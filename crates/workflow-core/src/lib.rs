@@ -56,4 +56,5 @@ pub mod white_space;
 
 pub use effect::Effects;
 pub use json_text::{Text, text_or_none};
+pub use pattern::secrets::{REDACTED, without_secrets};
 pub use session::Session;

@@ -150,8 +150,13 @@ fn reached(bound: Bound, count: u32) -> bool {
     bound.times().is_some_and(|times| count >= times)
 }
 
-/// Returns true if the text ends in a question; closing marks and spaces after it do not count.
 fn asks(last: &LastAssistant<'_>) -> bool {
+    last.text_tail.is_some_and(is_question)
+}
+
+/// Returns true if a text ends in a question; closing marks and spaces after it do not count.
+#[must_use]
+pub fn is_question(text: &str) -> bool {
     let closing = |c: char| {
         c.is_whitespace()
             || matches!(
@@ -159,8 +164,8 @@ fn asks(last: &LastAssistant<'_>) -> bool {
                 '*' | '_' | '`' | '"' | '\'' | ')' | ']' | '”' | '’' | '»'
             )
     };
-    last.text_tail
-        .is_some_and(|tail| tail.trim_end_matches(closing).ends_with(['?', '？', '؟']))
+    let text = text.trim_end_matches(closing);
+    text.ends_with(['?', '？', '؟'])
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod anchored;
 mod project_glob;
+pub(crate) mod secrets;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use regex::{Regex, RegexBuilder};

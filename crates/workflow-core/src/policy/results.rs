@@ -11,10 +11,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use crate::definition::{ResultKind, ResultRule};
+use crate::pattern::secrets::{PATTERN, REDACTED, SECRETS};
 use crate::pattern::{names_match, regex};
-
-/// The replacement for redacted text, unless the rule sets one.
-const REDACTED: &str = "[redacted]";
 
 /// The rules on results of all levels, outer first. All matching rules are applied, in order.
 #[derive(Debug, Clone, Default)]
@@ -109,8 +107,11 @@ impl CompiledResultRule {
             return withhold(content, &text);
         }
         let compile = || {
-            let patterns = self.rule.redact.iter();
-            patterns.map(|pattern| regex(pattern).ok()).collect()
+            let patterns = self.rule.redact.iter().map(|pattern| match &**pattern {
+                SECRETS => Some(PATTERN.clone()),
+                pattern => regex(pattern).ok(),
+            });
+            patterns.collect()
         };
         let with = self.rule.with.as_deref().unwrap_or(REDACTED);
         match self.redact.get_or_init(compile) {

@@ -75,7 +75,6 @@ pub use self::host::Abilities;
 pub use self::memory::Memory;
 pub use self::phase::result_levels;
 pub use self::phase_texts::{RoleSource, role_source};
-pub use self::triggers::NOT_DELIVERED;
 pub use self::trust::project_gate_commands;
 pub use self::view::{Breadcrumb, ResolvedPhase, View};
 pub use crate::condition::{Needed, RunCondition};

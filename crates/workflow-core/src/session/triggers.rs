@@ -10,7 +10,7 @@ use crate::effect::{Effect, Effects, TriggerOutcome};
 use crate::types::Millis;
 
 /// The beginning of a notification about a message that was not delivered.
-pub const NOT_DELIVERED: &str = "[workflow] The session ended before the agent received: ";
+const NOT_DELIVERED: &str = "[workflow] The session ended before the agent received: ";
 
 /// Messages that wait while the agent is busy.
 const MAX_QUEUED: usize = 16;

@@ -41,7 +41,7 @@ pub(super) struct Arguments {
     /// Record the messages of both sides: append to a file, or create a file in a directory
     #[arg(long, value_name = "FILE", env = RECORD_VARIABLE)]
     record: Option<OsString>,
-    /// Leave the arguments and results of tools out of the recording
+    /// Leave what tools, people and models say out of the recording
     #[arg(long, env = REDACT_VARIABLE, value_parser = FalseyValueParser::new())]
     record_redact: bool,
     /// Maximum size of the recording in bytes

@@ -3,6 +3,7 @@
 //! The definitions that were read, a line of the host and the lines that follow are written at once, so that a process that
 //! is killed leaves a file that replays. An error while recording is logged once, and the session continues without.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, RandomState};
@@ -14,13 +15,14 @@ use anyhow::{anyhow, bail};
 use parking_lot::Mutex;
 use serde::Serialize;
 use workflow_core::types::Millis;
+use workflow_core::without_secrets;
 use workflow_protocol::PROTOCOL_VERSION;
 
 use super::definitions::{DefinitionsLine, RecordedDirectory};
 use super::format::{Header, RecordedBy, RecordingClock, VERSION, line_value, written_line};
 use super::loaders::{ReadDirectory, RecordingLoader};
 use super::platforms::RecordingPlatform;
-use super::redaction::{Redaction, hide_tokens};
+use super::redaction::{Redaction, hide_tokens, line_without_secrets};
 use super::results::PlatformResult;
 use crate::definitions::Loader;
 use crate::files::home_dir;
@@ -194,7 +196,10 @@ impl Recorder {
                 let (line, answers) = redaction.host_line(line, followed, depends_on_payload);
                 match std::str::from_utf8(&line) {
                     Ok(text) => lines.push_json("in", &line_value(text)),
-                    Err(_) => lines.push("bytes", &line),
+                    Err(_) => match without_secrets(&String::from_utf8_lossy(&line)) {
+                        Cow::Borrowed(_) => lines.push("bytes", &line),
+                        Cow::Owned(safe) => lines.push_json("in", &line_value(&safe)),
+                    },
                 }
                 return answers;
             }
@@ -209,6 +214,7 @@ impl Recorder {
             let written = self.written.insert(name.clone(), directory.clone());
             if written.unwrap_or_default() != directory {
                 if self.redaction.is_on {
+                    self.redaction.note_names(&directory);
                     hide_tokens(&mut directory);
                 }
                 changed.insert(name, directory);
@@ -252,7 +258,7 @@ impl Lines {
     }
 
     fn push_json(&mut self, name: &str, json: &str) {
-        self.1 += &written_line(Some(self.0), name, json);
+        self.1 += &written_line(Some(self.0), name, &line_without_secrets(json));
         self.1.push('\n');
     }
 }

@@ -14,7 +14,7 @@ use workflow_protocol::{
 };
 
 /// The command that starts a run.
-pub(super) const START_COMMAND: &str = "workflow";
+pub(crate) const START_COMMAND: &str = "workflow";
 /// The command that cancels a run.
 pub(super) const CANCEL_COMMAND: &str = "cancel-workflow";
 

@@ -26,5 +26,5 @@ pub use crate::rpc::{DEFAULT_MAX_LINE, MAX_LINE_LIMIT};
 pub(crate) use config::ServerConfig;
 pub(crate) use connection::serve;
 pub(crate) use convert::session_state_result;
-pub(crate) use manifest::step_tool;
+pub(crate) use manifest::{START_COMMAND, step_tool};
 pub(crate) use recorder_port::{Cause, ConnectionRecorder, HostLine};

@@ -98,7 +98,7 @@ class Shim {
     this.#settleDetector = new SettleDetector(pi, (event, ctx) => this.#forward("agent_end", event, ctx), options.retryMs);
     for (const name of ["session_start", "session_shutdown", "agent_end"]) this.#registered.set(`hook ${name}`, "");
     pi.registerFlag(RECORD_FLAG, { type: "string", description: "Record what the workflow sidecar is told and says, into a file or a directory" });
-    pi.registerFlag(REDACT_FLAG, { type: "boolean", description: "Leave what tools are given and give back out of that recording" });
+    pi.registerFlag(REDACT_FLAG, { type: "boolean", description: "Leave what tools, people and models say out of that recording" });
     this.#adopt(options.manifest);
   }
 

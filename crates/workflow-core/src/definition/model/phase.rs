@@ -54,7 +54,7 @@ section! {
         #[key(Rule?: OneOf<RuleAction>)]
         pub unknown: Option<RuleAction>,
         /// Changes to the results of tools before the model reads them. Every entry that matches is applied, in order.
-        #[key("results": ListOf<ResultRule>, no_value: Refuse, guard: true, change: Some(Change::Guard), example: r#"[{"tool": "bash", "redact": "sk-[A-Za-z0-9]{20,}"}, {"maxChars": 20000}]"#)]
+        #[key("results": ListOf<ResultRule>, no_value: Refuse, guard: true, change: Some(Change::Guard), example: r#"[{"tool": "bash", "redact": "secrets"}, {"maxChars": 20000}]"#)]
         const level_results;
         /// The checks that must pass before `next` leaves the phase. They run in order, up to the first that does not pass.
         #[key("gate"?: ListOf<Gate>, no_value: Refuse, guard: true, change: Some(Change::Guard), example: r#"[{"run": ["cargo", "test", "--quiet"], "timeout": "10m"}, {"git": "clean"}]"#)]

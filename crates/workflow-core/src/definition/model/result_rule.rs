@@ -20,8 +20,8 @@ section! {
         /// Whether results of failed or of successful calls are changed.
         #[key("on"?: OneOf<ResultKind>, default: Described("both"), example: r#""error""#)]
         pub on: Option<ResultKind>,
-        /// Regular expressions. The text that they match is replaced.
-        #[key("redact"?: TextOrTexts, check: Some(GuardText::Regex), example: r#"["sk-[A-Za-z0-9]{20,}"]"#)]
+        /// Regular expressions, or `secrets`: known shapes of keys, tokens and passwords. The text that they match is replaced.
+        #[key("redact"?: TextOrTexts, check: Some(GuardText::Regex), example: r#"["secrets", "hunter[0-9]+"]"#)]
         pub redact: Vec<String>,
         /// The replacement for `redact`.
         #[key("with"?: Text, default: Text("[redacted]"), example: r#""[key]""#)]

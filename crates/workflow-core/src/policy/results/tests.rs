@@ -193,6 +193,24 @@ fn a_number_that_is_a_secret_becomes_a_redacted_text() {
 }
 
 #[test]
+fn secrets_of_known_shapes_are_redacted_by_one_word() {
+    let rules = [json!({"redact": ["secrets", "hunter[0-9]"], "with": "*"})];
+    let key = format!("sk-ant-api03-{}", "a1B2".repeat(12));
+    let image = json!({"type": "image", "data": key});
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let content = json!([image, text(&format!("KEY={key}\nhunter2")), {&key: "secrets"}]);
+    let expected = json!([image, text("KEY=*\n*"), {"*": "secrets"}]);
+    assert_eq!(applied(&rules, "bash", &content, false), Some(expected));
+    let split = json!([text(&key[..20]), text(&key[20..])]);
+    let expected = json!([text("*"), text("")]);
+    assert_eq!(applied(&rules, "bash", &split, false), Some(expected));
+    let everyday = json!([text(
+        "the secrets of sk-learn, 123e4567-e89b-12d3-a456-426614174000"
+    )]);
+    assert_eq!(applied(&rules, "bash", &everyday, false), None);
+}
+
+#[test]
 fn members_whose_keys_become_equal_are_both_preserved() {
     let rules = [json!({"redact": ["sk-[0-9]"]})];
     let content = json!({"sk-1": "a", "sk-2": "b"});

@@ -1,9 +1,11 @@
 //! Redaction: the strings of a session that a recording leaves out or shortens.
 //!
-//! The envelope, names, ids and numbers stay, so that a redacted recording replays; an answer that depends on
-//! text that is left out becomes a line that is not compared.
+//! The envelope, names, ids and numbers stay, so that a redacted recording replays: what is left is compared. An answer that
+//! depends on text that is left out becomes a line that is not compared. Secrets with a known shape are in no recording.
 
 mod free_text;
+#[rustfmt::skip] // A row is a line.
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -16,17 +18,17 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use workflow_core::definition::SETTINGS_FILE;
 use workflow_core::event::PlatformEvent;
-use workflow_core::session::NOT_DELIVERED;
+use workflow_core::reminders::is_question;
+use workflow_core::{REDACTED, white_space, without_secrets};
 use workflow_protocol::Kind;
 
-use free_text::{each_string, replace_free_text};
+use free_text::FreeText;
+use table::{of_host, of_sidecar};
 
 use super::definitions::{FileContent, RecordedDirectory};
 use super::format::{ANY, UNKNOWN};
 use super::results::{PlatformResult, QueryResult};
-
-/// Replaces a string that is left out.
-const REDACTED: &str = "[redacted]";
+use crate::server::START_COMMAND;
 
 /// Replaces a code that proves that an answer comes from the person.
 const CODE: &str = "[code]";
@@ -36,6 +38,9 @@ const MAX_STRING: usize = 16 << 10;
 
 /// The number of texts that are looked for in later lines.
 const MAX_SEARCHED_TEXTS: usize = 64;
+
+/// Choices that no definition needs to name.
+const USUAL_CHOICES: [&str; 4] = ["approve", "revise", "true", "false"];
 
 /// The reason why the sidecar refused a line, if it could not be read.
 fn refusal(answers: &[&str]) -> Option<Kind> {
@@ -49,15 +54,15 @@ fn refusal(answers: &[&str]) -> Option<Kind> {
     })
 }
 
-/// The redaction of one recording, with the texts that are looked for in the lines that follow.
+/// The redaction of one recording, with what the lines that follow are compared with.
 #[derive(Debug, Default)]
 pub(crate) struct Redaction {
-    /// True if no string of what tools are given and give back is recorded. Otherwise long ones lose their middle.
+    /// True if no free text is recorded. Otherwise long strings of tools lose their middle.
     pub(super) is_on: bool,
-    tails: VecDeque<String>,
-    excerpts: VecDeque<String>,
-    /// The messages of triggers to the agent.
-    messages: VecDeque<String>,
+    /// The words of the definitions and the options of questions, which decisions depend on.
+    names: HashSet<String>,
+    /// What the sidecar said as the user would: a prompt may be a reminder.
+    said: VecDeque<String>,
     /// The ids of tool calls with answers that depend on what is left out.
     calls: HashSet<String>,
     /// The ids of commands that the host runs: an answer of any shape is left out.
@@ -91,15 +96,22 @@ impl Redaction {
                 CODE.clone_into(code);
             }
             PlatformEvent::GateFinished { reports, .. } if is_on => {
-                for report in reports.iter_mut().filter(|report| !report.tail.is_empty()) {
-                    keep(&mut self.tails, &report.tail);
-                    report.tail = hidden(&report.tail).to_owned();
+                for text in reports
+                    .iter_mut()
+                    .flat_map(|it| [&mut it.tail, &mut it.reason])
+                {
+                    hide(text);
                 }
             }
-            PlatformEvent::Triggered { text } if is_on => {
-                keep(&mut self.messages, text);
-                REDACTED.clone_into(text);
+            PlatformEvent::ApprovalRead {
+                decision: Some(decision),
+                ..
+            } if is_on => {
+                decision.comment.iter_mut().for_each(hide);
+                // What was asked is in the question.
+                decision.asked = None;
             }
+            PlatformEvent::Triggered { text } if is_on => hide(text),
             PlatformEvent::GateFinished { .. }
             | PlatformEvent::Triggered { .. }
             | PlatformEvent::BaselineTaken { .. }
@@ -123,11 +135,9 @@ impl Redaction {
         let is_on = self.is_on;
         Some(match result {
             PlatformResult::Effect(event) => PlatformResult::Effect(self.event(&event)),
-            PlatformResult::Query(QueryResult::Excerpt(text))
-                if is_on && !text.trim().is_empty() =>
-            {
-                keep(&mut self.excerpts, text.trim());
-                PlatformResult::Query(QueryResult::Excerpt(REDACTED.to_owned()))
+            PlatformResult::Query(QueryResult::Excerpt(mut text)) if is_on => {
+                hide(&mut text);
+                PlatformResult::Query(QueryResult::Excerpt(text))
             }
             // Paths are arguments of tools.
             PlatformResult::Query(QueryResult::Path { .. } | QueryResult::ApprovalStore { .. })
@@ -151,7 +161,18 @@ impl Redaction {
         let is_on = self.is_on;
         let whole = (Cow::Borrowed(line), None);
         if !is_on && (depends || line.len() <= MAX_STRING) {
-            return whole;
+            let has_secret = matches!(
+                without_secrets(&String::from_utf8_lossy(line)),
+                Cow::Owned(_)
+            );
+            if has_secret
+                && depends
+                && let Some((message, _)) = lenient_json(line)
+            {
+                self.note_call(&message);
+            }
+            let refusal = has_secret.then(|| refusal(answers)).flatten();
+            return (whole.0, refusal.map(|_| ANY));
         }
         let replaced = |text: String, answers| (Cow::Owned(text.into_bytes()), answers);
         let refusal = refusal(answers);
@@ -172,33 +193,100 @@ impl Redaction {
         };
         let before = message.clone();
         if is_on {
-            self.redact(&mut message, &before);
+            self.redact(&mut message);
             if depends {
                 self.note_call(&message);
             }
         } else {
-            replace_free_text(&mut message, &cut);
+            of_host(&mut message, &|whose, text| {
+                if matches!(whose, FreeText::Tool) {
+                    cut(text);
+                }
+            });
         }
+        // Completions repeat what was typed.
+        let repeats = message["method"] == "command/complete";
         match refusal {
             _ if message == before && (is_exact || !is_on) => whole,
-            None => replaced(message.to_string(), None),
+            None => replaced(message.to_string(), repeats.then_some(UNKNOWN)),
             Some(_) if is_on => replaced(envelope(line), Some(ANY)),
             Some(_) => replaced(message.to_string(), Some(ANY)),
         }
     }
 
     /// Leaves out the free text of a message of the host, and what a command of the host printed.
-    fn redact(&mut self, message: &mut Value, before: &Value) {
-        replace_free_text(message, &|text| REDACTED.clone_into(text));
-        each_string("", message, &mut |_, text| {
-            if self.is_of_a_trigger(text) {
-                REDACTED.clone_into(text);
-            }
-        });
+    fn redact(&mut self, message: &mut Value) {
         let is_response = message.get("method").is_none();
         let id = message.get("id").filter(|_| is_response);
-        if id.is_some_and(|id| self.commands.remove(&id.to_string())) {
-            redact_output(message, before);
+        let is_output = id.is_some_and(|id| self.commands.remove(&id.to_string()));
+        let prompt = message["params"]["event"]["prompt"].as_str();
+        let is_reminder =
+            prompt.is_some_and(|prompt| self.said.iter().any(|said| prompt.contains(said)));
+        of_host(message, &|whose, text| match whose {
+            // The run is paused because of a question.
+            FreeText::Said if is_question(text) => *text = format!("{REDACTED}?"),
+            FreeText::Chosen if !is_output && self.knows(text) => {}
+            _ => hide(text),
+        });
+        let is_start = message["params"]["name"] == START_COMMAND;
+        let typed = match message["method"].as_str() {
+            Some("command/run") => message.pointer_mut("/params/arguments"),
+            Some("command/complete") => message.pointer_mut("/params/prefix"),
+            _ => None,
+        };
+        if let Some(Value::String(typed)) = typed {
+            *typed = self.names_in(typed, is_start);
+        }
+        // Without a prompt, a reminder that was sent counts as one.
+        if is_reminder && let Some(prompt) = message.pointer_mut("/params/event/prompt") {
+            *prompt = Value::Null;
+        }
+    }
+
+    /// The arguments of a command up to where the user writes free text. To start a workflow, that is behind its name and the
+    /// inputs.
+    fn names_in(&self, arguments: &str, is_start: bool) -> String {
+        let mut kept: Vec<String> = Vec::new();
+        let mut words = arguments.split_whitespace().peekable();
+        while let Some(word) = words.next() {
+            let is_value = kept.last().is_some_and(|last| last.starts_with("--"));
+            let may_be_name = !is_start || kept.is_empty() || is_value || word.starts_with("--");
+            match word.split_once('=') {
+                Some((name, value)) if self.knows(name) => {
+                    let value = if self.knows(value) { value } else { REDACTED };
+                    kept.push(format!("{name}={value}"));
+                }
+                _ if may_be_name && self.knows(word) => kept.push(word.to_owned()),
+                _ => {
+                    // A value, and the description.
+                    let count = 1 + usize::from(is_value && words.peek().is_some());
+                    kept.extend(vec![REDACTED.to_owned(); count]);
+                    break;
+                }
+            }
+        }
+        kept.join(" ")
+    }
+
+    /// True if a text is a number, or a name that the definitions or the options of a question have.
+    fn knows(&self, text: &str) -> bool {
+        let text = text.trim_start_matches(['-', '+']);
+        text.parse::<f64>().is_ok() || USUAL_CHOICES.contains(&text) || self.names.contains(text)
+    }
+
+    /// Notes the words of definitions.
+    pub(super) fn note_names(&mut self, directory: &RecordedDirectory) {
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        for (path, content) in &directory.0 {
+            let FileContent::Text(text) = content else {
+                continue;
+            };
+            let words = [path, text]
+                .into_iter()
+                .flat_map(|text| text.split(|c| !is_part(c)));
+            let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+            self.names
+                .extend(words.filter(|word| !word.is_empty()).map(str::to_owned));
         }
     }
 
@@ -210,10 +298,6 @@ impl Redaction {
         }
     }
 
-    fn is_of_a_trigger(&self, text: &str) -> bool {
-        self.messages.iter().any(|message| message == text)
-    }
-
     /// A line of the sidecar as it is recorded.
     pub(super) fn sidecar_line<'l>(&mut self, line: &'l str) -> Cow<'l, str> {
         let mut line = Cow::Borrowed(line);
@@ -222,7 +306,7 @@ impl Redaction {
                 line = Cow::Owned(line.replace(&**code, CODE));
             }
         }
-        if !self.is_on {
+        if !self.is_on && !self.is_call && self.calls.is_empty() {
             return line;
         }
         let Some((mut message, _)) = lenient_json(line.as_bytes()) else {
@@ -238,52 +322,32 @@ impl Redaction {
         if is_answer || is_question {
             return Cow::Borrowed(UNKNOWN);
         }
-        // The rules of a phase may have changed what the platform reported.
-        each_string("", &mut message, &mut |name, text| {
-            if name == "tail" {
-                keep(&mut self.tails, text);
+        if !self.is_on {
+            return line;
+        }
+        let elements = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let options = elements(&message["params"]["options"]).into_iter();
+        self.names
+            .extend(options.filter_map(|option| Some(option.as_str()?.to_owned())));
+        let holder = if is_request { "params" } else { "result" };
+        for action in elements(&message[holder]["actions"]) {
+            if action["type"] == "sendUserMessage"
+                && let Some(text) = action["content"].as_str().map(white_space::trim)
+                && !text.is_empty()
+            {
+                keep(&mut self.said, text);
             }
+        }
+        let before = message.clone();
+        of_sidecar(&mut message, &|whose, text| match whose {
+            FreeText::Chosen if self.knows(text) => {}
+            _ => hide(text),
         });
-        let mut is_changed = false;
-        each_string("", &mut message, &mut |name, text| {
-            if let Some(safe) = self.without_secrets(name, text) {
-                *text = safe;
-                is_changed = true;
-            }
-        });
-        if is_changed {
-            Cow::Owned(message.to_string())
-        } else {
+        if message == before {
             line
+        } else {
+            Cow::Owned(message.to_string())
         }
-    }
-
-    /// The text of a member without what is left out; `None` if it has nothing of it.
-    fn without_secrets(&self, name: &str, text: &str) -> Option<String> {
-        match name {
-            "tail" if self.tails.iter().any(|tail| tail == text) => {
-                return Some(hidden(text).to_owned());
-            }
-            "content" if self.is_of_a_trigger(text) => return Some(REDACTED.to_owned()),
-            "message" | "title" => {
-                let mut excerpts = self.excerpts.iter();
-                if let Some(shown) = excerpts.find_map(|excerpt| text.strip_suffix(&**excerpt)) {
-                    return Some(format!("{shown}{REDACTED}"));
-                }
-            }
-            _ => {}
-        }
-        if text.starts_with(NOT_DELIVERED) {
-            return Some(format!("{NOT_DELIVERED}{REDACTED}"));
-        }
-        let mut safe = text.to_owned();
-        for tail in &self.tails {
-            for fence in ["```", "~~~~"] {
-                let fenced = |text: &str| format!("\n{fence}\n{text}\n{fence}");
-                safe = safe.replace(&fenced(tail.trim_end()), &fenced(hidden(tail)));
-            }
-        }
-        (safe != text).then_some(safe)
     }
 }
 
@@ -330,34 +394,52 @@ fn left_out(bytes: usize) -> String {
     format!("[… {bytes} bytes left out …]")
 }
 
-/// The replacement of the end of a gate's output. Code fences in it decide the fences around a quote.
-fn hidden(tail: &str) -> &'static str {
-    if tail.contains("```") {
-        "[redacted] ```"
-    } else {
-        REDACTED
+/// Leaves out a text.
+fn hide(text: &mut String) {
+    if !text.is_empty() {
+        REDACTED.clone_into(text);
     }
 }
 
-/// Leaves out what a command of the host printed. Both streams become one text, as in the report on the command. An
-/// answer that is not as the protocol has it is left out as a whole.
-fn redact_output(message: &mut Value, before: &Value) {
-    let printed = ["stdout", "stderr"].map(|name| before["result"][name].as_str());
-    let printed: String = printed.into_iter().flatten().collect();
-    let stdout = match printed.trim() {
-        "" => "",
-        _ => hidden(&printed),
+/// A line of a recording without the secrets that are known by their shape.
+pub(super) fn line_without_secrets(json: &str) -> Cow<'_, str> {
+    let safe = match lenient_json(json.as_bytes()) {
+        Some((mut value, _)) => hide_secrets(&mut value).then_some(value),
+        // Too deep for a value: the line as a text.
+        None => match without_secrets(json) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(safe) => Some(Value::from(safe)),
+        },
     };
-    match message.get_mut("result") {
-        Some(Value::Object(members)) => {
-            for (name, text) in [("stdout", stdout), ("stderr", "")] {
-                if let Some(Value::String(stream)) = members.get_mut(name) {
-                    text.clone_into(stream);
-                }
-            }
+    safe.map_or(Cow::Borrowed(json), |safe| Cow::Owned(safe.to_string()))
+}
+
+/// Hides the secrets in all strings and names of a value. True if there were any.
+fn hide_secrets(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => {
+            let Cow::Owned(safe) = without_secrets(text) else {
+                return false;
+            };
+            *text = safe;
+            true
         }
-        Some(result) => *result = REDACTED.into(),
-        None => {}
+        Value::Array(elements) => {
+            let found = elements.iter_mut().map(hide_secrets);
+            found.filter(|found| *found).count() > 0
+        }
+        Value::Object(members) => {
+            let is_secret = |name: &String| matches!(without_secrets(name), Cow::Owned(_));
+            let has_one = members.keys().any(is_secret);
+            if has_one {
+                let named = std::mem::take(members).into_iter();
+                let named = named.map(|(name, value)| (without_secrets(&name).into_owned(), value));
+                members.extend(named);
+            }
+            let found = members.values_mut().map(hide_secrets);
+            found.filter(|found| *found).count() > 0 || has_one
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
