@@ -23,7 +23,7 @@ const PHASE: RuleSource<'static> = RuleSource::Phase;
 /// Keys of a phase with a row of another name.
 const HAVE_OTHER_ROWS: [&str; 5] = ["continue", "onLimit", "outcomes", "outputs", "tools"];
 /// Those with a row only where they have an effect.
-const HAVE_ROWS_AT_TIMES: [&str; 3] = ["activeTools", "commands", "writable"];
+const HAVE_ROWS_AT_TIMES: [&str; 4] = ["activeTools", "budget", "commands", "writable"];
 
 /// The values of a phase.
 pub(super) fn of_phase(mut rows: Rows<'_>) -> Vec<Row> {
