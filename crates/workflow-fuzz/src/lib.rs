@@ -1,7 +1,8 @@
 //! Fuzz targets: one per entry point for data from outside.
 //!
 //! A target takes any bytes and panics if an invariant is violated. The libFuzzer wrappers in `fuzz/` call it, and so
-//! does an ordinary test, with the cases in `fuzz/cases` and with mutated seeds.
+//! does an ordinary test, with the cases in `fuzz/cases` and with mutated seeds. `canary` has lines of its own instead of bytes, and no
+//! wrapper: what it calls harmless runs.
 
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 #![expect(
@@ -9,6 +10,7 @@
     reason = "a target reports a violated invariant by a panic"
 )]
 
+pub mod canary;
 pub mod definition;
 pub mod line;
 pub mod mutate;

@@ -42,10 +42,17 @@ const TOKENS: &[&[u8]] = &[
 
 /// A deterministic generator of numbers.
 #[derive(Debug)]
-struct Numbers(u64);
+pub(crate) struct Numbers(u64);
 
 impl Numbers {
-    fn below(&mut self, end: usize) -> usize {
+    /// Creates the generator with this number.
+    pub(crate) fn new(number: u64) -> Self {
+        let mut numbers = Self(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        numbers.below(2);
+        numbers
+    }
+
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         // Knuth's MMIX generator; its high bits are the better ones.
         self.0 = self
             .0
@@ -59,9 +66,8 @@ impl Numbers {
 /// Returns a mutation of one seed; the same for the same number.
 #[must_use]
 pub fn mutated(seeds: &[Vec<u8>], number: u64) -> Vec<u8> {
-    let mut numbers = Numbers(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut numbers = Numbers::new(number);
     let pick = |numbers: &mut Numbers| seeds[numbers.below(seeds.len())].clone();
-    numbers.below(2);
     let mut input = pick(&mut numbers);
     let other = pick(&mut numbers);
     for _ in 0..=numbers.below(4) {

@@ -171,7 +171,9 @@ fn kind_of(text: &str) -> (ExpansionKind, bool) {
     let counts = text.len() > 1 && text.starts_with('#');
     let is_indirect = text.len() > 1 && text.starts_with('!');
     let rest = text.trim_start_matches(['#', '!']);
-    let name = rest.bytes().take_while(|byte| is_name(*byte)).count();
+    let is_position = rest.starts_with(|c: char| c.is_ascii_digit());
+    let of_name = |byte: &u8| is_name(*byte) && (!is_position || byte.is_ascii_digit());
+    let name = rest.bytes().take_while(of_name).count();
     // `$@`, `$?` and their kind have a sign for a name.
     let has_sign = name == 0 && rest.starts_with(['@', '*', '?', '$', '-']);
     let is_list = has_sign && rest.starts_with(['@', '*']);
@@ -190,6 +192,8 @@ fn kind_of(text: &str) -> (ExpansionKind, bool) {
     // `${!name*}`
     let lists_names = is_indirect && matches!(operator, "@" | "*");
     let is_known = match operator.chars().next() {
+        // `${#}`, `${!}`
+        _ if name == 0 && !has_sign => rest.is_empty() && !text.is_empty() && !is_indirect,
         None => !is_indirect || is_list && !has_sign,
         Some(_) if counts || is_indirect => lists_names,
         Some('@') => ["@Q", "@U", "@u", "@L", "@A", "@a", "@K", "@k"].contains(&operator),
