@@ -138,9 +138,13 @@ fn nothing_is_published_in_a_release_before_publish_without_a_question() {
     for line in PUBLISHING {
         assert_eq!(allowed(line), ["release, publish: allowed"], "{line}");
     }
-    for line in ["git add -A", "git commit -m 1.2.0", "cargo package"] {
-        let prepare = "release, release-candidate/prepare: allowed";
-        assert_eq!(allowed(line), [prepare, "release, publish: allowed"]);
+    for (line, phase) in [
+        ("git add -A", "prepare"),
+        ("git commit -m 1.2.0", "prepare"),
+        ("cargo package", "confirm"),
+    ] {
+        let candidate = format!("release, release-candidate/{phase}: allowed");
+        assert_eq!(allowed(line), [&candidate, "release, publish: allowed"]);
     }
 }
 

@@ -15,7 +15,7 @@ pub struct Analysis {
     pub redirections: Vec<FileWrite>,
     /// The reason why the line as a whole cannot be analyzed; its effect is unknown.
     pub unreadable: Option<Unreadable>,
-    /// The paths that are accessed in any way, written ones included.
+    /// The paths that are accessed in any way, written ones included, in order of appearance.
     pub file_accesses: Vec<FileAccess>,
 }
 
@@ -57,10 +57,9 @@ impl Analysis {
             Some(reason) => return Effect::unknown(&reason.to_string(), UnknownReason::Line),
             None => {}
         }
-        let redirections = if self.redirections.is_empty() {
-            Effect::Reads
-        } else {
-            Effect::Writes(self.redirections.clone())
+        let redirections = match &*self.redirections {
+            [] => Effect::Reads,
+            writes => Effect::Writes(writes.to_vec()),
         };
         let commands = self.commands.iter().map(|command| command.effect.clone());
         commands.fold(redirections, Effect::and)

@@ -10,6 +10,8 @@ pub struct SimpleCommand {
     pub words: Vec<Word>,
     /// The effect of the program itself. A command that it runs has an effect of its own.
     pub effect: Effect,
+    /// The directory in which it runs, relative to the one in which the line starts; `None` if only the running shell knows.
+    pub directory: Option<String>,
 }
 
 /// The standard input of a command.

@@ -25,6 +25,8 @@ pub enum AccessKind {
     ReadTree,
     /// It writes the path.
     Write,
+    /// It may put links at the path or below it. There is one before its other accesses, and one behind them.
+    Link,
     /// It moves or changes the path and everything below it.
     ReplaceTree,
     /// It removes the path and everything below it.
@@ -37,13 +39,13 @@ impl AccessKind {
     /// Returns whether everything below a directory is accessed with it.
     #[must_use]
     pub fn includes_tree(self) -> bool {
-        !matches!(self, Self::Read | Self::Run | Self::Write)
+        !matches!(self, Self::Read | Self::Run | Self::Write | Self::Link)
     }
 
     /// Returns whether something is written.
     #[must_use]
     pub fn writes(self) -> bool {
-        !matches!(self, Self::Read | Self::Run | Self::ReadTree)
+        !matches!(self, Self::Read | Self::Run | Self::ReadTree | Self::Link)
     }
 }
 

@@ -23,13 +23,10 @@ impl FileWrite {
 
     /// Creates a write to the path that a word names.
     pub(crate) fn to_word(operation: String, word: &Word) -> Self {
+        let path = word.text().filter(|path| !path.is_empty());
         Self {
-            operation,
-            path: word
-                .text()
-                .filter(|path| !path.is_empty())
-                .map(str::to_owned),
-            location: FileAccess::of(word, AccessKind::Write),
+            path: path.map(str::to_owned),
+            ..Self::within(operation, FileAccess::of(word, AccessKind::Write))
         }
     }
 

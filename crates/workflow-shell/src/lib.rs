@@ -20,6 +20,7 @@ pub use effect::{Effect, Unknown, UnknownReason};
 pub use file_access::{AccessKind, FileAccess};
 pub use file_write::FileWrite;
 pub use pattern::{matches, matches_exactly, takes_options_before_subcommand};
+pub use programs::is_known_location;
 pub use word::Word;
 
 /// The longest line that is analyzed, in bytes.

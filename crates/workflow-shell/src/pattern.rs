@@ -47,15 +47,9 @@ pub fn matches(pattern: &str, command: &SimpleCommand) -> bool {
     let program = first.program().unwrap_or(name);
     let given = sort(program, shapes.iter().map(String::as_str));
     let wanted = sort(program, wanted.iter().copied());
-    let words =
-        wanted
-            .words
-            .iter()
-            .enumerate()
-            .all(|(index, wanted)| match given.words.get(index) {
-                Some(word) => word.contains(UNKNOWN) || may_fit(wanted, word),
-                None => false,
-            });
+    let mut pairs = wanted.words.iter().zip(&given.words);
+    let words = wanted.words.len() <= given.words.len()
+        && pairs.all(|(wanted, word)| word.contains(UNKNOWN) || may_fit(wanted, word));
     // An option whose name is a glob may be any.
     let is_any = |option: &String| option.split('=').next().unwrap_or_default().contains('*');
     let hides_option = hides_option || given.options.iter().any(is_any);
@@ -145,16 +139,13 @@ fn add_option(program: &str, argument: &str, options: &mut Vec<String>) {
         && name.bytes().all(|byte| byte.is_ascii_alphabetic());
     let spelled = |name: &str| {
         let long = name.split('=').next().unwrap_or_default();
-        SPELLINGS
-            .iter()
-            .find(|(of, from, _)| *of == program && *from == long)
-            .map_or_else(|| name.to_owned(), |(_, _, to)| (*to).to_owned())
+        let mut known = SPELLINGS.iter();
+        let known = known.find(|(of, from, _)| *of == program && *from == long);
+        known.map_or(name, |(_, _, to)| to).to_owned()
     };
     if letters {
-        options.extend(
-            name.chars()
-                .map(|letter| spelled(letter.encode_utf8(&mut [0; 4]))),
-        );
+        let letters = name.split("").filter(|letter| !letter.is_empty());
+        options.extend(letters.map(spelled));
     } else {
         options.push(spelled(name));
     }

@@ -41,6 +41,19 @@ fn wildcard(pattern: &str, text: &str) -> bool {
     true
 }
 
+/// Splits a pattern of commands into a directory, from the project's root, and the words of a command in it: those of
+/// `cd sub && make check` are `make check`.
+pub(crate) fn directory_and_words(pattern: &str) -> (&str, &str) {
+    let parts = pattern.trim_start().strip_prefix("cd ");
+    let parts = parts.and_then(|rest| rest.split_once("&&"));
+    let parts = parts.map(|(directory, words)| (directory.trim(), words.trim()));
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:@+".contains(c);
+    let are_known = |parts: &(&str, &str)| {
+        parts.0.chars().all(is_plain) && !parts.0.is_empty() && !parts.1.is_empty()
+    };
+    parts.filter(are_known).unwrap_or(("", pattern))
+}
+
 /// Compiles a regular expression of a rule.
 pub(crate) fn regex(pattern: &str) -> Result<Regex, String> {
     let mut builder = RegexBuilder::new(pattern);

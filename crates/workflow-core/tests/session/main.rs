@@ -19,6 +19,7 @@ mod gates;
 mod in_force;
 mod limits;
 mod navigation;
+mod openings;
 mod paths;
 mod phase_exit;
 mod read_only;

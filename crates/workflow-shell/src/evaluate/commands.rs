@@ -24,17 +24,16 @@ impl Evaluator<'_> {
         if scope.depth > MAX_DEPTH {
             return self.give_up(Unreadable::TooDeep);
         }
-        if words.is_empty() {
+        let length = words.iter().map(|word| word.shape().len() + 2).sum();
+        if words.is_empty() || !self.may_read(length) {
             return;
         }
-        if !self.may_read(words.iter().map(|word| word.shape().len() + 2).sum()) {
-            return;
-        }
-        let index = self.recorder.commands.len();
+        let (index, start) = (self.recorder.commands.len(), self.recorder.accesses.len());
         // It is before the commands that it runs.
         self.recorder.commands.push(SimpleCommand {
             words: Vec::new(),
             effect: Effect::Reads,
+            directory: scope.directory.clone(),
         });
         let effect = self.effect(&words, is_direct, scope);
         if runs_hidden_code(&words, &effect) {
@@ -42,7 +41,11 @@ impl Evaluator<'_> {
         }
         let effect = unknown.map_or(effect, Effect::Unknown);
         let effect = self.recorder.effect(effect, scope);
-        self.recorder.commands[index] = SimpleCommand { words, effect };
+        if programs::may_link(&words) {
+            self.recorder.link(&effect, start, scope);
+        }
+        let command = &mut self.recorder.commands[index];
+        (command.words, command.effect) = (words, effect);
     }
 
     /// Returns the effect of a simple command, and evaluates the commands that it runs.
@@ -119,9 +122,12 @@ impl Evaluator<'_> {
                     .access(FileAccess::at(text, AccessKind::Read), scope);
             }
         }
+        // They run later, or in each submodule.
+        let mark = matches!(name, "trap" | "alias" | "git").then(|| self.recorder.mark());
         for command in outcome.nested {
             self.nested_command(command, scope);
         }
+        mark.inspect(|mark| self.recorder.forget_directory_since(*mark));
         for command in outcome.guesses {
             self.guess(command, scope);
         }
@@ -211,14 +217,13 @@ impl Evaluator<'_> {
             self.give_up(reason);
         }
         let elsewhere = "a write on another machine or in a container";
-        if !analysis.redirections.is_empty() {
-            self.recorder
-                .redirections
-                .push(FileWrite::anywhere(elsewhere.to_owned()));
-        }
+        let write = || FileWrite::anywhere(elsewhere.to_owned());
+        let redirection = analysis.redirections.first().map(|_| write());
+        self.recorder.redirections.extend(redirection);
         for command in &mut analysis.commands {
+            command.directory = None;
             if let Effect::Writes(writes) = &mut command.effect {
-                *writes = vec![FileWrite::anywhere(elsewhere.to_owned())];
+                *writes = vec![write()];
             }
         }
         self.recorder.commands.extend(analysis.commands);

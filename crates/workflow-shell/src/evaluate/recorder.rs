@@ -4,7 +4,7 @@ use super::scope::{MAX_PATH_BYTES, Scope, is_device};
 use crate::braces::expand_braces;
 use crate::command::SimpleCommand;
 use crate::effect::{Effect, UnknownReason};
-use crate::file_access::FileAccess;
+use crate::file_access::{AccessKind, FileAccess};
 use crate::file_write::FileWrite;
 use crate::visible::displayed;
 use crate::word::is_descriptor;
@@ -63,37 +63,45 @@ impl Recorder {
         }
     }
 
+    /// Records that a command with this effect may put links where it writes; one that is unknown, anywhere. Its own accesses,
+    /// from `start` on, are between two of them.
+    pub(super) fn link(&mut self, effect: &Effect, start: usize, scope: &Scope<'_>) {
+        let path = match effect {
+            Effect::Writes(writes) => writes.last().map(|write| write.location.path.clone()),
+            Effect::Unknown(_) => Some("\0".to_owned()),
+            Effect::Reads | Effect::RunsProjectCode => None,
+        };
+        if let Some(path) = path {
+            let link = FileAccess::at(&scope.location(path), AccessKind::Link);
+            self.accesses.insert(start, link.clone());
+            self.accesses.push(link);
+        }
+    }
+
     /// Records an access to a location, once for each alternative of its braces.
     pub(super) fn access(&mut self, location: FileAccess, scope: &Scope<'_>) {
-        if self.accesses.len() > MAX_FILE_ACCESSES {
-            return;
-        }
-        if self.accesses.len() == MAX_FILE_ACCESSES {
-            return self.access_anywhere();
-        }
-        if location.path.is_empty() || location.path.len() > MAX_PATH_BYTES {
+        let number = self.accesses.len();
+        let is_short = !location.path.is_empty() && location.path.len() <= MAX_PATH_BYTES;
+        if number > MAX_FILE_ACCESSES || !is_short {
             return;
         }
         let without_comma = |inside: &str| {
-            if inside.contains("..") {
-                "*".to_owned()
-            } else {
-                format!("{{{inside}}}")
-            }
+            let inside = Some(inside).filter(|inside| !inside.contains(".."));
+            inside.map_or_else(|| "*".to_owned(), |inside| format!("{{{inside}}}"))
         };
-        if !location.is_glob || !location.path.contains('{') {
-            let path = scope.location(location.path);
-            self.accesses.push(FileAccess { path, ..location });
-            return;
-        }
-        match expand_braces(&location.path, without_comma) {
+        let paths = if location.is_glob && location.path.contains('{') {
+            expand_braces(&location.path, without_comma)
+        } else {
+            Some(vec![location.path])
+        };
+        match paths.filter(|_| number < MAX_FILE_ACCESSES) {
+            None => self.access_anywhere(),
             Some(paths) => self
                 .accesses
                 .extend(paths.into_iter().map(|path| FileAccess {
                     path: scope.location(path),
                     ..location
                 })),
-            None => self.access_anywhere(),
         }
     }
 
@@ -111,21 +119,25 @@ impl Recorder {
         }
     }
 
-    /// Returns the writes since `mark`.
-    fn writes_since(&mut self, mark: Mark) -> impl Iterator<Item = &mut FileWrite> {
+    /// Returns the paths since `mark` that are written, and the directories of commands.
+    fn paths_since(&mut self, mark: Mark) -> impl Iterator<Item = &mut Option<String>> {
         let commands = self.commands[mark.commands..].iter_mut();
-        let writes = commands.filter_map(|command| match &mut command.effect {
-            Effect::Writes(writes) => Some(writes),
-            _ => None,
+        let commands = commands.flat_map(|command| {
+            let writes = match &mut command.effect {
+                Effect::Writes(writes) => writes.as_mut_slice(),
+                _ => &mut [],
+            };
+            let paths = writes.iter_mut().map(|write| &mut write.path);
+            paths.chain([&mut command.directory])
         });
         let redirections = self.redirections[mark.redirections..].iter_mut();
-        writes.flatten().chain(redirections)
+        commands.chain(redirections.map(|write| &mut write.path))
     }
 
     /// Makes relative paths that were recorded since `mark` unknown, because the directory may differ.
     pub(super) fn forget_directory_since(&mut self, mark: Mark) {
-        for write in self.writes_since(mark) {
-            write.path.take_if(|path| !path.starts_with(['/', '~']));
+        for path in self.paths_since(mark) {
+            path.take_if(|path| !path.starts_with(['/', '~']));
         }
         for access in &mut self.accesses[mark.accesses..] {
             access.forget_directory();
@@ -134,8 +146,8 @@ impl Recorder {
 
     /// Makes paths unknown that depend on a home directory or a `cd` that may differ.
     pub(super) fn forget_uncertain_paths(&mut self, home_changed: bool, cd_uncertain: bool) {
-        for write in self.writes_since(Mark::default()) {
-            write.path.take_if(|path| {
+        for path in self.paths_since(Mark::default()) {
+            path.take_if(|path| {
                 home_changed && path.starts_with('~')
                     || cd_uncertain && !path.starts_with(['/', '~'])
             });

@@ -1,7 +1,12 @@
-//! Programs whose operands are settings, or options without a dash.
+//! Programs whose operands are settings, or options without a dash, and those that make links.
 
+use super::names::known_name;
 use super::outcome::{Result, argument};
+use super::table::is_listed;
 use crate::word::Word;
+
+/// Letters of the options of `cp` that copy links, of which the long ones have one too.
+const LINKING: [char; 7] = ['a', 'd', 'l', 'P', 'r', 'R', 's'];
 
 /// Returns the arguments of `dd` with dashes: `if=x` is `--if=x`. What it writes is an operand.
 pub(super) fn settings(arguments: &[Word]) -> Vec<Word> {
@@ -36,4 +41,11 @@ pub(super) fn unbundled(arguments: &[Word]) -> Result<Vec<Word>> {
     }
     options.extend(rest.cloned());
     Ok(options)
+}
+
+/// Returns whether a command may put links where it writes. With some options, `cp` copies them as links.
+pub(crate) fn may_link(words: &[Word]) -> bool {
+    let name = words[0].program().map(known_name).unwrap_or_default();
+    let links = |word: &Word| word.shape().starts_with('-') && word.shape().contains(LINKING);
+    is_listed("linking", name) || name == "cp" && words.iter().any(links)
 }

@@ -4,7 +4,8 @@ use super::table::lists::is_listed;
 use crate::word::Word;
 
 /// Returns whether a program is certainly the one of that name.
-pub(crate) fn is_known_location(word: &Word) -> bool {
+#[must_use]
+pub fn is_known_location(word: &Word) -> bool {
     let location = word.location();
     match location.rsplit_once('/') {
         // The scripts of a Rails project run its code, as `bundle exec` does.

@@ -4,12 +4,14 @@ use workflow_shell::{Effect, UnknownReason, analyze};
 
 use super::{corrected, mistake};
 use crate::diagnostic::{Finding, shown};
+use crate::pattern::directory_and_words;
 use crate::text::join;
 
 const QUOTES: [char; 2] = ['"', '\''];
 
 /// A pattern of commands.
 pub(super) fn pattern(pattern: &str) -> Option<Finding> {
+    let (_, pattern) = directory_and_words(pattern);
     if let Some(sign) = regex_sign(pattern) {
         let why = format!("it is not a regular expression, so `{sign}` has no special meaning");
         return Some(match without_regex(pattern) {

@@ -47,7 +47,7 @@ section! {
         /// Globs of the files that tools and shell lines may write where `tools` is `read-only`. Those of a phase are added to those of its workflow.
         #[key("writable"?: TextOrTexts, check: Some(GuardText::Path), change: Some(Change::Guard), no_value: Refuse, default: Described("no file"), example: r#"["docs/**"]"#)]
         pub writable: Vec<String>,
-        /// Patterns of the commands that may run where `tools` is `read-only`. A `*` at the end matches any further words. Those of a phase are added to those of its workflow.
+        /// Patterns of the commands that may run where `tools` is `read-only`, in the project's root, or behind `cd sub &&` in `sub`. A `*` at the end matches any further words. Those of a phase are added to those of its workflow.
         #[key("commands"?: TextOrTexts, check: Some(GuardText::Command), change: Some(Change::Guard), no_value: Refuse, default: Described("commands that only read"), example: r#"["cargo test *"]"#)]
         pub commands: Vec<String>,
         /// As in a rule.

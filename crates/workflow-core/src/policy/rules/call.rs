@@ -2,19 +2,22 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::collections::HashSet;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::arguments::{self, PathArgument, ToolEffect};
-use super::command_patterns::Comparisons;
-use super::file_access::{AccessedPaths, accessed_paths, is_too_many};
+use super::command_patterns::{COMPARISONS_OF_A_PATH, Comparisons};
+use super::file_access::{AccessedPath, AccessedPaths, accessed_paths, is_too_many};
 use super::known::Known;
 use super::line_verdict::{self, LineFinding};
 use super::patches::{contains_patch, directory_of_patch, patched_files, path_in};
 use super::paths::{PathForm, Paths, of_shell};
 use super::shell_lines::{self, ShellLine};
-use workflow_shell::{Analysis, Effect, FileWrite, UnknownReason, Unreadable, analyze_in};
+use workflow_shell::{
+    AccessKind, Analysis, Effect, FileWrite, UnknownReason, Unreadable, analyze_in,
+};
 
 /// The number of shell lines of a call that are analyzed.
 const MAX_SHELL_LINES: usize = 200;
@@ -36,6 +39,7 @@ pub struct Call<'a> {
     comparisons: Comparisons,
     accessed_paths: OnceCell<AccessedPaths>,
     written_paths: OnceCell<Vec<Target>>,
+    behind_links: OnceCell<Option<HashSet<String>>>,
 }
 
 /// A path of a call in all its forms; `None` if unknown.
@@ -71,6 +75,7 @@ impl<'a> Call<'a> {
             comparisons: Comparisons::default(),
             accessed_paths: OnceCell::new(),
             written_paths: OnceCell::new(),
+            behind_links: OnceCell::new(),
         }
     }
 
@@ -285,10 +290,64 @@ impl<'a> Call<'a> {
         targets.collect()
     }
 
-    /// Returns the file that a shell line writes, in all its forms.
+    /// Returns the file that a shell line writes, in all its forms, with its copies: `cp a docs` writes `docs/a`. It is `None` if
+    /// it may be behind a link that the line makes.
     pub(super) fn target(&self, write: &FileWrite) -> Target {
-        let path = write.path.as_deref().map(of_shell)?;
-        Some(self.paths.forms(&path))
+        let path = write.path.as_deref()?;
+        let behind = self.behind_links.get_or_init(|| self.find_behind_links());
+        if behind.as_ref()?.contains(path) {
+            return None;
+        }
+        let is_copy = |copy: &&AccessedPath| {
+            let rest = copy.path.strip_prefix(path.trim_end_matches('/'));
+            let is_below = rest.is_some_and(|rest| rest.starts_with('/'));
+            copy.kind == AccessKind::Write && copy.tail.is_empty() && is_below
+        };
+        let copies = self.accessed_paths().paths.iter().filter(is_copy);
+        let mut forms = self.paths.forms(&of_shell(path));
+        forms.extend(copies.flat_map(|copy| copy.forms.clone()));
+        Some(forms)
+    }
+
+    /// Returns the paths that its shell lines may write behind a link of theirs: below it, or itself after it is made; `None`
+    /// is any.
+    fn find_behind_links(&self) -> Option<HashSet<String>> {
+        let accesses = &self.shell_analysis()?.file_accesses;
+        let is_link = |at: &usize| accesses[*at].kind == AccessKind::Link;
+        let own: Vec<usize> = (0..accesses.len()).filter(is_link).collect();
+        let mut paths = own.iter().map(|at| &accesses[*at].path);
+        if !own.is_empty() && is_too_many(accesses.len()) || paths.any(|path| path.contains('\0')) {
+            return None;
+        }
+        let forms = |at: usize| self.paths.forms(&of_shell(&accesses[at].path));
+        let links: Vec<_> = own
+            .chunks_exact(2)
+            .map(|own| (own, forms(own[0])))
+            .collect();
+        let is_behind = |at: &usize| {
+            let forms = forms(*at);
+            links.iter().any(|(own, links)| {
+                let is_in = |form: &PathForm| {
+                    let mut links = links.iter().filter(|link| form.is_in(link, self.paths));
+                    links.any(|link| form != link || *at > own[1])
+                };
+                let is_own = own[0] <= *at && *at <= own[1];
+                !is_own && (accesses[*at].path.contains("..") || forms.iter().any(is_in))
+            })
+        };
+        let others = (0..accesses.len()).filter(|_| !links.is_empty());
+        let behind = others.filter(is_behind);
+        Some(behind.map(|at| accesses[at].path.clone()).collect())
+    }
+
+    /// Returns whether two directories are certainly the same; the empty one is that of the session.
+    pub(super) fn is_same_directory(&self, one: &str, other: &str) -> bool {
+        let forms = |directory| self.paths.forms(&of_shell(directory));
+        let is_known = || {
+            let known = forms(other);
+            forms(one).iter().all(|form| known.contains(form))
+        };
+        one == other || self.comparisons.spend(COMPARISONS_OF_A_PATH) && is_known()
     }
 
     /// Returns all paths that it accesses.

@@ -6,21 +6,22 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 
+use super::call::Call;
+use super::deciding_files::deciding_files;
+use super::globs::Globs;
 use super::known::Known;
-use workflow_shell::{self as shell, SimpleCommand};
+use super::line_verdict::{command_text, is_of_command};
+use super::patches::path_in;
+use super::paths::of_shell;
+use crate::diagnostic::shown;
+use crate::pattern::{Anchor, directory_and_words};
+use workflow_shell::{self as shell, Effect, SimpleCommand, Word};
 
 /// The comparisons of patterns with commands for one call. A call that needs more counts as unknown.
 const MAX_COMPARISONS: usize = 1_000_000;
 
-/// Directories of programs that a pattern without a directory may allow.
-const PROGRAM_DIRECTORIES: [&str; 6] = [
-    "/bin/",
-    "/sbin/",
-    "/usr/bin/",
-    "/usr/sbin/",
-    "/usr/local/bin/",
-    "/opt/homebrew/bin/",
-];
+/// The comparisons that as long as looking up a path take.
+pub(super) const COMPARISONS_OF_A_PATH: usize = 1000;
 
 /// The comparisons that a call has needed so far.
 #[derive(Debug, Default)]
@@ -28,7 +29,7 @@ pub(super) struct Comparisons(Cell<usize>);
 
 impl Comparisons {
     /// Takes a number of them; false if there are not so many.
-    fn spend(&self, number: usize) -> bool {
+    pub(super) fn spend(&self, number: usize) -> bool {
         self.0.set(self.0.get().saturating_add(number));
         self.0.get() <= MAX_COMPARISONS
     }
@@ -39,19 +40,31 @@ fn program(command: &SimpleCommand) -> Option<&str> {
 }
 
 /// The patterns of a rule.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct CommandPatterns {
     patterns: Vec<String>,
+    /// The files that may be written where the patterns open commands.
+    writable: Globs,
     by_program: HashMap<String, Vec<usize>>,
     /// Patterns with a wildcard or a directory in the name of the program.
     others: Vec<usize>,
 }
 
 impl CommandPatterns {
-    pub(super) fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut compiled = Self::default();
+    /// Compiles patterns. They do not open what runs files that these globs open.
+    pub(super) fn new<'a>(
+        patterns: impl IntoIterator<Item = &'a str>,
+        writable: &[impl ToString],
+    ) -> Self {
+        let mut compiled = Self {
+            patterns: Vec::new(),
+            writable: Globs::new(writable, Anchor::Project),
+            by_program: HashMap::new(),
+            others: Vec::new(),
+        };
         for (at, pattern) in patterns.into_iter().enumerate() {
-            match pattern.split_whitespace().next() {
+            let (_, words) = directory_and_words(pattern);
+            match words.split_whitespace().next() {
                 Some(program) if !program.contains(['*', '/']) => {
                     let same = compiled.by_program.entry(program.to_owned());
                     same.or_default().push(at);
@@ -72,9 +85,12 @@ impl CommandPatterns {
         &self.patterns
     }
 
-    /// Returns whether a pattern covers one of the commands, so that a rule forbids it.
+    /// Returns whether a pattern covers one of the commands, in any directory, so that a rule forbids it.
     pub(super) fn match_any(&self, commands: &[SimpleCommand], left: &Comparisons) -> Known {
-        let covers = |command| self.covers(command, self.of_program(command), left, shell::matches);
+        let covers = |command| {
+            let matches = |pattern: &str| shell::matches(directory_and_words(pattern).1, command);
+            self.covers(self.of_program(command), left, matches)
+        };
         let mut all = commands.iter().map(covers);
         all.find(|known| *known != Known::No).unwrap_or(Known::No)
     }
@@ -85,65 +101,95 @@ impl CommandPatterns {
         same.map_or(&[], Vec::as_slice)
     }
 
-    /// Returns whether a pattern covers a command completely, so that a rule allows it.
-    pub(super) fn allows(&self, command: &SimpleCommand, left: &Comparisons) -> Known {
-        self.covers_exactly(command, left, shell::matches_exactly)
-    }
-
-    /// Returns whether a pattern of `commands` covers a command completely. A `*` at the end of its last word also stands
-    /// for further words.
-    pub(super) fn opens(&self, command: &SimpleCommand, left: &Comparisons) -> Known {
-        self.covers_exactly(command, left, |pattern, command| {
-            shell::matches_exactly(pattern, command)
-                || pattern.ends_with('*')
-                    && shell::matches_exactly(&format!("{pattern} *"), command)
-        })
-    }
-
-    fn covers_exactly(
+    /// Returns whether a pattern opens a command of a call; if one has its words and does not, the error says why, for display.
+    /// For `commands`, a `*` at the end of the last word also stands for further words.
+    pub(super) fn opens(
         &self,
         command: &SimpleCommand,
-        left: &Comparisons,
-        matches: fn(&str, &SimpleCommand) -> bool,
-    ) -> Known {
-        let same = if is_installed(command) {
-            self.of_program(command)
+        call: &Call<'_>,
+        is_key: bool,
+    ) -> Result<(), Option<String>> {
+        // Patterns are about commands, and not about the files and variables that the line gives them.
+        if let Effect::Unknown(unknown) = &command.effect
+            && !is_of_command(unknown)
+        {
+            return Err(None);
+        }
+        let same = self.of_program(command);
+        let same = if is_installed(command) { same } else { &[] };
+        let mut why = None;
+        let known = self.covers(same, call.comparisons(), |pattern| {
+            let (directory, words) = directory_and_words(pattern);
+            let fits = |words: &str| shell::matches_exactly(words, command);
+            let with_more = || is_key && words.ends_with('*') && fits(&format!("{words} *"));
+            let has_words = fits(words) || with_more();
+            let closed = has_words.then(|| self.closed(directory, command, call));
+            let opens = closed == Some(None);
+            why = closed.flatten().or(why.take());
+            opens
+        });
+        if known == Known::Yes {
+            Ok(())
         } else {
-            &[]
+            Err(why)
+        }
+    }
+
+    /// Returns why a pattern for this directory does not open a command with its words. What only reads runs anywhere.
+    fn closed(&self, directory: &str, command: &SimpleCommand, call: &Call<'_>) -> Option<String> {
+        if command.effect == Effect::Reads {
+            return None;
+        }
+        let text = command_text(command);
+        let but = |why: &str| Some(format!("`{text}` is opened by `commands`, but {why}."));
+        let own = command.directory.as_deref();
+        let Some(own) = own.filter(|own| call.is_same_directory(own, directory)) else {
+            return but("not in this directory");
         };
-        self.covers(command, same, left, matches)
+        if self.writable.is_empty() {
+            return None;
+        }
+        let may_write = |file: &String| {
+            let is_known = !file.contains('\0') && call.comparisons().spend(COMPARISONS_OF_A_PATH);
+            let forms = || call.paths.forms(&of_shell(&path_in(own, file)));
+            !is_known || self.writable.match_any(&forms(), call.paths)
+        };
+        let file = deciding_files(command).into_iter().find(may_write)?;
+        let file = shown(&file.replace('\0', "…"));
+        but(&format!(
+            "`writable` opens {file}, which decides what it runs"
+        ))
     }
 
     fn covers(
         &self,
-        command: &SimpleCommand,
         same: &[usize],
         left: &Comparisons,
-        matches: fn(&str, &SimpleCommand) -> bool,
+        mut matches: impl FnMut(&str) -> bool,
     ) -> Known {
         if !left.spend(1 + same.len() + self.others.len()) {
             return Known::Unknown;
         }
         let mut candidates = same.iter().chain(&self.others);
-        Known::from(candidates.any(|&at| matches(&self.patterns[at], command)))
+        Known::from(candidates.any(|&at| matches(&self.patterns[at])))
     }
 }
 
 /// Returns whether a command names its program without a directory, or with one of installed programs: a pattern
 /// without a directory does not allow a program of that name in the project.
 fn is_installed(command: &SimpleCommand) -> bool {
-    let Some(name) = command.words.first().and_then(|word| word.text()) else {
-        return false;
+    let is_one = |word: &Word| match word.text() {
+        Some(name) => {
+            !name.contains('/') || name.starts_with('/') && shell::is_known_location(word)
+        }
+        None => false,
     };
-    let in_directory = |directory: &&str| {
-        let rest = name.strip_prefix(*directory);
-        rest.is_some_and(|rest| !rest.contains('/'))
-    };
-    !name.contains('/') || PROGRAM_DIRECTORIES.iter().any(in_directory)
+    command.words.first().is_some_and(is_one)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::paths::PLAIN_PATHS;
     use super::*;
     use workflow_shell::analyze;
 
@@ -156,7 +202,7 @@ mod tests {
 
     fn many(number: usize) -> CommandPatterns {
         let all: Vec<String> = (0..number).map(|at| format!("tool{at} run *")).collect();
-        CommandPatterns::new(all.iter().map(String::as_str))
+        CommandPatterns::new(all.iter().map(String::as_str), &[""; 0])
     }
 
     #[test]
@@ -176,7 +222,7 @@ mod tests {
         let patterns = many(20_000);
         assert_eq!(any(&patterns, "ls; tool19999 run x").0, Known::Yes);
         assert_eq!(any(&patterns, "ls; tool20000 run x").0, Known::No);
-        let wildcard = CommandPatterns::new(["rm -rf *", "*doc *"]);
+        let wildcard = CommandPatterns::new(["rm -rf *", "*doc *"], &[""; 0]);
         assert_eq!(any(&wildcard, "rustdoc x").0, Known::Yes);
         assert_eq!(any(&wildcard, "/bin/rm -fr x").0, Known::Yes);
     }
@@ -184,17 +230,18 @@ mod tests {
     #[test]
     fn more_comparisons_than_a_call_may_need_are_no_answer() {
         let all: Vec<String> = (0..2000).map(|at| format!("git x{at}")).collect();
-        let patterns = CommandPatterns::new(all.iter().map(String::as_str));
+        let patterns = CommandPatterns::new(all.iter().map(String::as_str), &[""; 0]);
         let line = "git y;".repeat(1000);
         assert_eq!(any(&patterns, &line).0, Known::Unknown);
     }
 
     #[test]
     fn a_program_of_the_project_is_not_opened_by_its_name() {
-        let patterns = CommandPatterns::new(["cargo test*", "./run.sh *"]);
+        let patterns = CommandPatterns::new(["cargo test*", "./run.sh *"], &[""; 0]);
         let opens = |line: &str| {
             let commands = analyze(line).commands;
-            patterns.opens(&commands[0], &Comparisons::default())
+            let call = Call::new("bash", None, &*PLAIN_PATHS);
+            patterns.opens(&commands[0], &call, true).is_ok()
         };
         for line in [
             "cargo test",
@@ -202,10 +249,10 @@ mod tests {
             "/usr/bin/cargo test",
             "./run.sh a b",
         ] {
-            assert_eq!(opens(line), Known::Yes, "{line}");
+            assert!(opens(line), "{line}");
         }
         for line in ["cargo build", "./cargo test", "docs/cargo test", "x/run.sh"] {
-            assert_eq!(opens(line), Known::No, "{line}");
+            assert!(!opens(line), "{line}");
         }
     }
 }

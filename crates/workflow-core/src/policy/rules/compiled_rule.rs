@@ -11,7 +11,7 @@ use super::decision::Subject;
 use super::file_access::AccessedPath;
 use super::globs::Globs;
 use super::known::Known;
-use super::line_verdict::{self, is_of_command};
+use super::line_verdict;
 use super::read_only::{Openings, ReadOnly};
 use crate::definition::{Rule, RuleAction};
 use crate::diagnostic::shown;
@@ -31,14 +31,15 @@ pub(super) struct CompiledRule {
 }
 
 impl CompiledRule {
-    pub(super) fn new(rule: Rule) -> Self {
+    /// Compiles a rule of a level where these files may be written although it is read-only.
+    pub(super) fn new(rule: Rule, writable: &[&str]) -> Self {
         let bare = match rule.action {
             RuleAction::Allow => Anchor::Project,
             RuleAction::Ask | RuleAction::Block => Anchor::Root,
         };
         Self {
             path: Globs::new(&rule.path, bare),
-            command: CommandPatterns::new(rule.command.iter().map(String::as_str)),
+            command: CommandPatterns::new(rule.command.iter().map(String::as_str), writable),
             input: rule.input.iter().map(|_| OnceCell::new()).collect(),
             open: None,
             rule,
@@ -59,7 +60,7 @@ impl CompiledRule {
         };
         Self {
             open: Some(Openings::new(open)),
-            ..Self::new(rule)
+            ..Self::new(rule, &[])
         }
     }
 
@@ -122,19 +123,21 @@ impl CompiledRule {
         if hides_commands && self.allows() {
             return Known::Unknown;
         }
-        let left = call.comparisons();
         if self.allows() {
-            // Patterns are about commands, and not about the files and variables that the line gives them.
-            let allows = |command: &SimpleCommand| match &command.effect {
-                Effect::Unknown(unknown) if !is_of_command(unknown) => false,
-                _ => self.command.allows(command, left) == Known::Yes,
-            };
+            let allows = |command: &SimpleCommand| self.command.opens(command, call, false).is_ok();
             let gives_files = self.path.is_empty() && !analysis.redirections.is_empty();
-            let commands = &analysis.commands;
-            return Known::from(
-                !gives_files && !commands.is_empty() && commands.iter().all(allows),
-            );
+            // Where a command runs is part of its pattern.
+            let changes_directory = |command: &SimpleCommand| {
+                let program = command.words.first().and_then(|word| word.text());
+                program == Some("cd") && command.effect == Effect::Reads
+            };
+            let mut all = analysis.commands.iter();
+            let is_allowed = !gives_files
+                && analysis.commands.iter().any(allows)
+                && all.all(|command| changes_directory(command) || allows(command));
+            return Known::from(is_allowed);
         }
+        let left = call.comparisons();
         match self.command.match_any(&analysis.commands, left) {
             Known::No if hides_commands => Known::Unknown,
             known => known,
@@ -215,8 +218,8 @@ impl CompiledRule {
         let seen = line_verdict::describe(&findings);
         let only_writes =
             rule.writes == Some(true) && rule.path.is_empty() && rule.command.is_empty();
-        let allowing = (only_writes && call.is_shell())
-            .then(|| line_verdict::allowing_rule(call.tool, &findings));
+        let allowing =
+            (only_writes && call.is_shell()).then(|| line_verdict::allowing_rule(call, &findings));
         match allowing.flatten() {
             Some(allowing) => format!("{seen}\n{allowing}"),
             None => seen,

@@ -4,7 +4,7 @@
 
 use super::known::Known;
 use crate::definition::{Rule, RuleAction};
-use crate::pattern::names_match;
+use crate::pattern::{directory_and_words, names_match};
 
 /// Tools that change a file with every call.
 const WRITING: [&str; 2] = ["edit", "write"];
@@ -68,7 +68,8 @@ fn tools_cover(own: &[String], others: &[String]) -> Known {
 /// Compares patterns, of which none matches everything. Two meet if their first words are not different.
 fn patterns_cover(own: &[String], others: &[String]) -> Known {
     let first = |pattern: &str| {
-        let first = pattern.split([' ', '/', '*']).next();
+        let (_, words) = directory_and_words(pattern);
+        let first = words.split([' ', '/', '*']).next();
         first.unwrap_or_default().to_owned()
     };
     let meet = |one: &String, other: &String| {

@@ -32,9 +32,9 @@ struct Compiled {
 impl Globs {
     /// Creates globs: a bare name matches anywhere below a directory. Of a rule that forbids it is the root, of one that
     /// allows the project.
-    pub(super) fn new(patterns: &[String], bare: Anchor) -> Self {
+    pub(super) fn new(patterns: &[impl ToString], bare: Anchor) -> Self {
         Self {
-            patterns: patterns.to_vec(),
+            patterns: patterns.iter().map(ToString::to_string).collect(),
             bare,
             compiled: OnceCell::new(),
         }

@@ -5,6 +5,7 @@ use workflow_shell::{
     takes_options_before_subcommand,
 };
 
+use super::call::Call;
 use super::known::Known;
 use serde::Serialize;
 
@@ -48,23 +49,12 @@ impl<'a> LineFinding<'a> {
         }
     }
 
-    /// Returns a pattern with which the user could open the command, unless that would open anything.
-    pub(super) fn pattern(&self) -> Option<String> {
-        let Self::Command(command) = self else {
-            return None;
-        };
-        let may_open = match &command.effect {
-            Effect::Unknown(unknown) => {
-                let opens_anything = matches!(
-                    unknown.reason,
-                    UnknownReason::Expansion | UnknownReason::Code
-                );
-                is_of_command(unknown) && !opens_anything
-            }
-            Effect::RunsProjectCode => true,
-            Effect::Reads | Effect::Writes(_) => false,
-        };
-        may_open.then(|| pattern_of(command))?
+    /// Returns the command.
+    pub(super) fn command(&self) -> Option<&'a SimpleCommand> {
+        match self {
+            Self::Command(command) => Some(command),
+            Self::Redirection(_) | Self::Unreadable(_) => None,
+        }
     }
 
     /// Says, for display, what it does apart from writing files, if that is not open.
@@ -232,31 +222,48 @@ pub(super) fn command_text(command: &SimpleCommand) -> String {
     format!("{start}…")
 }
 
-/// Returns the pattern that covers a command and others like it: the program, and its subcommand or script.
-fn pattern_of(command: &SimpleCommand) -> Option<String> {
+/// Returns a pattern with which the user could open a command and others like it, unless that would open anything: the program,
+/// and its subcommand or script.
+pub(super) fn pattern(command: &SimpleCommand, call: &Call<'_>) -> Option<String> {
+    let may_open = match &command.effect {
+        Effect::Unknown(unknown) => {
+            let opens_anything = matches!(
+                unknown.reason,
+                UnknownReason::Expansion | UnknownReason::Code
+            );
+            is_of_command(unknown) && !opens_anything
+        }
+        Effect::RunsProjectCode => true,
+        Effect::Reads | Effect::Writes(_) => false,
+    };
     let is_plain = |text: &str| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@+".contains(&byte);
         !text.is_empty() && text.bytes().all(is_plain)
     };
     let mut words = command.words.iter().map(|word| word.text());
-    let program = words.next()?.filter(|text| is_plain(text))?;
-    let second = words.next();
-    Some(match second {
+    let program = words.next()?.filter(|text| may_open && is_plain(text))?;
+    let pattern = match words.next() {
         None => program.to_owned(),
         Some(Some(word)) if word.starts_with('-') && takes_options_before_subcommand(program) => {
             return None;
         }
         Some(Some(word)) if is_plain(word) => format!("{program} {word} *"),
         Some(_) => format!("{program} *"),
-    })
+    };
+    match command.directory.as_deref()? {
+        directory if call.is_same_directory(directory, "") => Some(pattern),
+        directory => is_plain(directory).then(|| format!("cd {directory} && {pattern}")),
+    }
 }
 
 /// Returns the rule with which the user could allow a line that a rule forbids.
-pub(super) fn allowing_rule(tool: &str, findings: &[LineFinding<'_>]) -> Option<String> {
+pub(super) fn allowing_rule(call: &Call<'_>, findings: &[LineFinding<'_>]) -> Option<String> {
     if !findings.iter().all(|finding| finding.is_unknown()) {
         return None;
     }
-    let pattern = findings.iter().find_map(LineFinding::pattern)?;
+    let mut commands = findings.iter().filter_map(LineFinding::command);
+    let pattern = commands.find_map(|command| pattern(command, call))?;
+    let tool = call.tool;
     Some(format!(
         "To allow this, the user can add `rules: [{{allow: {tool}, command: \"{pattern}\"}}]` before that rule."
     ))

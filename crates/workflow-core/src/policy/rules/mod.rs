@@ -11,6 +11,7 @@ mod call;
 mod command_patterns;
 mod compiled_rule;
 mod coverage;
+mod deciding_files;
 mod decision;
 mod description;
 mod file_access;
@@ -170,7 +171,10 @@ impl Rules {
 
 impl CompiledLevel {
     fn new(level: &LevelRules<'_>, unknown: Option<RuleAction>) -> Self {
-        let rules = level.rules.iter().cloned().map(CompiledRule::new);
+        let writable = level.read_only.as_ref();
+        let writable = writable.map_or(&[][..], |open| &open.writable);
+        let rules = level.rules.iter().cloned();
+        let rules = rules.map(|rule| CompiledRule::new(rule, writable));
         let read_only = level.read_only.iter();
         let read_only = read_only.map(|open| CompiledRule::read_only(&level.name, open));
         Self {

@@ -1,12 +1,13 @@
 //! `tools: read-only`: calls that change nothing, and those that `writable` and `commands` open.
 
-use workflow_shell::{Effect, FileWrite, SimpleCommand};
+use workflow_shell::{Effect, FileWrite, SimpleCommand, analyze};
 
 use super::call::{Call, Target};
 use super::command_patterns::CommandPatterns;
 use super::globs::Globs;
 use super::known::Known;
-use super::line_verdict::{self, LineFinding, is_of_command};
+use super::line_verdict::{self, LineFinding};
+use super::paths::PLAIN_PATHS;
 use crate::diagnostic::shown;
 use crate::pattern::Anchor;
 use crate::text::{joined, quoted};
@@ -35,6 +36,19 @@ impl<'a> ReadOnly<'a> {
             writable: writable.into_iter().map(String::as_str).collect(),
             run: run.into_iter().map(String::as_str).collect(),
         }
+    }
+
+    /// Returns, for display, why commands do not run that their patterns would open.
+    #[must_use]
+    pub fn closed_commands(&self) -> Vec<String> {
+        let closed = |pattern: &&str| {
+            let patterns = CommandPatterns::new([*pattern], &self.writable);
+            let call = Call::new("", None, &*PLAIN_PATHS);
+            let commands = analyze(pattern).commands;
+            let mut opens = commands.iter().map(|one| patterns.opens(one, &call, true));
+            opens.find_map(|opens| opens.err()?)
+        };
+        self.run.iter().filter_map(closed).collect()
     }
 
     /// Describes it with the calls that rules open.
@@ -67,10 +81,9 @@ pub(super) struct Openings {
 
 impl Openings {
     pub(super) fn new(read_only: &ReadOnly<'_>) -> Self {
-        let writable: Vec<String> = read_only.writable.iter().map(ToString::to_string).collect();
         Self {
-            writable: Globs::new(&writable, Anchor::Project),
-            commands: CommandPatterns::new(read_only.run.iter().copied()),
+            writable: Globs::new(&read_only.writable, Anchor::Project),
+            commands: CommandPatterns::new(read_only.run.iter().copied(), &read_only.writable),
         }
     }
 
@@ -93,9 +106,8 @@ impl Openings {
         let is_open = |command: &SimpleCommand| match &command.effect {
             Effect::Reads => true,
             Effect::Writes(writes) if writes.iter().all(is_writable) => !writes.is_empty(),
-            Effect::Unknown(unknown) if !is_of_command(unknown) => false,
             Effect::Writes(_) | Effect::RunsProjectCode | Effect::Unknown(_) => {
-                self.commands.opens(command, call.comparisons()) == Known::Yes
+                self.commands.opens(command, call, true).is_ok()
             }
         };
         let analysis = call.shell_analysis()?;
@@ -110,8 +122,18 @@ impl Openings {
     /// Explains, for display, what of a call is not open, and how the user could open it.
     pub(super) fn seen(&self, call: &Call<'_>) -> String {
         let findings = self.findings(call).unwrap_or_default();
-        let text = line_verdict::describe(&findings);
-        let open = match findings.iter().find_map(LineFinding::pattern) {
+        let mut text = line_verdict::describe(&findings);
+        let commands = || findings.iter().filter_map(LineFinding::command);
+        let mut closed = commands().map(|command| self.commands.opens(command, call, true));
+        if let Some(why) = closed.find_map(|opens| opens.err()?) {
+            text = format!("{text} {why}");
+        }
+        let pattern = commands().find_map(|command| {
+            let pattern = line_verdict::pattern(command, call)?;
+            let added = CommandPatterns::new([&*pattern], self.writable.texts());
+            added.opens(command, call, true).is_ok().then_some(pattern)
+        });
+        let open = match pattern {
             Some(pattern) => Some(format!("`commands: [\"{pattern}\"]`")),
             None => self
                 .closed_path(call, &findings)

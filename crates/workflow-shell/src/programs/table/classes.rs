@@ -12,10 +12,7 @@ pub(super) fn fits(listed: &str, word: &Word) -> bool {
     match listed {
         "<any>" => true,
         "<address>" => is_web_address(shape),
-        "<encoded>" => shape
-            .split('=')
-            .next()
-            .is_some_and(|name| !name.contains('@')),
+        "<encoded>" => !shape.split('=').next().unwrap_or_default().contains('@'),
         "<name>" => !shape.contains(['.', '/', '\0']),
         "<target>" => !matches!(shape, "fix" | "write" | "update"),
         "<no-file>" => !shape.starts_with('@'),
@@ -64,7 +61,6 @@ fn fits_text(listed: &str, text: &str) -> bool {
         }
         "<check>" => !may_change(text),
         "<setting>" => !text.contains("emit_mode"),
-        "<item>" => is_item_of_http(text),
         "+*" => text.starts_with('+'),
         _ => {
             text.replace(' ', "~") == listed
@@ -92,21 +88,6 @@ fn is_web_address(url: &str) -> bool {
         Some((scheme, _)) => is_listed("asking_schemes", scheme),
         None => !HOSTS.iter().any(|host| url.starts_with(host)),
     }
-}
-
-/// Returns whether an operand of `http` is an address, a header or a parameter: `name==value`, `Name:value`. Others are methods, data
-/// or files.
-fn is_item_of_http(text: &str) -> bool {
-    let Some(at) = text.find([':', '=', '@']) else {
-        // A word of letters may be a method.
-        return text.contains(['.', '/'])
-            || matches!(text, "localhost" | "GET" | "HEAD" | "OPTIONS");
-    };
-    let separator = &text[at..];
-    separator.starts_with("==") && !separator.starts_with("==@")
-        || separator
-            .strip_prefix(':')
-            .is_some_and(|rest| !rest.starts_with(['=', '@']))
 }
 
 /// Returns whether a field of a query of GraphQL is known, and its document, if it is one, has no mutation.

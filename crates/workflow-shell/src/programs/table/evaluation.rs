@@ -4,6 +4,7 @@ use super::arguments::{Found, Sets, chosen_by, is_toolchain, missing, take_optio
 use super::lists::{is_like, is_listed};
 use super::row::{ArgumentSet, Node, Output, Rest, Row, RowKind, RunKind};
 use crate::effect::{Effect, Unknown, UnknownReason};
+use crate::file_access::{AccessKind, FileAccess};
 use crate::programs::outcome::{NestedCommand, Outcome, Result, joined, project_runner};
 use crate::word::Word;
 
@@ -199,10 +200,11 @@ impl Place<'_> {
                 Outcome::writes(&operation(), &operands)
             }
             RowKind::WritesBelow => {
-                let trees = row.arguments.trees.iter();
-                let directories: Vec<_> =
-                    trees.map(|tree| found.directory(&tree.options)).collect();
-                Outcome::writes(&operation(), &directories)
+                // An archive names the files.
+                let trees = &row.arguments.trees;
+                let directory = found.directory(trees.first().map_or(&[], |tree| &tree.options));
+                let location = FileAccess::of(&directory, AccessKind::WriteWithin);
+                Outcome::writes_within(operation(), location)
             }
             RowKind::WritesOperands | RowKind::WritesTarget | RowKind::WritesSomewhere => {
                 somewhere(operation())

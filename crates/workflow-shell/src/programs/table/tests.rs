@@ -395,7 +395,7 @@ fn written_files_are_named() {
 }
 
 #[test]
-fn the_target_of_operands_and_the_directory_below_which_is_written_are_named() {
+fn the_target_of_operands_is_named_and_so_is_the_directory_below_which_is_written() {
     let t = tables(
         "a [writes target]: -t= target:(-t)\nb [writes operands]: -t= target:(-t)\nc [writes below]: -C= below:(-C)",
     );
@@ -404,10 +404,13 @@ fn the_target_of_operands_and_the_directory_below_which_is_written_are_named() {
     assert_eq!(effect_in(t, "a x"), writes("`a`", Some(&["."])));
     assert_eq!(effect_in(t, "b x y"), writes("`b`", Some(&["x", "y"])));
     assert_eq!(effect_in(t, "b -t d x"), writes("`b`", Some(&["x", "d"])));
-    assert_eq!(effect_in(t, "c x"), writes("`c`", Some(&["."])));
-    assert_eq!(effect_in(t, "c x -C d"), writes("`c`", Some(&["d"])));
-    let each_relative = effect_in(t, "c -C /d -C e");
-    assert!(matches!(each_relative, Some(Effect::Writes(files)) if files[0].path.is_none()));
+    for (line, directory) in [("c x", "."), ("c x -C d", "d"), ("c -C /d -C e", "\0")] {
+        let Some(Effect::Writes(files)) = effect_in(t, line) else {
+            panic!("{line} writes");
+        };
+        assert_eq!(files[0].path, None, "{line}");
+        assert_eq!(files[0].location.path, directory, "{line}");
+    }
 }
 
 #[test]

@@ -8,11 +8,13 @@ mod hosts;
 mod levels;
 mod other_tools;
 
+use std::collections::HashSet;
+
 use workflow_core::definition::{
     KeyLocations, Loaded, Phase, Rule, RuleAction, ToolAccess, Workflow,
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
-use workflow_core::policy::rules::Known;
+use workflow_core::policy::rules::{Known, ReadOnly};
 
 pub(crate) use hosts::{HOOKS_CANNOT, ends_before};
 use levels::{Level, Levels, SHELL, listed};
@@ -33,6 +35,7 @@ pub(super) fn advice(loaded: &Loaded, hosts: &[&'static HookHost]) -> Vec<Diagno
     }
     for workflow in loaded.catalog.iter() {
         found.extend(free_shell(workflow, &levels));
+        found.extend(closed_commands(workflow, &levels));
         found.extend(hints::hints(workflow, &levels, loaded));
     }
     found
@@ -54,6 +57,35 @@ fn unreachable<'a>(level: &'a Level<'_>) -> impl Iterator<Item = Diagnostic> + '
             .with_help("move the narrower rule before it, or remove it");
         Some(level.at_rule(at, found))
     })
+}
+
+/// Finds patterns of commands that open nothing, because what these run may be written.
+fn closed_commands(workflow: &Workflow, levels: &Levels<'_>) -> Vec<Diagnostic> {
+    let (mut found, mut known) = (Vec::new(), HashSet::new());
+    let own = levels.of_workflow(&workflow.key);
+    for level in own.filter(|level| level.is_read_only || level.phase.is_none()) {
+        let of_phase = level.phase.map(|of| (&of.writable, &of.commands));
+        let (writable, commands) = of_phase.unzip();
+        let writable = workflow
+            .writable
+            .iter()
+            .chain(writable.into_iter().flatten());
+        let commands = workflow
+            .commands
+            .iter()
+            .chain(commands.into_iter().flatten());
+        let mut closed = ReadOnly::new("", writable, commands).closed_commands();
+        closed.retain(|why| known.insert(why.clone()));
+        let mut keys = ["commands", "writable"].iter();
+        let location = keys.find_map(|key| level.keys.of(&[key]));
+        found.extend(closed.iter().map(|why| {
+            let message = why.trim_end_matches('.');
+            let found = Diagnostic::new(Code::IdleRule, Severity::Warning, message)
+                .with_help("leave this file out of `writable`, or remove the pattern");
+            level.about(found.at(location.cloned()))
+        }));
+    }
+    found
 }
 
 /// Returns true if `write` is blocked in a phase while no list and no rule keeps the shell from writing.
