@@ -235,6 +235,7 @@ fn project(level: &str, key: &str, value: &Value) -> (Value, Value) {
             workflow["rulesets"] = json!({"no-network": [{"block": "bash", "command": "curl *"}]});
             json!({"tools": map})
         }
+        "an entry of `commands`" => json!({"tools": "read-only", "commands": [map]}),
         "an output" => json!({"outputs": {"plan": map}}),
         "`budget`" => json!({"budget": map}),
         "a rule" => json!({"tools": {"rules": [map]}}),

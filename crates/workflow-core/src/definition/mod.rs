@@ -40,10 +40,10 @@ pub use load::{
 pub use model::{
     Approval, Bound, Budget, CancelBy, Catalog, Check, Checkpoint, Condition, ContextMode,
     ContinueRule, ExpectedExit, FileCheck, Gate, GitCheck, Guards, Hints, Limits, OnLimit,
-    OnRepeat, OnStop, OutputStream, Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome,
-    ResultKind, ResultRule, Rule, RuleAction, RunCheck, SETTINGS_FILE, Settings, SettingsStatus,
-    Show, Subject, Subworkflow, Target, Templates, TextLimits, Thinking, TierSettings, Token,
-    ToolAccess, Trigger, TriggerOn, Workflow,
+    OnRepeat, OnStop, OpenedTools, Opening, OutputStream, Parameter, ParameterKind, Phase,
+    PhaseEntry, PhaseOutcome, ResultKind, ResultRule, Rule, RuleAction, RunCheck, SETTINGS_FILE,
+    Settings, SettingsStatus, Show, Subject, Subworkflow, Target, Templates, TextLimits, Thinking,
+    TierSettings, Token, ToolAccess, Trigger, TriggerOn, Workflow,
 };
 pub(crate) use schema::{Change, Declared};
 pub use schema::{Default, Key, KeyLocations, Section, nearest};

@@ -3,6 +3,8 @@
 //! The entry of the state is [`RunState`]; these are additional entries, so that sessions
 //! interchange with the package's. Each names the run it belongs to.
 
+use std::collections::BTreeSet;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -154,6 +156,9 @@ pub struct StoredRun {
     /// The last move, if the user made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_by: Option<UserMove>,
+    /// What the unknown calls have in common that the user has allowed for the run, as hashes.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub allowed: BTreeSet<String>,
     /// The data that the run has collected: visits, the last outcome.
     #[serde(default, skip_serializing_if = "RunData::is_empty")]
     pub data: RunData,

@@ -126,6 +126,9 @@ impl Session {
                 if !self.call_guard.on_answer(&call, answer, &mut self.out) {
                     self.count_blocked();
                 }
+                if let (Some(run), Some(likeness)) = (&mut self.run, call.allowed_in_run(answer)) {
+                    run.allow_unknown(likeness, &mut self.out);
+                }
             }
             Topic::Trust(_) | Topic::Approval | Topic::Comment(_) => {
                 self.on_exit_answer(topic, Some(answer));

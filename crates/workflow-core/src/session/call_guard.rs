@@ -1,10 +1,11 @@
 //! Tool calls: the decision, repeated denials, and calls that wait for a person (hook-lifecycle: "handleToolCall",
 //! pi-hooks: `tool_call`, `tool_result`).
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
 use super::phase::{ResolvedPhase, settings_levels};
 use crate::definition::{OnRepeat, Settings};
@@ -12,7 +13,7 @@ use crate::diagnostic::{shown, visible};
 use crate::effect::{BlockKind, Denied, Effects, Question, Reply, ToolDecision};
 use crate::event::Answer;
 use crate::policy::results::Results;
-use crate::policy::rules::{Call, CallDecision, Rules, block_notice, cause, reason};
+use crate::policy::rules::{Call, CallDecision, Rules, block_notice, cause, hash_of, reason};
 use crate::text;
 use crate::types::RequestId;
 
@@ -25,6 +26,10 @@ const REPEATED_DENIALS: u32 = 3;
 /// The options of the question about a repeated call. Hosts preselect the first.
 const KEEP_BLOCKED: &str = "No, keep it blocked";
 const ALLOW_ONCE: &str = "Yes, run it this once";
+/// The further options of the question about an unknown call of a run.
+const ALLOW: &str = "Yes";
+const ALLOW_IN_RUN: &str = "Yes, for this run";
+const FOR_RUN: &str = "\nYes, for this run: exactly this command line, or without one this tool, runs without a question until the run ends.";
 
 /// The guard of tool calls and results.
 #[derive(Debug, Clone, Default)]
@@ -62,6 +67,8 @@ pub(crate) struct PendingCall {
     request: RequestId,
     /// The call, if it is denied only by an answer.
     asked: Option<[u8; 32]>,
+    /// What it has in common with calls that the user may allow with it for the run; `None` if that is not offered.
+    likeness: Option<String>,
     /// The reason the agent reads if it may not run.
     reason: String,
 }
@@ -94,11 +101,12 @@ impl CallGuard {
         request: RequestId,
         call: &Call<'_>,
         phase: Option<&ResolvedPhase>,
+        allowed: Option<&BTreeSet<String>>,
         cannot_ask: Option<&str>,
         out: &mut Effects,
     ) -> CallVerdict {
         let rules = phase.map_or(&self.rules, |phase| &phase.rules);
-        let (denial, needs_consent) = match rules.decide(call) {
+        let (denial, needs_consent) = match rules.decide_with(call, allowed) {
             CallDecision::Allow => {
                 self.repeated = None;
                 return CallVerdict::Decided(ToolDecision::Allow);
@@ -122,7 +130,7 @@ impl CallGuard {
         }
         self.denials += 1;
         let levels = &*denial.denied_by;
-        let hash = hash_of(call, &reason);
+        let hash = hash_of([call.tool(), call.input_text(), &reason]).into();
         let times = self.times_denied(hash).saturating_add(1);
         let next = if needs_consent {
             consent(levels, times, cannot_ask)
@@ -142,10 +150,16 @@ impl CallGuard {
             Ok(why) => {
                 let location = phase.map(ResolvedPhase::location);
                 let cause = cause(&denial, call.tool());
-                let question = call_question(call, location, &why, &cause, needs_consent);
+                let mut question = call_question(call, location, &why, &cause, needs_consent);
+                let is_for_run = needs_consent && denial.is_unknown && phase.is_some();
+                if is_for_run {
+                    question.message += FOR_RUN;
+                    question.options = ["No", ALLOW, ALLOW_IN_RUN].map(str::to_owned).to_vec();
+                }
                 let pending = PendingCall {
                     request,
                     asked: needs_consent.then_some(hash),
+                    likeness: is_for_run.then(|| call.likeness()),
                     reason,
                 };
                 CallVerdict::Ask(question, pending)
@@ -178,7 +192,7 @@ impl CallGuard {
         out: &mut Effects,
     ) -> bool {
         let allowed = matches!(answer, Answer::Confirmed(true))
-            || matches!(answer, Answer::Chosen(choice) if choice == ALLOW_ONCE);
+            || matches!(answer, Answer::Chosen(ALLOW_ONCE | ALLOW | ALLOW_IN_RUN));
         let decision = if allowed {
             self.repeated = None;
             ToolDecision::Allow
@@ -220,22 +234,18 @@ impl CallGuard {
 }
 
 impl PendingCall {
+    /// Returns what calls have in common that an answer allows for the run.
+    pub(crate) fn allowed_in_run(self, answer: Answer<'_>) -> Option<String> {
+        let is_chosen = answer == Answer::Chosen(ALLOW_IN_RUN);
+        self.likeness.filter(|_| is_chosen)
+    }
+
     /// Blocks the call, because the user did not decide about it.
     pub(crate) fn end(self, why: &str, out: &mut Effects) {
         let reason = format!("{}\nThe user did not decide about it: {why}.", self.reason);
         let decision = ToolDecision::block(BlockKind::Failure, reason);
         out.reply(self.request, Reply::ToolCall(decision));
     }
-}
-
-/// A hash of a call and the reason for its denial.
-fn hash_of(call: &Call<'_>, reason: &str) -> [u8; 32] {
-    let mut hash = Sha256::new();
-    for part in [call.tool(), call.input_text(), reason] {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part);
-    }
-    hash.finalize().into()
 }
 
 /// The sentence with which a person is asked about a denial by a rule. The error is added to the reason of a call that is

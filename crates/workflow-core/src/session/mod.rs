@@ -314,10 +314,13 @@ impl Session {
                 .out
                 .reply(request, Reply::ToolCall(budget::blocked(&used_up)));
         }
-        let phase = self.run.as_ref().and_then(ActiveRun::phase);
+        let run = self.run.as_ref();
+        let phase = run.and_then(ActiveRun::phase);
+        let allowed = run.map(ActiveRun::allowed).filter(|all| !all.is_empty());
         let cannot_ask = self.questions.cannot_ask("this host cannot ask for it");
         let guard = &mut self.call_guard;
-        let decision = match guard.on_call(request, call, phase, cannot_ask, &mut self.out) {
+        let decision = match guard.on_call(request, call, phase, allowed, cannot_ask, &mut self.out)
+        {
             CallVerdict::Decided(decision) => decision,
             CallVerdict::Ask(question, pending) => {
                 self.questions

@@ -29,4 +29,5 @@ mod rules;
 mod step_tool;
 mod texts_for_the_model;
 mod triggers;
+mod unknown_tools;
 mod world;

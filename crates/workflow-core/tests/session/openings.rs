@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use serde_json::value::to_raw_value;
-use workflow_core::definition::{Phase, PhaseEntry, Rule, ToolAccess};
+use workflow_core::definition::{Opening, Phase, PhaseEntry, Rule, ToolAccess};
 use workflow_core::policy::rules::{
     Call, CallDecision, LevelRules, PLAIN_PATHS, PathForm, Paths, ReadOnly, RuleSource, Rules,
 };
@@ -13,13 +13,17 @@ fn texts(all: &[&str]) -> Vec<String> {
     all.iter().map(ToString::to_string).collect()
 }
 
+fn patterns(all: &[&str]) -> Vec<Opening> {
+    texts(all).into_iter().map(Opening::Command).collect()
+}
+
 /// A session in a read-only phase with these globs and patterns open.
 fn started(writable: &[&str], commands: &[&str]) -> World {
     let source = "f:1".to_owned();
     in_phase(Phase {
         tools: Some(ToolAccess::ReadOnly { source }),
         writable: texts(writable),
-        commands: texts(commands),
+        commands: patterns(commands),
         ..phase("a")
     })
 }
@@ -570,7 +574,7 @@ fn check_with_links(
 ) {
     let paths = WithLinks(links);
     let writable = texts(&["docs/**"]);
-    let commands = texts(&["make check", "./scripts/count *", "cd sub && npm test"]);
+    let commands = patterns(&["make check", "./scripts/count *", "cd sub && npm test"]);
     let rules = Rules::new([LevelRules {
         name: "a level".into(),
         source: RuleSource::Phase,
@@ -648,7 +652,7 @@ fn a_file_that_a_link_leads_to_decides_what_runs() {
 #[test]
 fn patterns_that_open_nothing_are_known_without_a_call() {
     let closed = |writable: &[&str], commands: &[&str]| {
-        ReadOnly::new("", &texts(writable), &texts(commands))
+        ReadOnly::new("", &texts(writable), &patterns(commands))
             .closed_commands()
             .len()
     };

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use workflow_core::definition::{
-    Approval, ContextMode, Gate, Phase, PhaseEntry, Rule, ToolAccess, Workflow,
+    Approval, ContextMode, Gate, Opening, Phase, PhaseEntry, Rule, ToolAccess, Workflow,
 };
 
 use workflow_core::event::PlatformEvent;
@@ -173,7 +173,7 @@ fn a_read_only_phase_names_what_is_open() {
             source: "a.md:4".to_owned(),
         }),
         writable: vec!["docs/**".to_owned()],
-        commands: vec!["cargo test*".to_owned()],
+        commands: vec![Opening::Command("cargo test*".to_owned())],
         ..phase("a")
     };
     let mut world = started(first);
@@ -400,7 +400,7 @@ fn a_denial_by_read_only_names_what_is_open() {
             source: "a.md:4".to_owned(),
         }),
         writable: vec!["docs/**".to_owned()],
-        commands: vec!["cargo test*".to_owned()],
+        commands: vec![Opening::Command("cargo test*".to_owned())],
         ..phase("a")
     });
     let said = world.call("bash", &json!({"command": "echo x > src/a.rs"}));

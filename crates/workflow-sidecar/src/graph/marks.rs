@@ -1,7 +1,7 @@
 //! The marks and exits of a phase: what its definition means in a picture.
 
 use workflow_core::definition::{
-    CancelBy, Condition, Gate, Phase, Rule, RuleAction, Target, ToolAccess, Workflow,
+    CancelBy, Condition, Gate, Opening, Phase, Rule, RuleAction, Target, ToolAccess, Workflow,
 };
 use workflow_core::diagnostic::{few, visible};
 
@@ -60,7 +60,8 @@ pub(super) fn read_only(workflow: &Workflow, phase: &Phase) -> Vec<NodeMark> {
         return Vec::new();
     }
     let writable: Vec<&String> = workflow.writable.iter().chain(&phase.writable).collect();
-    let run: Vec<&String> = workflow.commands.iter().chain(&phase.commands).collect();
+    let run = workflow.commands.iter().chain(&phase.commands);
+    let run: Vec<&String> = run.flat_map(Opening::patterns).collect();
     let open = [("may write", writable), ("may run", run)];
     let open = open.into_iter().filter(|(_, items)| !items.is_empty());
     let open = open.map(|(may, items)| {
@@ -71,10 +72,10 @@ pub(super) fn read_only(workflow: &Workflow, phase: &Phase) -> Vec<NodeMark> {
     [read_only].into_iter().chain(open).collect()
 }
 
-/// Returns the mark of the decision on unknown commands.
+/// Returns the mark of the decision on unknown calls.
 pub(super) fn unknown(action: Option<RuleAction>) -> Option<NodeMark> {
     let (kind, action) = action_mark(action?);
-    Some(NodeMark::new(kind, format!("{action} unknown commands")))
+    Some(NodeMark::new(kind, format!("{action} unknown calls")))
 }
 
 fn action_mark(action: RuleAction) -> (MarkKind, &'static str) {

@@ -444,7 +444,7 @@ fn what_a_phase_opens_has_no_lock() {
     let expected = [
         NodeMark::new(MarkKind::Tools, "read-only"),
         NodeMark::new(MarkKind::Open, "may run make test"),
-        NodeMark::new(MarkKind::Rule, "block unknown commands"),
+        NodeMark::new(MarkKind::Rule, "block unknown calls"),
     ];
     assert_eq!(graph.root.nodes()[0].marks, expected);
     let graph = graph_of_phase("tools: {rules: [{allow: bash}]}\n");

@@ -1,6 +1,6 @@
 //! The reader of phases: from a phase file, or from a map in the definition itself.
 
-use crate::definition::model::{Phase, RuleSets, read_level, too_many_patterns};
+use crate::definition::model::{Opening, Phase, RuleSets, read_level, too_many_patterns};
 use crate::definition::schema::{Declared, MapReader, Reader, Sites};
 use crate::definition::syntax::{Map, Span};
 use crate::definition::value::check_template;
@@ -42,7 +42,7 @@ pub(super) fn read_phase(
 }
 
 /// Notes what is open where a phase is read-only.
-pub(super) fn note_openings(keys: &mut MapReader<'_, '_, '_>, commands: &[String]) {
+pub(super) fn note_openings(keys: &mut MapReader<'_, '_, '_>, commands: &[Opening]) {
     for key in ["writable", "commands"] {
         let entry = keys.entry(key).filter(|_| !keys.is_lost(key));
         let openings = &mut keys.reader.sites.openings;

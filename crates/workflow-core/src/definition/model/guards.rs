@@ -15,7 +15,7 @@ pub struct Guards {
     pub rules: Vec<Rule>,
     /// Rules on results.
     pub results: Vec<ResultRule>,
-    /// The decision on unknown shell commands, if given; inner levels can only be stricter.
+    /// The decision on unknown shell commands and tools, if given; inner levels can only be stricter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<RuleAction>,
     /// The reaction to a call that is denied again and again, if given; inner levels can only be stricter.

@@ -14,6 +14,7 @@ pub(crate) mod fail_closed;
 mod gate;
 pub(crate) mod graph;
 mod guards;
+mod opening;
 mod parameter;
 mod phase;
 mod result_rule;
@@ -35,6 +36,7 @@ pub(super) use condition::value_text;
 pub use condition::{Condition, Subject};
 pub use gate::Gate;
 pub use guards::{Guards, SettingsStatus, ToolAccess};
+pub use opening::{OpenedTools, Opening};
 pub use parameter::{Parameter, ParameterKind, TextLimits};
 pub use phase::{Checkpoint, Hints, Phase, Thinking};
 pub use result_rule::{ResultKind, ResultRule};
@@ -53,6 +55,7 @@ impl Section {
         Phase::SECTION,
         Subworkflow::SECTION,
         tools::Tools::SECTION,
+        OpenedTools::SECTION,
         Rule::SECTION,
         ResultRule::SECTION,
         Gate::SECTION,

@@ -8,6 +8,7 @@ use super::budget::Budget;
 use super::condition::{Condition, Conditions};
 use super::gate::Gate;
 use super::guards::ToolAccess;
+use super::opening::{Opening, Openings};
 use super::parameter::{Outputs, Parameter};
 use super::result_rule::ResultRule;
 use super::rules::{Rule, RuleAction};
@@ -39,7 +40,7 @@ section! {
         const instructions_key;
         /// The instructions for the agent.
         pub instructions: String,
-        /// `read-only` blocks every call that may change files, except what `writable` and `commands` open. A map has a blacklist or a whitelist of tools, and rules on single calls, which are read before the list. `workflow_step` is always allowed.
+        /// `read-only` blocks every call that may change something, except what `writable` and `commands` open. A map has a blacklist or a whitelist of tools, and rules on single calls, which are read before the list. `workflow_step` is always allowed.
         #[key("tools": ReadOnlyOrTools, strict: true, guard: true, change: Some(Change::Guard), default: Described("all tools"), example: r#""read-only""#)]
         const level_tools;
         /// The tools that it may use; `None` is all.
@@ -47,9 +48,9 @@ section! {
         /// Globs of the files that tools and shell lines may write where `tools` is `read-only`. Those of a phase are added to those of its workflow.
         #[key("writable"?: TextOrTexts, check: Some(GuardText::Path), change: Some(Change::Guard), no_value: Refuse, default: Described("no file"), example: r#"["docs/**"]"#)]
         pub writable: Vec<String>,
-        /// Patterns of the commands that may run where `tools` is `read-only`, in the project's root, or behind `cd sub &&` in `sub`. A `*` at the end matches any further words. Those of a phase are added to those of its workflow.
-        #[key("commands"?: TextOrTexts, check: Some(GuardText::Command), change: Some(Change::Guard), no_value: Refuse, default: Described("commands that only read"), example: r#"["cargo test *"]"#)]
-        pub commands: Vec<String>,
+        /// Patterns of the commands that may run where `tools` is `read-only`, in the project's root, or behind `cd sub &&` in `sub`, and maps of tools. A `*` at the end matches any further words. Those of a phase are added to those of its workflow.
+        #[key("commands"?: Openings, check: Some(GuardText::Command), change: Some(Change::Guard), no_value: Refuse, default: Described("what only reads"), example: r#"["cargo test *", {"tool": "mcp__github__create_issue"}]"#)]
+        pub commands: Vec<Opening>,
         /// As in a rule.
         #[key(Rule?: OneOf<RuleAction>)]
         pub unknown: Option<RuleAction>,

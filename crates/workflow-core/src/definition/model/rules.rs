@@ -42,7 +42,7 @@ section! {
         /// `true`: calls that change files. `false`: calls that only read. A shell line is parsed; `unknown` decides on a command that is not known.
         #[key("writes"?: Flag, default: Described("either"), example: "true")]
         pub writes: Option<bool>,
-        /// What `read-only` and rules with `writes: true` do with a shell command that is not known. A stricter value of an outer level wins.
+        /// What `read-only` and rules with `writes: true` do with a shell command that is not known, and `read-only` with such a tool. A stricter value of an outer level wins.
         #[key("unknown"?: OneOf<RuleAction>, change: Some(Change::Guard), default: Described("that of the outer level, else `ask`"), example: r#""block""#)]
         pub unknown: Option<RuleAction>,
         /// Regular expressions for fields of the arguments. All of them must match.
@@ -181,8 +181,8 @@ words! {
 }
 
 words! {
-    /// The effect of a rule on a matching call, and the decision on an unknown shell command where a rule or `read-only` forbids to
-    /// write: what is said of each is about that. The stricter one is greater.
+    /// The effect of a rule on a matching call, and the decision on an unknown shell command or tool where a rule or `read-only`
+    /// forbids to write: what is said of each is about that. The stricter one is greater.
     #[derive(Default, PartialOrd, Ord)]
     pub enum RuleAction {
         /// It counts as a command that writes nothing.

@@ -12,6 +12,7 @@ use super::budget::Budget;
 use super::condition::{Condition, Conditions};
 use super::gate::Gate;
 use super::guards::ToolAccess;
+use super::opening::{Opening, Openings};
 use super::parameter::{Inputs, Parameter};
 use super::phase::{Checkpoint, Phase};
 use super::result_rule::ResultRule;
@@ -76,8 +77,8 @@ section! {
         #[key(Phase?: TextOrTexts)]
         pub writable: Vec<String>,
         /// As in a phase.
-        #[key(Phase?: TextOrTexts)]
-        pub commands: Vec<String>,
+        #[key(Phase?: Openings)]
+        pub commands: Vec<Opening>,
         /// As in a rule.
         #[key(Rule?: OneOf<RuleAction>)]
         pub unknown: Option<RuleAction>,

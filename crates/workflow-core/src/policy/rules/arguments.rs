@@ -1,13 +1,13 @@
-//! Names of tools and of the fields of their arguments.
+//! Paths and globs in the arguments of tools.
 //!
-//! The tables say which fields contain paths and globs, and what a tool does according to its name.
+//! The tables say which fields contain them.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
 use super::patches::patched_files;
-use workflow_shell::AccessKind;
+use super::tool_names::{ToolEffect, is_editor, normalized, tool_effect, words};
 
 /// Fields that contain a path, by their whole name in lower case without `_` and `-`.
 #[rustfmt::skip] // Names that belong together.
@@ -16,19 +16,9 @@ const PATHS: &[&str] = &[
     "output", "outfile", "saveto",
 ];
 /// Fields that contain paths, by the last part of their name: `file_path`, `notebookPath`, `paths`.
+#[rustfmt::skip] // Names that belong together.
 const PATH_WORDS: &[&str] = &[
-    "path",
-    "paths",
-    "file",
-    "files",
-    "filename",
-    "filenames",
-    "dir",
-    "dirs",
-    "directory",
-    "directories",
-    "folder",
-    "folders",
+    "path", "paths", "file", "files", "filename", "filenames", "dir", "dirs", "directory", "directories", "folder", "folders",
 ];
 /// Fields that contain a glob of the files that a tool reads.
 #[rustfmt::skip] // Names that belong together.
@@ -37,81 +27,6 @@ const GLOBS: &[&str] = &[
 ];
 /// Fields that contain the working directory of a shell line.
 pub(super) const DIRECTORIES: &[&str] = &["cwd", "workdir", "workingdir", "workingdirectory"];
-
-/// Tools that write the file they name.
-const WRITING_TOOLS: &[&str] = &["edit", "write", "multiedit", "notebookedit"];
-/// Tools that change no files.
-#[rustfmt::skip] // Names that belong together.
-const READING_TOOLS: &[&str] = &[
-    "read", "view", "cat", "grep", "glob", "find", "ls", "list", "search", "fetch", "webfetch", "websearch", "todoread", "todowrite",
-    "notebookread", "question", "ask",
-];
-/// Tools that run a shell line.
-const SHELLS: &[&str] = &["bash", "shell", "sh", "zsh", "terminal"];
-/// Parts of the names of tools that change the files they name.
-#[rustfmt::skip] // Names that belong together.
-const WRITING_WORDS: &[&str] = &[
-    "write", "overwrite", "rewrite", "edit", "create", "append", "insert", "replace", "patch", "save", "update", "put", "upload", "download", "copy", "touch", "mkdir",
-    "truncate", "modify", "apply", "set",
-];
-/// Parts of the names of tools that remove or move the files they name.
-const REMOVING_WORDS: &[&str] = &[
-    "delete", "remove", "rm", "rmdir", "unlink", "trash", "erase", "purge",
-];
-const MOVING_WORDS: &[&str] = &["move", "mv", "rename"];
-
-/// The effect of a tool according to its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ToolEffect {
-    /// It changes no files.
-    Reads,
-    /// It changes the files it names: this access.
-    Changes(AccessKind),
-    /// It runs shell lines.
-    RunsShell,
-    /// The name does not say.
-    Unknown,
-}
-
-/// Returns the effect of a tool according to its name.
-pub(super) fn tool_effect(tool: &str) -> ToolEffect {
-    let name = normalized(tool);
-    let is_one_of = |names: &[&str]| names.contains(&&*name);
-    if is_one_of(WRITING_TOOLS) {
-        return ToolEffect::Changes(AccessKind::Write);
-    }
-    if is_one_of(READING_TOOLS) {
-        return ToolEffect::Reads;
-    }
-    if is_one_of(SHELLS) {
-        return ToolEffect::RunsShell;
-    }
-    let words = words(tool);
-    let has = |names: &[&str]| words.iter().any(|word| names.contains(&&**word));
-    if has(REMOVING_WORDS) {
-        ToolEffect::Changes(AccessKind::RemoveTree)
-    } else if has(MOVING_WORDS) {
-        ToolEffect::Changes(AccessKind::ReplaceTree)
-    } else if has(WRITING_WORDS) {
-        ToolEffect::Changes(AccessKind::Write)
-    } else {
-        ToolEffect::Unknown
-    }
-}
-
-/// Returns whether the name of a tool says that it is about files.
-pub(super) fn is_about_files(tool: &str) -> bool {
-    const FILES: [&str; 7] = [
-        "file",
-        "files",
-        "dir",
-        "directory",
-        "directories",
-        "folder",
-        "notebook",
-    ];
-    words(tool).iter().any(|word| FILES.contains(&&**word))
-}
 
 /// Returns the texts in a value, at any depth.
 pub(super) fn all_texts(value: &Value) -> Vec<&str> {
@@ -127,11 +42,6 @@ pub(super) fn all_texts(value: &Value) -> Vec<&str> {
 fn in_patch<'a>(value: &'a Value, found: &mut Vec<PathArgument<'a>>) {
     let files = all_texts(value).into_iter().flat_map(patched_files);
     found.extend(files.map(|file| file.map_or(PathArgument::Opaque, PathArgument::Path)));
-}
-
-/// Returns whether a tool is one of the hosts' tools that write the file they name.
-pub(super) fn is_editor(tool: &str) -> bool {
-    WRITING_TOOLS.contains(&&*normalized(tool))
 }
 
 /// The content of a field for paths.
@@ -309,61 +219,10 @@ pub(super) fn texts(value: &Value) -> Option<Vec<&str>> {
     }
 }
 
-/// Returns a name in lower case without `_` and `-`.
-pub(super) fn normalized(name: &str) -> Cow<'_, str> {
-    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    if name.bytes().all(is_plain) {
-        return Cow::Borrowed(name);
-    }
-    let letters = name.chars().filter(|c| !matches!(c, '_' | '-'));
-    letters.flat_map(char::to_lowercase).collect()
-}
-
 /// Returns the last part of a name without a number: `path2`, `file_1`.
 fn last_word(name: &str) -> String {
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit());
     words(name).pop().unwrap_or_default()
-}
-
-/// Splits a name into parts: `old_path`, `oldPath`, `mcp__files__move_file`, `FSWrite`. Those of `writefile` are parts as well.
-fn words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = vec![String::new()];
-    let mut previous = None;
-    let mut chars = name.chars().peekable();
-    while let Some(c) = chars.next() {
-        let is_before_lower = chars.peek().is_some_and(|next| next.is_lowercase());
-        let starts_word = c.is_uppercase()
-            && previous.is_some_and(|previous: char| {
-                previous.is_lowercase()
-                    || previous.is_numeric()
-                    || previous.is_uppercase() && is_before_lower
-            });
-        previous = Some(c);
-        if !c.is_alphanumeric() || starts_word {
-            words.push(String::new());
-        }
-        if let (true, Some(last)) = (c.is_alphanumeric(), words.last_mut()) {
-            last.extend(c.to_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words.into_iter().flat_map(|word| joined(&word)).collect()
-}
-
-/// Splits a part that joins what a tool does with `file`: `writefile`.
-fn joined(word: &str) -> Vec<String> {
-    let is_verb = |verb: &str| {
-        let verbs = [WRITING_WORDS, REMOVING_WORDS, MOVING_WORDS];
-        verbs.iter().any(|verbs| verbs.contains(&verb))
-    };
-    let ends = ["files", "file", "directory", "dir", "folder", "text"];
-    let split = ends
-        .iter()
-        .find_map(|end| Some((word.strip_suffix(end).filter(|verb| is_verb(verb))?, end)));
-    match split {
-        Some((verb, end)) => vec![verb.to_owned(), (*end).to_owned()],
-        None => vec![word.to_owned()],
-    }
 }
 
 #[cfg(test)]
@@ -460,38 +319,5 @@ mod tests {
         }
         assert_eq!(named("write", &patch), 0);
         assert_eq!(named("git_diff", &json!({"ref": "HEAD"})), 0);
-    }
-
-    #[test]
-    fn names_of_tools_determine_their_effect() {
-        assert_eq!(tool_effect("Edit"), ToolEffect::Changes(AccessKind::Write));
-        assert_eq!(tool_effect("read"), ToolEffect::Reads);
-        assert_eq!(tool_effect("bash"), ToolEffect::RunsShell);
-        assert_eq!(
-            tool_effect("mcp__fs__write_file"),
-            ToolEffect::Changes(AccessKind::Write)
-        );
-        assert_eq!(
-            tool_effect("mcp__fs__moveFile"),
-            ToolEffect::Changes(AccessKind::ReplaceTree)
-        );
-        assert_eq!(
-            tool_effect("delete_directory"),
-            ToolEffect::Changes(AccessKind::RemoveTree)
-        );
-        for tool in ["FSWriteFile", "writefile", "overwrite", "rewrite_file"] {
-            assert_eq!(
-                tool_effect(tool),
-                ToolEffect::Changes(AccessKind::Write),
-                "{tool}"
-            );
-        }
-        assert_eq!(
-            tool_effect("mcp__fs__deletefile"),
-            ToolEffect::Changes(AccessKind::RemoveTree)
-        );
-        for tool in ["mcp__x__lookup", "profile", "getHTTPStatus", "settext2"] {
-            assert_eq!(tool_effect(tool), ToolEffect::Unknown, "{tool}");
-        }
     }
 }

@@ -6,8 +6,10 @@ use std::collections::HashSet;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use sha2::digest::Output;
+use sha2::{Digest, Sha256};
 
-use super::arguments::{self, PathArgument, ToolEffect};
+use super::arguments::{self, PathArgument};
 use super::command_patterns::{COMPARISONS_OF_A_PATH, Comparisons};
 use super::file_access::{AccessedPath, AccessedPaths, accessed_paths, is_too_many};
 use super::known::Known;
@@ -15,6 +17,7 @@ use super::line_verdict::{self, LineFinding};
 use super::patches::{contains_patch, directory_of_patch, patched_files, path_in};
 use super::paths::{PathForm, Paths, of_shell};
 use super::shell_lines::{self, ShellLine};
+use super::tool_names::{self, ToolEffect};
 use workflow_shell::{
     AccessKind, Analysis, Effect, FileWrite, UnknownReason, Unreadable, analyze_in,
 };
@@ -32,6 +35,7 @@ pub struct Call<'a> {
     /// The directory in which it opens relative paths; empty for that of the session.
     directory: &'a str,
     is_part: bool,
+    tool_effect: OnceCell<ToolEffect>,
     written_fields: OnceCell<Option<Map<String, Value>>>,
     fields: OnceCell<Option<Map<String, Value>>>,
     shell_lines: OnceCell<Vec<ShellLine>>,
@@ -44,6 +48,16 @@ pub struct Call<'a> {
 
 /// A path of a call in all its forms; `None` if unknown.
 pub(super) type Target = Option<Vec<PathForm>>;
+
+/// Returns a hash of texts.
+pub(crate) fn hash_of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Output<Sha256> {
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    hash.finalize()
+}
 
 /// Returns the files of a patch in a shell line.
 fn files_of_patch<'l>(line: &'l ShellLine, text: &'l str) -> Vec<PathArgument<'l>> {
@@ -68,6 +82,7 @@ impl<'a> Call<'a> {
             paths,
             directory: "",
             is_part: false,
+            tool_effect: OnceCell::new(),
             written_fields: OnceCell::new(),
             fields: OnceCell::new(),
             shell_lines: OnceCell::new(),
@@ -177,6 +192,15 @@ impl<'a> Call<'a> {
         &self.comparisons
     }
 
+    /// Returns what unknown calls have in common that are allowed together, as a hash: the tool, and exactly these shell lines in
+    /// the same directory.
+    pub(crate) fn likeness(&self) -> String {
+        let lines = self.shell_lines().iter();
+        let lines = lines.flat_map(|line| [Some(&line.directory), line.text.as_ref()]);
+        let lines = lines.map(|part| part.map_or("", String::as_str));
+        format!("{:x}", hash_of([self.tool].into_iter().chain(lines)))
+    }
+
     /// Returns the shell lines as they are written.
     pub(super) fn shell_lines(&self) -> &[ShellLine] {
         let read = || {
@@ -230,7 +254,7 @@ impl<'a> Call<'a> {
     pub(super) fn certainly_writes(&self) -> Known {
         let is_known = match self.shell_effect() {
             Some(effect) => effect == Effect::Reads,
-            None => self.tool_effect() == ToolEffect::Reads,
+            None => self.unknown_tool().is_none(),
         };
         match self.writes() {
             Known::No if !is_known => Known::Unknown,
@@ -241,14 +265,21 @@ impl<'a> Call<'a> {
     /// Returns whether the tool itself changes files, apart from its shell lines.
     pub(super) fn tool_writes(&self) -> bool {
         let is_about_files =
-            || arguments::is_editor(self.tool) || arguments::is_about_files(self.tool);
+            || tool_names::is_editor(self.tool) || tool_names::is_about_files(self.tool);
         let names_files = || self.path_arguments().is_none_or(|named| !named.is_empty());
         matches!(self.tool_effect(), ToolEffect::Changes(_)) && (is_about_files() || names_files())
     }
 
     /// Returns what the tool does according to its name.
     pub(super) fn tool_effect(&self) -> ToolEffect {
-        arguments::tool_effect(self.tool)
+        *self
+            .tool_effect
+            .get_or_init(|| tool_names::tool_effect(self.tool))
+    }
+
+    /// Returns why it is not known that the tool itself only reads, apart from its shell lines, for display; `None` if it is known.
+    pub(super) fn unknown_tool(&self) -> Option<String> {
+        tool_names::unknown_call(self.tool, self.tool_effect(), || self.fields())
     }
 
     /// Returns whether the tool runs shell lines.

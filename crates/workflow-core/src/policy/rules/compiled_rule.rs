@@ -47,7 +47,7 @@ impl CompiledRule {
     }
 
     /// The rule of a read-only level: it forbids all writing, and code of the project, but for what is open.
-    pub(super) fn read_only(level: &str, open: &ReadOnly<'_>) -> Self {
+    pub(super) fn read_only(level: &str, open: &ReadOnly<'_>, known: &[String]) -> Self {
         let mut name = level.to_owned();
         if let Some(first) = name.get_mut(..1) {
             first.make_ascii_lowercase();
@@ -59,13 +59,13 @@ impl CompiledRule {
             ..Rule::new(RuleAction::Block, "*")
         };
         Self {
-            open: Some(Openings::new(open)),
+            open: Some(Openings::new(open, known)),
             ..Self::new(rule, &[])
         }
     }
 
     /// Returns whether all of its conditions match. An unknown condition matches a rule that forbids, but not one that
-    /// allows; of a rule on writing the answer is unknown if only an unknown command makes it match.
+    /// allows; of a rule on writing the answer is unknown if only an unknown command or tool makes it match.
     pub(super) fn matches(&self, call: &Call<'_>) -> Known {
         if !self.rule.names(call.tool) {
             return Known::No;

@@ -40,6 +40,8 @@ pub struct Denial<'r> {
     pub allowed: Cow<'r, str>,
     /// The match of the rule in the call, for display; may be empty.
     pub seen: String,
+    /// True if the call is denied only because it is unknown.
+    pub(crate) is_unknown: bool,
     /// The subject of the call.
     pub(super) subject: Subject,
 }
@@ -54,6 +56,7 @@ impl<'r> Denial<'r> {
             rule,
             allowed: "".into(),
             seen: String::new(),
+            is_unknown: false,
             subject: Subject::default(),
         }
     }

@@ -4,10 +4,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::arguments::{PathArgument, ToolEffect};
+use super::arguments::PathArgument;
 use super::glob_intersection::Part;
 use super::line_verdict::hides_commands;
 use super::paths::{PathForm, Paths, of_shell};
+use super::tool_names::ToolEffect;
 use crate::diagnostic::shown;
 use workflow_shell::{AccessKind, Analysis, FileAccess};
 

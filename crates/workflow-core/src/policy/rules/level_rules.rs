@@ -17,20 +17,34 @@ pub struct LevelRules<'a> {
     pub tools: Option<&'a ToolAccess>,
     /// Its rules, in order.
     pub rules: &'a [Rule],
-    /// The paths and commands that are open, if it is read-only.
+    /// The paths, commands and tools that are open, if it is read-only.
     pub read_only: Option<ReadOnly<'a>>,
-    /// The decision on unknown shell commands, if given.
+    /// The decision on unknown shell commands and tools, if given.
     pub unknown: Option<RuleAction>,
     /// The reaction to a call that is denied again and again, if given.
     pub on_repeat: Option<OnRepeat>,
 }
 
 impl LevelRules<'_> {
+    /// The tools that a rule of the user's settings allows by their names.
+    pub(super) fn tools_that_the_user_knows(&self) -> impl Iterator<Item = &String> {
+        let is_users = self.source == RuleSource::Settings(Tier::Global);
+        let allows = move |rule: &&Rule| {
+            is_users && rule.action == RuleAction::Allow && rule.is_unconditional()
+        };
+        let tools = self
+            .rules
+            .iter()
+            .filter(allows)
+            .flat_map(|rule| &rule.tools);
+        tools.filter(|tool| *tool != "*")
+    }
+
     /// Returns true if it is the same level with the same guards.
     pub(crate) fn restricts_as(&self, other: &Self) -> bool {
         let opens = |level: &Self| {
             let open = level.read_only.clone();
-            open.map(|open| (open.writable, open.run))
+            open.map(|open| (open.writable, open.run, open.tools))
         };
         let guards =
             |level: &Self| meaning(&(level.tools, level.rules, level.unknown, level.on_repeat));

@@ -27,13 +27,16 @@ mod protected_files;
 mod read_only;
 mod reason;
 mod shell_lines;
+mod tool_names;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::definition::{OnRepeat, RuleAction, ToolAccess};
 use crate::policy::tool_list::{STEP_TOOL, VisibleTools};
 
 pub use call::Call;
+pub(crate) use call::hash_of;
 use compiled_rule::CompiledRule;
 pub use decision::{CallDecision, Denial};
 pub(crate) use description::Description;
@@ -65,7 +68,7 @@ struct CompiledLevel {
     rules: Vec<CompiledRule>,
     /// A description of what is allowed, for a call that the list blocks.
     allowed: String,
-    /// The strictest decision on unknown commands that this level or one around it gives.
+    /// The strictest decision on unknown commands and tools that this level or one around it gives.
     unknown: Option<RuleAction>,
 }
 
@@ -73,17 +76,16 @@ impl Rules {
     /// Compiles the rules of the levels, outer first.
     #[must_use]
     pub fn new<'a>(levels: impl IntoIterator<Item = LevelRules<'a>>) -> Self {
-        let (mut unknown, mut on_repeat) = (None, None);
-        let levels = levels.into_iter().map(|level| {
+        let (mut unknown, mut on_repeat, mut known) = (None, None, Vec::new());
+        let levels = levels.into_iter().filter_map(|level| {
             // A greater one is stricter, and none is the least.
             unknown = unknown.max(level.unknown);
             on_repeat = on_repeat.max(level.on_repeat);
-            (level, unknown)
+            known.extend(level.tools_that_the_user_knows().cloned());
+            let restricts =
+                level.tools.is_some() || !level.rules.is_empty() || level.read_only.is_some();
+            restricts.then(|| CompiledLevel::new(&level, unknown, &known))
         });
-        let levels = levels.filter(|(level, _)| {
-            level.tools.is_some() || !level.rules.is_empty() || level.read_only.is_some()
-        });
-        let levels = levels.map(|(level, unknown)| CompiledLevel::new(&level, unknown));
         let levels = levels.collect();
         Self {
             levels,
@@ -128,9 +130,18 @@ impl Rules {
         visible
     }
 
-    /// Decides on a call. `workflow_step` is always allowed.
+    /// Decides on a call that the user has not allowed before.
     #[must_use]
     pub fn decide(&self, call: &Call<'_>) -> CallDecision<'_> {
+        self.decide_with(call, None)
+    }
+
+    /// Decides on a call. `workflow_step` is always allowed, and so are unknown calls like those that the user allowed.
+    pub(crate) fn decide_with(
+        &self,
+        call: &Call<'_>,
+        allowed: Option<&BTreeSet<String>>,
+    ) -> CallDecision<'_> {
         let mut decision = CallDecision::Allow;
         if call.tool == STEP_TOOL {
             return decision;
@@ -141,7 +152,7 @@ impl Rules {
         // Each level decides once: patterns are compared a limited number of times for a call.
         let mut denying = Vec::new();
         for level in &self.levels {
-            let found = level.decide(call);
+            let found = level.decide(call, allowed);
             let (CallDecision::Ask(denial) | CallDecision::Block(denial)) = &found else {
                 continue;
             };
@@ -170,13 +181,13 @@ impl Rules {
 }
 
 impl CompiledLevel {
-    fn new(level: &LevelRules<'_>, unknown: Option<RuleAction>) -> Self {
+    fn new(level: &LevelRules<'_>, unknown: Option<RuleAction>, known: &[String]) -> Self {
         let writable = level.read_only.as_ref();
         let writable = writable.map_or(&[][..], |open| &open.writable);
         let rules = level.rules.iter().cloned();
         let rules = rules.map(|rule| CompiledRule::new(rule, writable));
         let read_only = level.read_only.iter();
-        let read_only = read_only.map(|open| CompiledRule::read_only(&level.name, open));
+        let read_only = read_only.map(|open| CompiledRule::read_only(&level.name, open, known));
         Self {
             name: (*level.name).into(),
             in_workflow: !matches!(level.source, RuleSource::Settings(_)),
@@ -187,19 +198,25 @@ impl CompiledLevel {
         }
     }
 
-    /// Returns the decision on a call that a rule forbids only because a shell command is unknown.
+    /// Returns the decision on a call that a rule forbids only because a shell command or the tool is unknown.
     fn on_unknown(&self, of_rule: Option<RuleAction>) -> RuleAction {
         let action = of_rule.or(self.unknown).unwrap_or(RuleAction::Ask);
         self.unknown.map_or(action, |outer| outer.max(action))
     }
 
-    fn decide(&self, call: &Call<'_>) -> CallDecision<'_> {
+    fn decide(&self, call: &Call<'_>, allowed: Option<&BTreeSet<String>>) -> CallDecision<'_> {
         for found in &self.rules {
-            let unknown = || Some(self.on_unknown(found.rule.unknown));
-            let action = match found.matches(call) {
+            let matched = found.matches(call);
+            let is_allowed = || allowed.is_some_and(|all| all.contains(&call.likeness()));
+            let unknown = || match self.on_unknown(found.rule.unknown) {
+                RuleAction::Allow => None,
+                RuleAction::Ask if is_allowed() => None,
+                action => Some(action),
+            };
+            let action = match matched {
                 Known::No => None,
                 Known::Yes => Some(found.rule.action),
-                Known::Unknown => unknown().filter(|action| *action != RuleAction::Allow),
+                Known::Unknown => unknown(),
             };
             let Some(action) = action else { continue };
             let denial = || Denial {
@@ -207,6 +224,7 @@ impl CompiledLevel {
                 allowed: found.allowed(call, &self.allowed_by_rules(call)).into(),
                 seen: found.seen(call),
                 subject: found.subject(call),
+                is_unknown: matched == Known::Unknown,
                 ..Denial::new(&self.name, Some(&found.rule))
             };
             return match action {

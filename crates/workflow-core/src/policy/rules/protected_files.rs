@@ -8,12 +8,13 @@ use std::sync::LazyLock;
 
 use serde_json::Map;
 
-use super::arguments::{ToolEffect, all_texts};
+use super::arguments::all_texts;
 use super::call::Call;
 use super::decision::Denial;
 use super::file_access::AccessedPath;
 use super::globs::Globs;
 use super::paths::{PathForm, Paths};
+use super::tool_names::ToolEffect;
 use crate::definition::{Rule, RuleAction};
 use crate::diagnostic::shown;
 use crate::pattern::Anchor;

@@ -1,4 +1,4 @@
-//! `tools: read-only`: calls that change nothing, and those that `writable` and `commands` open.
+//! `tools: read-only`: calls that are known to only read, and those that `writable` and `commands` open.
 
 use workflow_shell::{Effect, FileWrite, SimpleCommand, analyze};
 
@@ -8,11 +8,12 @@ use super::globs::Globs;
 use super::known::Known;
 use super::line_verdict::{self, LineFinding};
 use super::paths::PLAIN_PATHS;
+use crate::definition::Opening;
 use crate::diagnostic::shown;
-use crate::pattern::Anchor;
+use crate::pattern::{Anchor, names_match};
 use crate::text::{joined, quoted};
 
-/// The paths and commands that are open although a level is read-only.
+/// The paths, commands and tools that are open although a level is read-only.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOnly<'a> {
     /// The location of `read-only`, as `file:line`.
@@ -21,6 +22,8 @@ pub struct ReadOnly<'a> {
     pub writable: Vec<&'a str>,
     /// Patterns of the commands that may run.
     pub run: Vec<&'a str>,
+    /// Names of the tools that may be called, with `*` for any characters.
+    pub tools: Vec<&'a str>,
 }
 
 impl<'a> ReadOnly<'a> {
@@ -29,12 +32,20 @@ impl<'a> ReadOnly<'a> {
     pub fn new(
         source: &'a str,
         writable: impl IntoIterator<Item = &'a String>,
-        run: impl IntoIterator<Item = &'a String>,
+        opened: impl IntoIterator<Item = &'a Opening>,
     ) -> Self {
+        let opened: Vec<&Opening> = opened.into_iter().collect();
+        let patterns = |of_tools: bool| {
+            let is_one = |opening: &&&Opening| matches!(opening, Opening::Tool(_)) == of_tools;
+            let patterns = opened.iter().filter(is_one);
+            let patterns = patterns.flat_map(|opening| opening.patterns());
+            patterns.map(String::as_str).collect()
+        };
         Self {
             source,
             writable: writable.into_iter().map(String::as_str).collect(),
-            run: run.into_iter().map(String::as_str).collect(),
+            run: patterns(false),
+            tools: patterns(true),
         }
     }
 
@@ -60,6 +71,9 @@ impl<'a> ReadOnly<'a> {
         if !self.run.is_empty() {
             open.push(format!("running {}", listed(&self.run)));
         }
+        if !self.tools.is_empty() {
+            open.push(format!("calling {}", listed(&self.tools)));
+        }
         open.extend(opened);
         match &*open {
             [] => "read-only".to_owned(),
@@ -77,26 +91,41 @@ fn listed<T: AsRef<str>>(items: &[T]) -> String {
 pub(super) struct Openings {
     writable: Globs,
     commands: CommandPatterns,
+    /// Tools that may be called, whatever they do.
+    tools: Vec<String>,
+    /// Tools that the user knows, although the tables do not.
+    known: Vec<String>,
 }
 
 impl Openings {
-    pub(super) fn new(read_only: &ReadOnly<'_>) -> Self {
+    pub(super) fn new(read_only: &ReadOnly<'_>, known: &[String]) -> Self {
         Self {
             writable: Globs::new(&read_only.writable, Anchor::Project),
             commands: CommandPatterns::new(read_only.run.iter().copied(), &read_only.writable),
+            tools: read_only.tools.iter().map(ToString::to_string).collect(),
+            known: known.to_vec(),
         }
     }
 
-    /// Returns whether a call does what is not open. `Unknown` is a call with an unknown shell command.
+    /// Returns whether a call does what is not open. `Unknown` is a call of an unknown tool, or with an unknown shell command.
     pub(super) fn forbids(&self, call: &Call<'_>) -> Known {
+        // Of a shell, the commands are open or not.
+        if !call.is_shell() && names_match(&self.tools, call.tool) {
+            return Known::No;
+        }
         let is_open = || {
             let targets = call.named_targets();
             !targets.is_empty() && targets.iter().all(|target| self.fits(call, target))
         };
-        call.forbidden(
-            call.tool_writes() && !is_open(),
-            self.findings(call).as_deref(),
-        )
+        let writes = call.tool_writes();
+        match call.forbidden(writes && !is_open(), self.findings(call).as_deref()) {
+            Known::No if !writes && self.is_unknown(call) => Known::Unknown,
+            known => known,
+        }
+    }
+
+    fn is_unknown(&self, call: &Call<'_>) -> bool {
+        call.unknown_tool().is_some() && !names_match(&self.known, call.tool)
     }
 
     /// Returns what is not open of the shell lines of a call; `None` if it has none.
@@ -122,6 +151,15 @@ impl Openings {
     /// Explains, for display, what of a call is not open, and how the user could open it.
     pub(super) fn seen(&self, call: &Call<'_>) -> String {
         let findings = self.findings(call).unwrap_or_default();
+        if let Some(why) = call
+            .unknown_tool()
+            .filter(|_| self.forbids(call) == Known::Unknown)
+        {
+            let tool = shown(call.tool);
+            return format!(
+                "`{tool}` is unknown: {why}.\nTo allow this, the user can add `commands: [{{tool: \"{tool}\"}}]`."
+            );
+        }
         let mut text = line_verdict::describe(&findings);
         let commands = || findings.iter().filter_map(LineFinding::command);
         let mut closed = commands().map(|command| self.commands.opens(command, call, true));
@@ -166,6 +204,9 @@ impl Openings {
         }
         if call.shell_analysis().is_some() && !self.commands.is_empty() {
             allowed.push(listed(self.commands.texts()));
+        }
+        if call.shell_analysis().is_none() && !self.tools.is_empty() {
+            allowed.push(listed(&self.tools));
         }
         if !by_rules.is_empty() {
             allowed.push(listed(by_rules));

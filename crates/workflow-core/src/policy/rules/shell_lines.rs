@@ -7,11 +7,18 @@ use serde_json::{Map, Value};
 
 use crate::text::{join, word_of_line};
 
-use super::arguments::{DIRECTORIES, ToolEffect, is_path_field, normalized, texts};
+use super::arguments::{DIRECTORIES, is_path_field, texts};
+use super::tool_names::{ToolEffect, normalized};
 
 /// Fields that contain a shell line, or a program with its arguments as a list.
 const LINES: &[&str] = &["command", "cmd", "commands", "shellcommand"];
-/// Fields that contain a script if none of those is present; the first one counts.
+/// Fields that contain a program, which the fields beside them give arguments.
+const PROGRAMS: &[&str] = &["program", "executable"];
+/// Fields that contain a program with its arguments.
+const WHOLE: &[&str] = &["argv"];
+/// Fields that contain what a tool that runs shell lines is sent.
+const SENT: &[&str] = &["input", "chars", "text", "stdin", "keys"];
+/// Fields that contain a script if none of `LINES` is present; the first one counts.
 const SCRIPTS: &[&str] = &["script", "code", "shell"];
 /// Fields that contain the language of a script.
 const LANGUAGES: &[&str] = &["language", "lang", "runtime", "interpreter"];
@@ -47,10 +54,18 @@ fn in_map(
 ) {
     let directory = values(fields, DIRECTORIES).find_map(|(_, value)| value.as_str());
     let directory = directory.unwrap_or(outer);
-    let text = if values(fields, LINES).next().is_some() {
-        Some(line(fields))
+    let has = |names| values(fields, names).next().is_some();
+    let runs = tool_effect == ToolEffect::RunsShell;
+    let text = if has(LINES) {
+        Some(line(fields, LINES))
+    } else if let Some(script) = script(fields, tool_effect) {
+        Some(script)
+    } else if has(PROGRAMS) && (runs || has(ARGUMENTS)) {
+        Some(line(fields, PROGRAMS))
+    } else if values(fields, WHOLE).any(|(_, value)| !value.is_object()) {
+        Some(line(fields, WHOLE))
     } else {
-        script(fields, tool_effect)
+        (runs && has(SENT)).then(|| line(fields, SENT))
     };
     // Arguments that cannot be parsed may contain a line.
     let is_unparsed = || values(fields, ARGUMENTS).any(|(_, value)| looks_like_json(value));
@@ -87,17 +102,18 @@ fn values<'f>(
     all.filter(move |(key, value)| has_value(key, value))
 }
 
-/// Returns the lines of one map; `None` if they are not text.
-fn line(fields: &Map<String, Value>) -> Option<String> {
+/// Returns the lines of one map that fields with these names contain; `None` if they are not text.
+fn line(fields: &Map<String, Value>, names: &'static [&str]) -> Option<String> {
     let mut lines = Vec::new();
-    for (key, value) in values(fields, LINES) {
+    for (key, value) in values(fields, names) {
         let words = texts(value)?;
-        match value {
-            Value::Array(_) if normalized(key) != "commands" => lines.push(quoted(words)),
-            _ => lines.extend(words.into_iter().map(str::to_owned)),
+        if names == PROGRAMS || value.is_array() && normalized(key) != "commands" {
+            lines.push(quoted(words));
+        } else {
+            lines.extend(words.into_iter().map(str::to_owned));
         }
     }
-    if let Some(last) = lines.last_mut() {
+    if let Some(last) = lines.last_mut().filter(|_| names != WHOLE) {
         for (_, value) in values(fields, ARGUMENTS) {
             match (value, texts(value)) {
                 (Value::Array(_), Some(words)) => last.extend([" ", &quoted(words)]),
@@ -170,9 +186,13 @@ fn parse_in_value(value: &mut Value) {
     }
 }
 
-/// Returns words as a line, quoted where necessary.
+/// Returns words as a line, quoted where necessary: a program is none of the shell's assignments.
 fn quoted(words: Vec<&str>) -> String {
-    join(words.into_iter().map(word_of_line), " ")
+    let word = |word: &str| match word_of_line(word) {
+        plain if plain.contains('=') && !plain.starts_with(['-', '\'']) => format!("'{plain}'"),
+        quoted => quoted,
+    };
+    join(words.into_iter().map(word), " ")
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The entries that the session stores of the run, unless it has them already.
 
+use std::collections::BTreeSet;
+
 use serde_json::value::to_raw_value;
 
 use super::ActiveRun;
@@ -102,6 +104,17 @@ impl ActiveRun {
             let step = step.filter(|_| had_data || self.has_stored_data);
             self.append(step, &run, out);
         }
+    }
+
+    /// What the unknown calls have in common that the user allows.
+    pub(crate) fn allowed(&self) -> &BTreeSet<String> {
+        &self.record.allowed
+    }
+
+    /// Remembers that the user allows unknown calls with this in common.
+    pub(crate) fn allow_unknown(&mut self, likeness: String, out: &mut Effects) {
+        self.record.allowed.insert(likeness);
+        self.persist_counters(out);
     }
 
     /// The entry of the run as it is now.

@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 use super::super::level_rules::RuleSource;
 use super::super::read_only::ReadOnly;
 use super::*;
+use crate::definition::Opening;
 
 fn rules(rules: &Value) -> Vec<Rule> {
     let one = |rule: &Value| {
@@ -163,16 +164,18 @@ fn an_inner_level_opens_nothing_that_an_outer_one_blocks() {
 
 #[test]
 fn read_only_is_described_with_what_is_open() {
-    let (writable, run) = (names(&["docs/**"]), names(&["cargo test*"]));
+    let writable = names(&["docs/**"]);
+    let opened = json!(["cargo test*", {"tool": ["mcp__x__do"]}]);
+    let opened: Vec<Opening> = serde_json::from_value(opened).unwrap();
     let list = rules(&json!([{"block": "bash", "command": ["git push"]}]));
     let levels = [LevelRules {
-        read_only: Some(ReadOnly::new("f:1", &writable, &run)),
+        read_only: Some(ReadOnly::new("f:1", &writable, &opened)),
         ..level(None, &list)
     }];
     assert_eq!(
         Description(&levels).text().as_deref(),
         Some(
-            "read-only, except writing to `docs/**` and running `cargo test*`; bash may not run `git push`"
+            "read-only, except writing to `docs/**`, running `cargo test*` and calling `mcp__x__do`; bash may not run `git push`"
         )
     );
 }
