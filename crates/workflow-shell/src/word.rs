@@ -168,7 +168,7 @@ impl Word {
         is_name(name).then(|| (name, self.suffix(name.len() + 1)))
     }
 
-    /// Returns the part after `=`, regardless of the part before: the value of an alias.
+    /// Returns the part after `=`, regardless of the part before.
     pub(crate) fn after_equals(&self) -> Option<Self> {
         Some(self.suffix(self.shape.find('=')? + 1))
     }

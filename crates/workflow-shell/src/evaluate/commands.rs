@@ -77,9 +77,6 @@ impl Evaluator<'_> {
         if matches!(name, "cd" | "pushd" | "popd" | "chdir") {
             scope.change_directory(words);
         }
-        if name == "alias" && words.len() > 1 {
-            self.redefine();
-        }
         let outcome = programs::outcome(&Invocation {
             name,
             words,

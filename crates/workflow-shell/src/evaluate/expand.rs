@@ -4,10 +4,14 @@ use super::outputs::Output;
 use super::variables::{Value, Variables};
 use crate::braces::expand_braces;
 use crate::parse::tree::{
-    Command, CommandKind, Expansion as Expanded, ExpansionKind, List, RawWord, WordPart,
+    Command, CommandKind, Expansion as Expanded, ExpansionKind, List, RawWord, Redirection,
+    WordPart,
 };
 use crate::programs::is_interpreted_variable;
 use crate::word::{UNKNOWN, Word};
+
+/// What separates words in a value.
+const BLANKS: [char; 3] = [' ', '\t', '\n'];
 
 /// Expands words. Each usually yields one word; braces and unquoted variables yield none or several.
 pub(super) fn expand(raws: &[RawWord], variables: &Variables<'_>) -> Vec<Word> {
@@ -30,13 +34,16 @@ pub(super) fn output_of(list: &List, variables: &Variables<'_>) -> Output {
         })
 }
 
-/// Returns what a command prints behind a pipeline, unless functions or aliases may stand for programs.
+/// Returns what a command prints behind a pipeline, unless functions may stand for programs.
 pub(super) fn output_behind(
     before: Output,
     command: &Command,
     variables: &Variables<'_>,
 ) -> Output {
-    let CommandKind::Simple(command) = &command.kind else {
+    // Messages about errors may be among it.
+    let is_mixed = |one: &Redirection| one.kind.writes() && one.target.text() != Some("/dev/null");
+    let is_mixed = command.redirections.iter().any(is_mixed);
+    let (CommandKind::Simple(command), false) = (&command.kind, is_mixed) else {
         return Output::Unknown;
     };
     let mut words = expand(&command.words, variables);
@@ -156,7 +163,7 @@ impl<'a> Expansion<'a> {
         match value {
             Some(Value::Text(value)) if expansion.quoted => return self.text(value, true, false),
             // `declare x=$value` is not split.
-            Some(Value::Text(value)) if self.word.is_none() || !has_blank(value) => {
+            Some(Value::Text(value)) if self.word.is_none() || !value.contains(BLANKS) => {
                 return self.split(value);
             }
             _ => {}
@@ -210,20 +217,17 @@ impl<'a> Expansion<'a> {
 
     /// Appends an unquoted value: white space ends words.
     fn split(&mut self, value: &str) {
-        for (index, field) in value.split_ascii_whitespace().enumerate() {
+        let fields = value.split(BLANKS).filter(|field| !field.is_empty());
+        for (index, field) in fields.enumerate() {
             if index > 0 {
                 self.done.extend(self.word.take());
             }
             self.text(field, false, false);
         }
-        if value.ends_with(|c: char| c.is_ascii_whitespace()) {
+        if value.ends_with(BLANKS) {
             self.done.extend(self.word.take());
         }
     }
-}
-
-fn has_blank(text: &str) -> bool {
-    text.contains(|c: char| c.is_ascii_whitespace())
 }
 
 /// Returns whether unquoted text is a glob. `[` alone is a program, `{}` is an argument of `find`.

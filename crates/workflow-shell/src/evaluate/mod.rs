@@ -166,7 +166,7 @@ impl<'a> Evaluator<'a> {
         self.give_up(Unreadable::Part(Unknown::new(word, reason)));
     }
 
-    /// Notes that functions or aliases may stand for programs from now on, and in loops before.
+    /// Notes that functions may stand for programs from now on, and in loops before.
     fn redefine(&mut self) {
         if !self.variables.redefine() {
             self.give_up_part("eval", UnknownReason::Code);

@@ -53,7 +53,7 @@ pub(super) struct Variables<'a> {
     texts: HashSet<String>,
     /// Variables that arithmetic expressions evaluate.
     evaluated: BTreeSet<String>,
-    /// Functions or aliases may be called like programs.
+    /// Functions may be called like programs.
     may_redefine: bool,
     /// True if what is known of a program has counted.
     trusts_programs: Cell<bool>,
@@ -63,13 +63,13 @@ pub(super) struct Variables<'a> {
 }
 
 impl<'a> Variables<'a> {
-    /// Notes that functions or aliases may stand for programs. Returns false if a program has been trusted before.
+    /// Notes that functions may stand for programs. Returns false if a program has been trusted before.
     pub(super) fn redefine(&mut self) -> bool {
         self.may_redefine = true;
         !self.trusts_programs.get()
     }
 
-    /// Returns whether functions or aliases may stand for programs. If not, they must not later.
+    /// Returns whether functions may stand for programs. If not, they must not later.
     pub(super) fn may_redefine(&self) -> bool {
         self.trusts_programs.set(!self.may_redefine);
         self.may_redefine

@@ -17,8 +17,8 @@ pub(crate) use cursor::ParseError;
 use cursor::{MAX_DEPTH, MAX_STEPS_PER_BYTE, Parser, Result, is_name};
 
 use tree::{
-    Assignment, Command, CommandKind, Connector, List, ListItem, RawWord, UnexpandedCommand,
-    WordPart,
+    Assignment, Command, CommandKind, Connector, List, ListItem, RawWord, Redirection,
+    UnexpandedCommand, WordPart,
 };
 
 /// Parses a line at this depth. Returns the parser as well, which has the here-documents.
@@ -124,7 +124,11 @@ impl Parser<'_> {
             if self.looking_at("||") || !self.take("|") {
                 return Ok(commands);
             }
-            self.take("&");
+            if self.take("&")
+                && let Some(command) = commands.last_mut()
+            {
+                command.redirections.push(Redirection::of_errors());
+            }
             self.skip_lines()?;
             self.skip_pipeline_words();
             commands.push(self.command()?);

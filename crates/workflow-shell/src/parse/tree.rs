@@ -100,6 +100,19 @@ pub(crate) struct Redirection {
     pub(crate) target: RawWord,
 }
 
+impl Redirection {
+    /// Creates `2>&1`.
+    pub(super) fn of_errors() -> Self {
+        let text = "1".to_owned();
+        let quoted = false;
+        Self {
+            descriptor: Some(2),
+            kind: RedirectionKind::DuplicateOutput,
+            target: RawWord(vec![WordPart::Text { text, quoted }]),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RedirectionKind {
     /// `< file`: opens nothing for writing.

@@ -169,7 +169,16 @@ impl Parser<'_> {
             if self.take(")") {
                 return Ok(WordPart::Array(items));
             }
+            let start = self.position;
             items.push(self.word()?);
+            let item = &self.line[start..self.position];
+            if ["!(", "@(", "+(", "?(", "*("]
+                .iter()
+                .any(|part| item.contains(part))
+            {
+                // Without `extglob`, this is an error, and the shell goes on behind the line.
+                self.oddity = Some(ParseError::Unexpected('('));
+            }
         }
     }
 

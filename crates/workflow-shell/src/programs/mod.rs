@@ -118,7 +118,6 @@ fn coded(invocation: &Invocation<'_>) -> Option<Result> {
         "source" | "." => shells::sourced(invocation),
         "eval" => Ok(shells::evaluated(arguments)),
         "trap" => shells::trapped(arguments),
-        "alias" => shells::aliased(arguments),
         "printf" => builtins::printed(arguments),
         "test" | "[" => builtins::tested(arguments),
         "kill" => builtins::killed(arguments),

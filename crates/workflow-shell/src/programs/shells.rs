@@ -1,9 +1,9 @@
 //! Shells, and commands that run a text in the same shell.
 
-use super::outcome::{Invocation, NestedCommand, Outcome, Result, expansion, joined};
+use super::outcome::{Invocation, NestedCommand, Outcome, Result, joined};
 use super::table::{is_listed, read};
 use crate::command::StandardInput;
-use crate::effect::{Unknown, UnknownReason};
+use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::word::Word;
 
 /// `sh -c text`, `sh -n file`, `sh` with a script on its standard input.
@@ -31,10 +31,15 @@ pub(super) fn standard_input(
     invocation: &Invocation<'_>,
     run: fn(Word) -> NestedCommand,
 ) -> Result {
-    match invocation.input {
-        StandardInput::Text(word) => script(word, invocation, run),
-        _ => Err(Unknown::new(invocation.name, UnknownReason::Input)),
+    let StandardInput::Text(text) = invocation.input else {
+        return Err(Unknown::new(invocation.name, UnknownReason::Input));
+    };
+    let mut outcome = script(text, invocation, run)?;
+    if text.shape().trim_end().contains('\n') {
+        // A command of it may read its next lines.
+        outcome.effect = Effect::unknown(invocation.name, UnknownReason::Input);
     }
+    Ok(outcome)
 }
 
 /// A script of a shell whose grammar is that of bash or a part of it.
@@ -66,7 +71,7 @@ pub(super) fn sourced(invocation: &Invocation<'_>) -> Result {
                 && !directory.contains("..")
         });
     if (activates || is_listed("setup_files", &location)) && arguments.len() == 1 {
-        return Ok(Outcome::of(crate::effect::Effect::RunsProjectCode));
+        return Ok(Outcome::of(Effect::RunsProjectCode));
     }
     Err(Unknown::new(file.shape(), UnknownReason::HiddenCode))
 }
@@ -88,21 +93,4 @@ pub(super) fn trapped(arguments: &[Word]) -> Result {
         )),
         _ => Ok(Outcome::reads()),
     }
-}
-
-/// Aliases, with unknown arguments.
-pub(super) fn aliased(arguments: &[Word]) -> Result {
-    let mut outcome = Outcome::reads();
-    for word in &read("alias", arguments)?.operands {
-        if let Some(value) = word.after_equals() {
-            if value.shape().contains('\0') {
-                return Err(expansion(word));
-            }
-            let text = joined(&[value, Word::unknown()]);
-            outcome.nested.extend(text.map(NestedCommand::Script));
-        } else if word.text().is_none() {
-            return Err(expansion(word));
-        }
-    }
-    Ok(outcome)
 }
