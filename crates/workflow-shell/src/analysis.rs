@@ -15,7 +15,7 @@ pub struct Analysis {
     pub redirections: Vec<FileWrite>,
     /// The reason why the line as a whole cannot be analyzed; its effect is unknown.
     pub unreadable: Option<Unreadable>,
-    /// The paths that are accessed in any way, written ones included, in order of appearance.
+    /// The paths that are accessed in any way, written ones included.
     pub file_accesses: Vec<FileAccess>,
 }
 

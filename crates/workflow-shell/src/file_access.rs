@@ -25,8 +25,6 @@ pub enum AccessKind {
     ReadTree,
     /// It writes the path.
     Write,
-    /// It may put links at the path or below it. There is one before its other accesses, and one behind them.
-    Link,
     /// It moves or changes the path and everything below it.
     ReplaceTree,
     /// It removes the path and everything below it.
@@ -39,13 +37,13 @@ impl AccessKind {
     /// Returns whether everything below a directory is accessed with it.
     #[must_use]
     pub fn includes_tree(self) -> bool {
-        !matches!(self, Self::Read | Self::Run | Self::Write | Self::Link)
+        !matches!(self, Self::Read | Self::Run | Self::Write)
     }
 
     /// Returns whether something is written.
     #[must_use]
     pub fn writes(self) -> bool {
-        !matches!(self, Self::Read | Self::Run | Self::ReadTree | Self::Link)
+        !matches!(self, Self::Read | Self::Run | Self::ReadTree)
     }
 }
 

@@ -28,7 +28,7 @@ impl Evaluator<'_> {
         if words.is_empty() || !self.may_read(length) {
             return;
         }
-        let (index, start) = (self.recorder.commands.len(), self.recorder.accesses.len());
+        let index = self.recorder.commands.len();
         // It is before the commands that it runs.
         self.recorder.commands.push(SimpleCommand {
             words: Vec::new(),
@@ -41,9 +41,6 @@ impl Evaluator<'_> {
         }
         let effect = unknown.map_or(effect, Effect::Unknown);
         let effect = self.recorder.effect(effect, scope);
-        if programs::may_link(&words) {
-            self.recorder.link(&effect, start, scope);
-        }
         let command = &mut self.recorder.commands[index];
         (command.words, command.effect) = (words, effect);
     }

@@ -4,7 +4,7 @@ use super::scope::{MAX_PATH_BYTES, Scope, is_device};
 use crate::braces::expand_braces;
 use crate::command::SimpleCommand;
 use crate::effect::{Effect, UnknownReason};
-use crate::file_access::{AccessKind, FileAccess};
+use crate::file_access::FileAccess;
 use crate::file_write::FileWrite;
 use crate::visible::displayed;
 use crate::word::is_descriptor;
@@ -60,21 +60,6 @@ impl Recorder {
             operation: displayed(&write.operation),
             path: write.path.and_then(|path| scope.path(path)),
             location: write.location,
-        }
-    }
-
-    /// Records that a command with this effect may put links where it writes; one that is unknown, anywhere. Its own accesses,
-    /// from `start` on, are between two of them.
-    pub(super) fn link(&mut self, effect: &Effect, start: usize, scope: &Scope<'_>) {
-        let path = match effect {
-            Effect::Writes(writes) => writes.last().map(|write| write.location.path.clone()),
-            Effect::Unknown(_) => Some("\0".to_owned()),
-            Effect::Reads | Effect::RunsProjectCode => None,
-        };
-        if let Some(path) = path {
-            let link = FileAccess::at(&scope.location(path), AccessKind::Link);
-            self.accesses.insert(start, link.clone());
-            self.accesses.push(link);
         }
     }
 

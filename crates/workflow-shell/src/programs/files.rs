@@ -1,12 +1,10 @@
 //! Programs whose operands are settings, or options without a dash, and those that make links.
 
-use super::names::known_name;
-use super::outcome::{Result, argument};
-use super::table::is_listed;
+use super::outcome::{Invocation, Result, argument};
 use crate::word::Word;
 
-/// Letters of the options of `cp` that copy links, of which the long ones have one too.
-const LINKING: [char; 7] = ['a', 'd', 'l', 'P', 'r', 'R', 's'];
+/// Letters of the options of `cp` and `ln` that do so; each long one has one of them.
+const LINKING: [char; 6] = ['a', 'd', 'P', 'r', 'R', 's'];
 
 /// Returns the arguments of `dd` with dashes: `if=x` is `--if=x`. What it writes is an operand.
 pub(super) fn settings(arguments: &[Word]) -> Vec<Word> {
@@ -43,9 +41,8 @@ pub(super) fn unbundled(arguments: &[Word]) -> Result<Vec<Word>> {
     Ok(options)
 }
 
-/// Returns whether a command may put links where it writes. With some options, `cp` copies them as links.
-pub(crate) fn may_link(words: &[Word]) -> bool {
-    let name = words[0].program().map(known_name).unwrap_or_default();
+/// Returns whether a command makes links, or copies whatever is in a directory.
+pub(super) fn may_link(invocation: &Invocation<'_>) -> bool {
     let links = |word: &Word| word.shape().starts_with('-') && word.shape().contains(LINKING);
-    is_listed("linking", name) || name == "cp" && words.iter().any(links)
+    matches!(invocation.name, "cp" | "ln") && invocation.arguments.iter().any(links)
 }

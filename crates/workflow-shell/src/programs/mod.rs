@@ -24,7 +24,6 @@ use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_access::{AccessKind, FileAccess};
 use crate::word::Word;
-pub(crate) use files::may_link;
 pub use names::is_known_location;
 pub(crate) use names::{is_interpreter, is_shell, known_name};
 pub(crate) use operands::{is_inside_process, named_locations};
@@ -44,7 +43,9 @@ pub(crate) fn outcome(invocation: &Invocation<'_>) -> Outcome {
     });
     let trees = trees(invocation);
     if let Effect::Writes(writes) = &mut outcome.effect {
+        let are_unknown = files::may_link(invocation);
         for write in writes {
+            write.path.take_if(|_| are_unknown);
             match write.location.kind {
                 // Besides what it names, a git command writes in git's own directory only.
                 AccessKind::WriteWithin if invocation.name == "git" && !trees.is_empty() => {

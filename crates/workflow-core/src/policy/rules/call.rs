@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::collections::HashSet;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -43,7 +42,6 @@ pub struct Call<'a> {
     comparisons: Comparisons,
     accessed_paths: OnceCell<AccessedPaths>,
     written_paths: OnceCell<Vec<Target>>,
-    behind_links: OnceCell<Option<HashSet<String>>>,
 }
 
 /// A path of a call in all its forms; `None` if unknown.
@@ -90,7 +88,6 @@ impl<'a> Call<'a> {
             comparisons: Comparisons::default(),
             accessed_paths: OnceCell::new(),
             written_paths: OnceCell::new(),
-            behind_links: OnceCell::new(),
         }
     }
 
@@ -321,54 +318,18 @@ impl<'a> Call<'a> {
         targets.collect()
     }
 
-    /// Returns the file that a shell line writes, in all its forms, with its copies: `cp a docs` writes `docs/a`. It is `None` if
-    /// it may be behind a link that the line makes.
+    /// Returns the file that a shell line writes, in all its forms, with its copies: `cp a docs` writes `docs/a`.
     pub(super) fn target(&self, write: &FileWrite) -> Target {
         let path = write.path.as_deref()?;
-        let behind = self.behind_links.get_or_init(|| self.find_behind_links());
-        if behind.as_ref()?.contains(path) {
-            return None;
-        }
         let is_copy = |copy: &&AccessedPath| {
             let rest = copy.path.strip_prefix(path.trim_end_matches('/'));
             let is_below = rest.is_some_and(|rest| rest.starts_with('/'));
-            copy.kind == AccessKind::Write && copy.tail.is_empty() && is_below
+            is_below && copy.kind == AccessKind::Write && copy.tail.len() < 2
         };
         let copies = self.accessed_paths().paths.iter().filter(is_copy);
-        let mut forms = self.paths.forms(&of_shell(path));
-        forms.extend(copies.flat_map(|copy| copy.forms.clone()));
-        Some(forms)
-    }
-
-    /// Returns the paths that its shell lines may write behind a link of theirs: below it, or itself after it is made; `None`
-    /// is any.
-    fn find_behind_links(&self) -> Option<HashSet<String>> {
-        let accesses = &self.shell_analysis()?.file_accesses;
-        let is_link = |at: &usize| accesses[*at].kind == AccessKind::Link;
-        let own: Vec<usize> = (0..accesses.len()).filter(is_link).collect();
-        let mut paths = own.iter().map(|at| &accesses[*at].path);
-        if !own.is_empty() && is_too_many(accesses.len()) || paths.any(|path| path.contains('\0')) {
-            return None;
-        }
-        let forms = |at: usize| self.paths.forms(&of_shell(&accesses[at].path));
-        let links: Vec<_> = own
-            .chunks_exact(2)
-            .map(|own| (own, forms(own[0])))
-            .collect();
-        let is_behind = |at: &usize| {
-            let forms = forms(*at);
-            links.iter().any(|(own, links)| {
-                let is_in = |form: &PathForm| {
-                    let mut links = links.iter().filter(|link| form.is_in(link, self.paths));
-                    links.any(|link| form != link || *at > own[1])
-                };
-                let is_own = own[0] <= *at && *at <= own[1];
-                !is_own && (accesses[*at].path.contains("..") || forms.iter().any(is_in))
-            })
-        };
-        let others = (0..accesses.len()).filter(|_| !links.is_empty());
-        let behind = others.filter(is_behind);
-        Some(behind.map(|at| accesses[at].path.clone()).collect())
+        let forms = |copy: &AccessedPath| copy.tail.is_empty().then(|| copy.forms.clone());
+        let copies: Option<Vec<_>> = copies.map(forms).collect();
+        Some([self.paths.forms(&of_shell(path)), copies?.concat()].concat())
     }
 
     /// Returns whether two directories are certainly the same; the empty one is that of the session.

@@ -71,7 +71,6 @@ pub(super) fn accessed_paths(
     };
     let named = named.iter().filter_map(|named| file_access(named, kind));
     let of_line = line.into_iter().flat_map(|line| &line.file_accesses);
-    let of_line = of_line.filter(|access| access.kind != AccessKind::Link);
     let of_line = of_line.map(|access| FileAccess {
         path: of_shell(&access.path).into_owned(),
         ..access.clone()

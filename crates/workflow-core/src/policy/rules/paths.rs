@@ -57,21 +57,6 @@ pub struct PathForm {
     pub in_project: Option<String>,
 }
 
-impl PathForm {
-    /// Returns whether it is a directory or below it.
-    pub(super) fn is_in(&self, directory: &Self, paths: &dyn Paths) -> bool {
-        let [own, directory] = [self, directory].map(|form| {
-            if paths.ignores_case() {
-                form.absolute.to_lowercase()
-            } else {
-                form.absolute.clone()
-            }
-        });
-        let rest = own.strip_prefix(&*directory);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    }
-}
-
 /// Paths as they are written, without a disk: there are no links.
 #[derive(Debug)]
 pub struct WrittenPaths {

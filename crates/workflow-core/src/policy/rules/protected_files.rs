@@ -89,9 +89,21 @@ fn written(call: &Call<'_>) -> Option<String> {
 /// Returns true if a path plainly leads to the directory of a protected file, or to one around it that is not the whole
 /// project: `*.o` in the project, or a variable, could be anything. Each call that writes is asked, so no glob is compiled.
 fn is_plain(path: &AccessedPath, protected: &[String], paths: &dyn Paths) -> bool {
+    let folded = |form: &PathForm| {
+        if paths.ignores_case() {
+            form.absolute.to_lowercase()
+        } else {
+            form.absolute.clone()
+        }
+    };
+    let is_below = |form: &PathForm, directory: &PathForm| {
+        let (form, directory) = (folded(form), folded(directory));
+        let rest = form.strip_prefix(&*directory);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
     let any_below = |forms: &[PathForm], directories: &[PathForm]| {
         let mut forms = forms.iter();
-        forms.any(|form| directories.iter().any(|around| form.is_in(around, paths)))
+        forms.any(|form| directories.iter().any(|around| is_below(form, around)))
     };
     let around = protected.iter().filter_map(|path| path.rsplit_once('/'));
     let mut around: Vec<&str> = around.map(|(directory, _)| directory).collect();
