@@ -621,6 +621,9 @@ fn links_that_are_there_lead_out_of_what_is_writable() {
         &open,
         &closed,
     );
+    let files: Vec<String> = (0..1100).map(|number| format!("f{number}")).collect();
+    let many = format!("ls {}; cp x.py docs", files.join(" "));
+    check_with_links(&[("docs/x.py", "src/x.py")], &[], &[&many]);
 }
 
 #[test]

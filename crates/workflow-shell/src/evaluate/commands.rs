@@ -117,7 +117,7 @@ impl Evaluator<'_> {
             }
         }
         // They run later, or in each submodule.
-        let mark = matches!(name, "trap" | "alias" | "git").then(|| self.recorder.mark());
+        let mark = matches!(name, "trap" | "git").then(|| self.recorder.mark());
         for command in outcome.nested {
             self.nested_command(command, scope);
         }

@@ -321,6 +321,9 @@ impl<'a> Call<'a> {
     /// Returns the file that a shell line writes, in all its forms, with its copies: `cp a docs` writes `docs/a`.
     pub(super) fn target(&self, write: &FileWrite) -> Target {
         let path = write.path.as_deref()?;
+        if is_too_many(self.shell_analysis()?.file_accesses.len()) {
+            return None;
+        }
         let is_copy = |copy: &&AccessedPath| {
             let rest = copy.path.strip_prefix(path.trim_end_matches('/'));
             let is_below = rest.is_some_and(|rest| rest.starts_with('/'));
