@@ -39,6 +39,17 @@ pub fn expand_braces(text: &str, single: fn(&str) -> String) -> Option<Vec<Strin
     Some(done)
 }
 
+/// Returns whether a text may have a sequence from capital to small letters or back, as `{Z..a}`, which has a backquote.
+pub(crate) fn has_mixed_sequence(text: &str) -> bool {
+    text.as_bytes().windows(5).any(|part| match *part {
+        [b'{', from, b'.', b'.', to] => {
+            from.is_ascii_uppercase() && to.is_ascii_lowercase()
+                || from.is_ascii_lowercase() && to.is_ascii_uppercase()
+        }
+        _ => false,
+    })
+}
+
 /// Finds the first pair of braces and the commas at its top level.
 fn first_braces(text: &str) -> Option<(usize, usize, Vec<usize>)> {
     let (mut start, mut depth, mut commas) = (None, 0_usize, Vec::new());

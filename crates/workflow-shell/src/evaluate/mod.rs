@@ -315,11 +315,8 @@ impl<'a> Evaluator<'a> {
                     // Every call changes the directory.
                     scope.directory = None;
                 }
-                match name {
-                    Some(name) if self.is_certain(scope) && !scope.after_and => {
-                        self.functions.insert(name.clone());
-                    }
-                    _ => {}
+                if self.is_certain(scope) && !scope.after_and {
+                    self.functions.insert(name.clone());
                 }
             }
         }

@@ -187,6 +187,6 @@ fn is_argument(before: &str, name: &str, after: &str) -> bool {
     let is_end = after.is_empty() || after.starts_with(char::is_whitespace);
     is_end
         && (name.len() == 1 && before.ends_with(" -")
-            || before.ends_with("get ")
+            || before.ends_with("kubectl get ")
             || before.ends_with("git merge-"))
 }

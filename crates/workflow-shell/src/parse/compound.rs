@@ -3,6 +3,13 @@
 use super::cursor::{ParseError, Parser, Result};
 use super::tree::{CommandKind, Connector, List, ListItem, RawWord, WordPart};
 
+/// Commands that some shells look for before functions.
+#[rustfmt::skip] // A list.
+const SPECIAL: &[&str] = &[
+    ":", ".", "break", "continue", "eval", "exec", "exit", "export", "readonly", "return", "set", "shift", "source", "times", "trap",
+    "unset",
+];
+
 impl Parser<'_> {
     /// Parses `if`.
     pub(super) fn condition(&mut self) -> Result<CommandKind> {
@@ -39,7 +46,7 @@ impl Parser<'_> {
         self.skip_blanks();
         let mut words = Vec::new();
         if self.take("((") {
-            words.push(RawWord::arithmetic(self.arithmetic("))")?));
+            words.push(RawWord::arithmetic(self.arithmetic()?));
             self.skip_blanks();
         } else {
             words.push(self.word()?);
@@ -138,10 +145,14 @@ impl Parser<'_> {
 
     /// Parses the part after the name of a function.
     pub(super) fn function(&mut self, name: &RawWord) -> Result<CommandKind> {
-        // With quotes, it is none.
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_:.-".contains(c);
         let name = match name.0.as_slice() {
-            [WordPart::Text { text, quoted }] if !quoted => Some(text.clone()),
-            _ => None,
+            [WordPart::Text { text, quoted }]
+                if !quoted && text.chars().all(is_of_name) && !SPECIAL.contains(&text.as_str()) =>
+            {
+                text.clone()
+            }
+            _ => return Err(ParseError::Unexpected('(')),
         };
         self.defines_functions = true;
         self.skip_blanks();

@@ -9,10 +9,8 @@ impl Parser<'_> {
         let part = match self.byte(1) {
             Some(b'(') => self.parenthesized_expansion(is_quoted)?,
             Some(b'{') => self.nested(|parser| parser.braced_expansion(is_quoted))?,
-            Some(b'[') => {
-                self.position += 2;
-                WordPart::arithmetic(self.arithmetic("]")?, is_quoted)
-            }
+            // `$[…]`, which ends at different places in different shells.
+            Some(b'[') => return Err(ParseError::Unexpected('[')),
             Some(b'\'') if !is_quoted => {
                 self.position += 2;
                 parts.text(&self.ansi_quoted()?, true);
@@ -60,7 +58,7 @@ impl Parser<'_> {
     /// `$((…))` or `$(…)`.
     pub(super) fn parenthesized_expansion(&mut self, quoted: bool) -> Result<WordPart> {
         if self.take("$((") {
-            return Ok(WordPart::arithmetic(self.arithmetic("))")?, quoted));
+            return Ok(WordPart::arithmetic(self.arithmetic()?, quoted));
         }
         self.position += 2;
         let list = self.delimited_list(")")?;
@@ -107,6 +105,8 @@ impl Parser<'_> {
         loop {
             match self.byte(0) {
                 Some(b'}') => break,
+                // Only bash outside of its POSIX mode takes it for a quote.
+                Some(b'\'') if inner => return Err(ParseError::Unexpected('\'')),
                 Some(b'"') if inner => {
                     self.position += 1;
                     self.double_quoted(&mut inside)?;
@@ -134,18 +134,18 @@ impl Parser<'_> {
         }))
     }
 
-    /// Parses an expression up to `))` or `]`; its parentheses must match.
-    pub(super) fn arithmetic(&mut self, close: &'static str) -> Result<Vec<WordPart>> {
-        self.nested(|parser| parser.expression(close))
+    /// Parses an expression up to `))`; its parentheses must match.
+    pub(super) fn arithmetic(&mut self) -> Result<Vec<WordPart>> {
+        self.nested(Self::expression)
     }
 
-    fn expression(&mut self, close: &'static str) -> Result<Vec<WordPart>> {
+    fn expression(&mut self) -> Result<Vec<WordPart>> {
         let mut inside = WordBuilder::default();
         let mut open = 0_usize;
         loop {
             match self.byte(0) {
-                None => return Err(ParseError::Missing(close)),
-                _ if open == 0 && self.take(close) => break,
+                None => return Err(ParseError::Missing("))")),
+                _ if open == 0 && self.take("))") => break,
                 Some(b')') if open == 0 => return Err(ParseError::Unexpected(')')),
                 Some(b'(') if open == super::cursor::MAX_DEPTH => return Err(ParseError::TooDeep),
                 Some(b'(') => {

@@ -188,7 +188,7 @@ impl Parser<'_> {
     fn parenthesis(&mut self) -> Result<CommandKind> {
         // Without a blank, two subshells in each other are an error.
         if self.take("((") {
-            let words = vec![RawWord::arithmetic(self.arithmetic("))")?)];
+            let words = vec![RawWord::arithmetic(self.arithmetic()?)];
             return Ok(CommandKind::conditional(words, Vec::new()));
         }
         Ok(CommandKind::Subshell(self.enclosed(")")?))

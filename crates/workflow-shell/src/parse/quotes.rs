@@ -35,7 +35,11 @@ impl Parser<'_> {
             'U' => self.digits(16, 8),
             'c' => {
                 let control = self.peek().ok_or(ParseError::UnclosedQuote)?;
-                self.position += control.len_utf8();
+                // `$'\c'` ends at its quote.
+                if !control.is_ascii_alphabetic() {
+                    return Err(ParseError::Unexpected(control));
+                }
+                self.position += 1;
                 u32::from(control) & 0x1f
             }
             '0'..='7' => {

@@ -50,7 +50,7 @@ pub(crate) enum CommandKind {
     /// `( … )`: runs in a subshell.
     Subshell(List),
     /// A function with its name: the body runs where the function is called, if at all.
-    Function(Option<String>, List),
+    Function(String, List),
     /// Loops and conditions: may run once, often or never. `words` are the words that they
     /// expand: the items of a `for`, the patterns of a `case`, the terms of a test.
     Conditional {

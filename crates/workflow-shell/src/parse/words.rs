@@ -52,6 +52,10 @@ impl Parser<'_> {
                 .peek()
                 .map_or(ParseError::MissingCommand, ParseError::Unexpected));
         }
+        let is_mixed = |part: &WordPart| matches!(part, WordPart::Text { text, quoted: false } if crate::braces::has_mixed_sequence(text));
+        if parts.0.iter().any(is_mixed) {
+            self.oddity = Some(ParseError::Unexpected('{'));
+        }
         let word = &self.line[start..self.position];
         let is_descriptor = word.starts_with('{') && word.ends_with('}');
         if is_descriptor && matches!(self.byte(0), Some(b'<' | b'>')) {

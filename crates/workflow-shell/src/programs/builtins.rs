@@ -39,6 +39,7 @@ pub(super) fn printed(arguments: &[Word]) -> Result {
     }
     match arguments {
         [first, ..] if first.shape().starts_with("-v") => Err(argument(first)),
+        [first, ..] if first.may_add_words || first.has_option_in_braces() => Err(expansion(first)),
         [first, _, ..] if first.may_be_none() || first.shape().contains('\0') => {
             Err(expansion(first))
         }
@@ -98,9 +99,9 @@ pub(super) fn shell_options(arguments: &[Word]) -> Result {
 }
 
 /// `export NAME=value`, `declare NAME=value`
-pub(super) fn declared(name: &str, arguments: &[Word]) -> Result {
-    let known = read(name, arguments)?;
-    let exports = name == "export" || known.has(&["-x"]);
+pub(super) fn declared(command: &str, arguments: &[Word]) -> Result {
+    let known = read(command, arguments)?;
+    let exports = command == "export" || known.has(&["-x"]);
     let only_shows = known.has(&["-f", "-F", "-p"]);
     let mut outcome = Outcome::reads();
     for word in &known.operands {
@@ -121,8 +122,10 @@ pub(super) fn declared(name: &str, arguments: &[Word]) -> Result {
         if !is_known {
             return Err(Unknown::new(name, UnknownReason::Variable));
         }
-        if value.is_some() {
-            outcome.variables.push((name.to_owned(), value));
+        // In a function, a variable without a value is empty.
+        if value.is_some() || command != "export" && !only_shows {
+            let value = value.unwrap_or_default();
+            outcome.variables.push((name.to_owned(), Some(value)));
         }
     }
     Ok(outcome)

@@ -82,8 +82,8 @@ impl Outcome {
         }
     }
 
-    /// Creates the outcome of a program that runs scripts in this shell. A script that only the running shell knows is unknown, and so is
-    /// one that other shells than bash read differently.
+    /// Creates the outcome of a program that runs scripts in this shell, which is `sh` where any shell may run them. A script that only
+    /// the running shell knows is unknown, and so is one that other shells than bash read differently.
     pub(crate) fn scripts(
         scripts: impl IntoIterator<Item = Word>,
         run: fn(Word) -> NestedCommand,
@@ -92,7 +92,8 @@ impl Outcome {
         let mut outcome = Self::reads();
         for script in scripts {
             let text = script.shape().replace("$((", "");
-            let differs = ["[[", "((", "$'"].iter().any(|part| text.contains(part));
+            let differs = ["[[", "((", "$'", "$\"", "&>", "<<<", "<("];
+            let differs = differs.iter().any(|part| text.contains(part));
             if text.contains('\0') || differs && shell != "bash" {
                 outcome.effect = Effect::Unknown(expansion(&script));
             }

@@ -81,7 +81,7 @@ pub(super) fn evaluated(arguments: &[Word]) -> Outcome {
         [first, rest @ ..] if first.shape() == "--" => rest,
         all => all,
     };
-    Outcome::scripts(joined(arguments), NestedCommand::Eval, "bash")
+    Outcome::scripts(joined(arguments), NestedCommand::Eval, "sh")
 }
 
 pub(super) fn trapped(arguments: &[Word]) -> Result {
@@ -89,7 +89,7 @@ pub(super) fn trapped(arguments: &[Word]) -> Result {
         [text, _signal, ..] if text.shape() != "-" => Ok(Outcome::scripts(
             [text.clone()],
             NestedCommand::Script,
-            "bash",
+            "sh",
         )),
         _ => Ok(Outcome::reads()),
     }
