@@ -487,6 +487,55 @@ fn what_makes_links_or_chooses_names_is_not_writable() {
 }
 
 #[test]
+fn a_line_that_may_be_in_another_directory_writes_nothing_there() {
+    let open = [
+        "cd docs && touch x",
+        "cd -P -- docs && touch x",
+        "pushd docs && touch x",
+        "! grep -q x a && touch docs/x",
+        "f() { (cd src && ls); }; f; touch docs/x",
+        "trap 'ls docs' EXIT; touch docs/x",
+        "cd /project && for f in a b; do touch docs/x; done",
+    ];
+    let closed = [
+        "! cd docs/none && rm Makefile",
+        "! cd docs/none && echo x > Makefile",
+        "time ! cd docs/none && rm Makefile",
+        "! time cd docs/none && rm Makefile",
+        "! pushd docs/none && rm Makefile",
+        "! { cd docs/none; } && rm Makefile",
+        "! cd docs/none && true && rm Makefile",
+        "! ! ! cd docs/none && rm Makefile",
+        "! command cd docs/none && rm Makefile",
+        "{ ! cd docs/none && rm Makefile; }",
+        "if ! cd docs/none && rm Makefile; then :; fi",
+        "n=Makefile; ! cd docs/none && rm \"$n\"",
+        "pushd -n docs && echo pwned > Makefile",
+        "builtin pushd -n docs && echo pwned > Makefile",
+        "command pushd -n docs && echo pwned > Makefile",
+        "pushd -n -- docs && echo pwned > Makefile",
+        "cd docs none; echo pwned > Makefile",
+        "true && cd() { :; } && cd docs && echo x > Makefile",
+        "true && function cd { :; } && cd docs && echo x > Makefile",
+        "true && pushd() { :; } && pushd docs && rm Makefile",
+        "if true; then cd() { :; }; fi; cd docs && touch pwned",
+        "true && command() { :; } && command cd docs && touch pwned",
+        "if true; then builtin() { :; }; fi; builtin cd docs && touch pwned",
+        "shopt -s expand_aliases\nalias cd=:\ncd docs && touch pwned",
+        "cd docs && trap 'cd ..' DEBUG && touch pwned",
+        "cd docs && trap 'pushd .. >/dev/null' DEBUG && touch pwned",
+        "cd /project/docs && trap 'cd ..' DEBUG && touch pwned",
+        "f() { cd ..; } && cd /project/docs && f && rm Makefile",
+        "true && f() { cd ..; }; cd /project/docs && f && rm Makefile",
+        "true && ls() { cd ..; }; cd /project/docs && ls && rm Makefile",
+        "f() { cd ..; }; g() { f; }; cd /project/docs && g && rm Makefile",
+        "f() { eval 'cd ..'; }; cd /project/docs && f && rm Makefile",
+        "cd /project/docs && for i in 1 2; do touch y; cd ..; done",
+    ];
+    check(&["docs/**"], &["make check"], &open, &closed);
+}
+
+#[test]
 fn a_rule_that_allows_a_command_holds_in_the_root_of_the_project() {
     let rule = |value| serde_json::from_value::<Rule>(value).expect("it is a rule");
     let mut world = in_phase(Phase {

@@ -116,12 +116,12 @@ impl Evaluator<'_> {
                     .access(FileAccess::at(text, AccessKind::Read), scope);
             }
         }
-        // They run later, or in each submodule.
-        let mark = matches!(name, "trap" | "git").then(|| self.recorder.mark());
+        // They run in each submodule.
+        let directory = scope.directory.take_if(|_| name == "git");
         for command in outcome.nested {
             self.nested_command(command, scope);
         }
-        mark.inspect(|mark| self.recorder.forget_directory_since(*mark));
+        scope.directory = directory.or(scope.directory.take());
         for command in outcome.guesses {
             self.guess(command, scope);
         }
@@ -165,13 +165,9 @@ impl Evaluator<'_> {
                 inner.directory = None;
                 self.words(words, None, false, &mut inner);
             }
-            NestedCommand::Script(word) => {
-                let values = std::mem::take(&mut self.variables.values);
-                let functions = std::mem::take(&mut self.functions);
-                inner.here_documents = &[];
-                self.text(word.shape(), &inner);
-                self.functions = functions;
-                self.variables.values = values;
+            NestedCommand::Script(word) => self.script(&word, &mut inner),
+            NestedCommand::Later(word) => {
+                self.later(inner, |evaluator, inner| evaluator.script(&word, inner));
             }
             NestedCommand::Eval(word) => {
                 inner.here_documents = &[];
@@ -181,6 +177,16 @@ impl Evaluator<'_> {
             }
             NestedCommand::Elsewhere(word) => self.remote_script(&word, depth),
         }
+    }
+
+    /// Evaluates a script that has no values and functions of the line. Afterwards, the scope has the directory in which it ends.
+    fn script(&mut self, word: &Word, inner: &mut Scope<'_>) {
+        let values = std::mem::take(&mut self.variables.values);
+        let functions = std::mem::take(&mut self.functions);
+        inner.here_documents = &[];
+        inner.directory = self.text(word.shape(), inner);
+        self.functions = functions;
+        self.variables.values = values;
     }
 
     /// Evaluates a command that may be none: its syntax errors do not count.

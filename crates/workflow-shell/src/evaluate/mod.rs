@@ -22,7 +22,7 @@ use crate::parse::tree::{
 };
 use crate::programs;
 use crate::visible::displayed;
-use crate::word::Word;
+use crate::word::{UNKNOWN, Word};
 use expand::{expand, output_behind};
 use outputs::{Output, printed_text, text_of_output};
 use recorder::Recorder;
@@ -55,6 +55,8 @@ struct Evaluator<'a> {
     home_changed: bool,
     /// True if `CDPATH` may redirect `cd`.
     cd_uncertain: bool,
+    /// True if code that may run at any time changes the directory: a function, a trap.
+    moves: bool,
     /// True if globs match more files than usual.
     globs_changed: bool,
     /// The functions that the line has certainly defined.
@@ -109,7 +111,7 @@ impl<'a> Evaluator<'a> {
             }
         }
         self.recorder
-            .forget_uncertain_paths(self.home_changed, self.cd_uncertain);
+            .forget_uncertain_paths(self.home_changed, self.cd_uncertain, self.moves);
         if self.globs_changed {
             self.recorder.forget_globs();
         }
@@ -193,6 +195,10 @@ impl<'a> Evaluator<'a> {
                     scope.after_and = after_and;
                 }
             }
+            if item.is_negated {
+                // What follows behind `&&` runs because it failed.
+                self.end_and_chain(scope);
+            }
         }
         self.end_and_chain(scope);
         scope.depth -= 1;
@@ -244,12 +250,29 @@ impl<'a> Evaluator<'a> {
         evaluate: impl FnOnce(&mut Self, &mut Scope<'b>),
     ) {
         let mut subshell = scope.subshell();
+        // They run only if the directory is that.
+        subshell.directory_is_tentative = false;
         let mark = self.recorder.mark();
         evaluate(self, &mut subshell);
         if subshell.directory != scope.directory {
-            scope.directory = None;
+            let is_absolute = |path: &String| path.starts_with(['/', '~']);
+            self.moves |= scope.directory.take().is_some_and(|path| is_absolute(&path));
             self.recorder.forget_directory_since(mark);
         }
+    }
+
+    /// Evaluates code that may run at any time, in any directory.
+    fn later<'b>(
+        &mut self,
+        mut scope: Scope<'b>,
+        evaluate: impl FnOnce(&mut Self, &mut Scope<'b>),
+    ) {
+        let anywhere = Some(UNKNOWN.to_string());
+        scope.directory.clone_from(&anywhere);
+        let mark = self.recorder.mark();
+        evaluate(self, &mut scope);
+        self.moves |= scope.directory != anywhere;
+        self.recorder.forget_directory_since(mark);
     }
 
     fn command(&mut self, command: &Command, scope: &mut Scope<'_>) {
@@ -304,17 +327,11 @@ impl<'a> Evaluator<'a> {
                 }
             }
             CommandKind::Function(name, body) => {
-                let mark = self.recorder.mark();
-                let mut subshell = Scope {
+                let subshell = Scope {
                     input: StandardInput::Inherited,
                     ..scope.subshell()
                 };
-                self.list(body, &mut subshell);
-                self.recorder.forget_directory_since(mark);
-                if subshell.directory != scope.directory {
-                    // Every call changes the directory.
-                    scope.directory = None;
-                }
+                self.later(subshell, |evaluator, scope| evaluator.list(body, scope));
                 if self.is_certain(scope) && !scope.after_and {
                     self.functions.insert(name.clone());
                 }

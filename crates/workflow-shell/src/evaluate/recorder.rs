@@ -129,18 +129,30 @@ impl Recorder {
         }
     }
 
-    /// Makes paths unknown that depend on a home directory or a `cd` that may differ.
-    pub(super) fn forget_uncertain_paths(&mut self, home_changed: bool, cd_uncertain: bool) {
+    /// Makes paths unknown that depend on a home directory or a `cd` that may differ. `moves` means that the directory may differ
+    /// wherever a command runs.
+    pub(super) fn forget_uncertain_paths(
+        &mut self,
+        home_changed: bool,
+        cd_uncertain: bool,
+        moves: bool,
+    ) {
+        let is_absolute = |path: &str| path.starts_with(['/', '~']);
+        let mut directories = self.commands.iter().map(|command| &command.directory);
+        if moves && directories.any(|path| path.as_deref().is_some_and(is_absolute)) {
+            self.access_anywhere();
+        }
         for path in self.paths_since(Mark::default()) {
             path.take_if(|path| {
-                home_changed && path.starts_with('~')
+                moves
+                    || home_changed && path.starts_with('~')
                     || cd_uncertain && !path.starts_with(['/', '~'])
             });
         }
         for access in &mut self.accesses {
             if home_changed && access.path.starts_with('~') {
                 access.path.replace_range(..1, "\0");
-            } else if cd_uncertain {
+            } else if cd_uncertain || moves {
                 access.forget_directory();
             }
         }

@@ -69,10 +69,11 @@ impl Scope<'_> {
 
     /// Changes the directory as `cd`, `pushd` and `popd` do.
     pub(super) fn change_directory(&mut self, words: &[Word]) {
-        let target = words[1..]
-            .iter()
-            .find(|word| word.shape() == "-" || !word.shape().starts_with('-'));
-        let is_popd = words[0].shape() == "popd";
+        let is_option = |word: &&Word| matches!(word.shape(), "-L" | "-P" | "-e" | "-@" | "--");
+        let mut operands = words[1..].iter().skip_while(is_option);
+        // A second operand stands in the way, and so does another option: `pushd -n` only notes the directory.
+        let target = operands.next().filter(|_| operands.next().is_none());
+        let is_popd = words[0].program() == Some("popd");
         self.directory = match target.and_then(Word::text) {
             Some(path) if !is_popd && !path.starts_with(['-', '+']) && !path.is_empty() => self
                 .path(path.to_owned())

@@ -3,11 +3,11 @@
 use super::cursor::{ParseError, Parser, Result};
 use super::tree::{CommandKind, Connector, List, ListItem, RawWord, WordPart};
 
-/// Commands that some shells look for before functions.
+/// Commands that some shells look for before functions, and those that change the directory or run one that does.
 #[rustfmt::skip] // A list.
 const SPECIAL: &[&str] = &[
     ":", ".", "break", "continue", "eval", "exec", "exit", "export", "readonly", "return", "set", "shift", "source", "times", "trap",
-    "unset",
+    "unset", "cd", "chdir", "pushd", "popd", "builtin", "command",
 ];
 
 impl Parser<'_> {
@@ -169,6 +169,7 @@ impl Parser<'_> {
         Ok(vec![ListItem {
             connector: Connector::Then,
             pipeline: vec![command],
+            is_negated: false,
         }])
     }
 }

@@ -71,11 +71,12 @@ impl Parser<'_> {
                 }
                 return Err(ParseError::MissingCommand);
             }
-            let pipeline = self.pipeline()?;
+            let (pipeline, is_negated) = self.pipeline()?;
             self.skip_blanks();
             items.push(ListItem {
                 connector,
                 pipeline,
+                is_negated,
             });
             let is_background = !self.looking_at("&&") && self.take("&");
             if is_background {
@@ -116,13 +117,14 @@ impl Parser<'_> {
         }
     }
 
-    fn pipeline(&mut self) -> Result<Vec<Command>> {
-        self.skip_pipeline_words();
+    /// Parses a pipeline. Returns as well whether `!` inverts its status.
+    fn pipeline(&mut self) -> Result<(Vec<Command>, bool)> {
+        let mut is_negated = self.skip_pipeline_words();
         let mut commands = vec![self.command()?];
         loop {
             self.skip_blanks();
             if self.looking_at("||") || !self.take("|") {
-                return Ok(commands);
+                return Ok((commands, is_negated));
             }
             if self.take("&")
                 && let Some(command) = commands.last_mut()
@@ -130,17 +132,21 @@ impl Parser<'_> {
                 command.redirections.push(Redirection::of_errors());
             }
             self.skip_lines()?;
-            self.skip_pipeline_words();
+            is_negated |= self.skip_pipeline_words();
             commands.push(self.command()?);
         }
     }
 
-    /// Skips `!` and `time`, which do not affect what runs.
-    fn skip_pipeline_words(&mut self) {
+    /// Skips `!` and `time`. Returns whether there is a `!`.
+    fn skip_pipeline_words(&mut self) -> bool {
+        let mut is_negated = false;
         loop {
             self.skip_blanks();
             match self.reserved_word() {
-                Some("!") => self.position += 1,
+                Some("!") => {
+                    self.position += 1;
+                    is_negated = true;
+                }
                 // `time -o` is the program with that name.
                 Some("time") if !self.looking_at("time -") || self.looking_at("time -p") => {
                     self.position += 4;
@@ -149,7 +155,7 @@ impl Parser<'_> {
                         self.position += 2;
                     }
                 }
-                _ => return,
+                _ => return is_negated,
             }
         }
     }

@@ -11,6 +11,8 @@ pub(crate) type List = Vec<ListItem>;
 pub(crate) struct ListItem {
     pub(crate) connector: Connector,
     pub(crate) pipeline: Vec<Command>,
+    /// True if `!` inverts its status: `&&` follows a failure.
+    pub(crate) is_negated: bool,
 }
 
 impl ListItem {
@@ -20,6 +22,7 @@ impl ListItem {
         Self {
             connector: Connector::Then,
             pipeline: vec![Command { kind, redirections }],
+            is_negated: false,
         }
     }
 }

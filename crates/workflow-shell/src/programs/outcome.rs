@@ -51,6 +51,8 @@ pub(crate) enum NestedCommand {
     Script(Word),
     /// A script that the same shell runs.
     Eval(Word),
+    /// A script that the same shell may run at any time.
+    Later(Word),
     /// A script that a shell on another machine runs.
     Elsewhere(Word),
 }

@@ -88,7 +88,7 @@ pub(super) fn trapped(arguments: &[Word]) -> Result {
     match read("trap", arguments)?.operands.as_slice() {
         [text, _signal, ..] if text.shape() != "-" => Ok(Outcome::scripts(
             [text.clone()],
-            NestedCommand::Script,
+            NestedCommand::Later,
             "sh",
         )),
         _ => Ok(Outcome::reads()),
