@@ -256,7 +256,10 @@ impl<'a> Evaluator<'a> {
         evaluate(self, &mut subshell);
         if subshell.directory != scope.directory {
             let is_absolute = |path: &String| path.starts_with(['/', '~']);
-            self.moves |= scope.directory.take().is_some_and(|path| is_absolute(&path));
+            self.moves |= scope
+                .directory
+                .take()
+                .is_some_and(|path| is_absolute(&path));
             self.recorder.forget_directory_since(mark);
         }
     }

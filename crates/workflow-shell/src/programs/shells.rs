@@ -86,11 +86,9 @@ pub(super) fn evaluated(arguments: &[Word]) -> Outcome {
 
 pub(super) fn trapped(arguments: &[Word]) -> Result {
     match read("trap", arguments)?.operands.as_slice() {
-        [text, _signal, ..] if text.shape() != "-" => Ok(Outcome::scripts(
-            [text.clone()],
-            NestedCommand::Later,
-            "sh",
-        )),
+        [text, _signal, ..] if text.shape() != "-" => {
+            Ok(Outcome::scripts([text.clone()], NestedCommand::Later, "sh"))
+        }
         _ => Ok(Outcome::reads()),
     }
 }
