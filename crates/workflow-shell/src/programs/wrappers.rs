@@ -1,7 +1,7 @@
 //! Programs whose arguments are another command with variables, and guesses for those whose options are not known.
 
 use super::names::is_shell;
-use super::outcome::{Invocation, NestedCommand, Outcome, Result};
+use super::outcome::{Invocation, NestedCommand, Outcome, Result, joined};
 use super::table::{is_harmless_variable, is_listed, read};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
@@ -56,6 +56,12 @@ pub(super) fn guesses(invocation: &Invocation<'_>) -> Vec<NestedCommand> {
         let start = arguments.windows(2).position(bisects);
         let run = |start: usize| NestedCommand::OtherDirectory(arguments[start + 2..].to_vec());
         return start.map(run).into_iter().collect();
+    }
+    if name == "alias" {
+        // It gets arguments where it is used.
+        let values = arguments.iter().filter_map(Word::after_equals);
+        let texts = values.filter_map(|value| joined(&[value, Word::unknown()]));
+        return texts.map(NestedCommand::Script).collect();
     }
     if !is_listed("wrappers", name) && !is_shell(name) {
         return Vec::new();
