@@ -100,13 +100,14 @@ impl Parser<'_> {
             self.position += 1;
         }
         // Inside quotes, only patterns may contain quotes.
-        let is_pattern = matches!(self.byte(0), Some(b'#' | b'%' | b'/' | b'^' | b','));
+        let is_removal = matches!(self.byte(0), Some(b'#' | b'%'));
+        let is_pattern = is_removal || matches!(self.byte(0), Some(b'/' | b'^' | b','));
         let inner = quoted && !is_pattern;
         loop {
             match self.byte(0) {
                 Some(b'}') => break,
-                // Only bash outside of its POSIX mode takes it for a quote.
-                Some(b'\'') if inner => return Err(ParseError::Unexpected('\'')),
+                // Only bash outside of its POSIX mode takes it for a quote, and `sh` does so behind `#` and `%`.
+                Some(b'\'') if quoted && !is_removal => return Err(ParseError::Unexpected('\'')),
                 Some(b'"') if inner => {
                     self.position += 1;
                     self.double_quoted(&mut inside)?;

@@ -199,7 +199,11 @@ impl Parser<'_> {
                 '\\' => {
                     let escaped = self.peek().ok_or(ParseError::UnclosedQuote)?;
                     self.position += escaped.len_utf8();
-                    if !(matches!(escaped, '`' | '\\' | '$') || escaped == '"' && is_quoted) {
+                    if escaped == '"' && is_quoted {
+                        // In a here-document and in `"${x:-`…`}"`, it keeps its backslash.
+                        return Err(ParseError::Unexpected('"'));
+                    }
+                    if !matches!(escaped, '`' | '\\' | '$') {
                         text.push('\\');
                     }
                     text.push(escaped);
