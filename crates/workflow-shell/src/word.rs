@@ -22,6 +22,8 @@ pub struct Word {
     pub(crate) starts_with_files: bool,
     /// True if its unknown parts are numbers, each on one line.
     pub(crate) has_numbers_only: bool,
+    /// True if one of its unknown parts is not empty.
+    pub(crate) is_filled: bool,
     /// True if it is one word in spite of its unknown parts: quoted, or an item of a loop.
     pub(crate) is_one: bool,
 }
@@ -139,7 +141,7 @@ impl Word {
 
     /// Returns the word with every occurrence of `placeholder` unknown.
     pub(crate) fn with_unknown(&self, placeholder: &str, by: &Self) -> Self {
-        let starts_known = !self.shape.starts_with(placeholder);
+        let starts_known = !self.shape.trim_start_matches(UNKNOWN).starts_with(placeholder);
         Self {
             shape: self.shape.replace(placeholder, "\0"),
             is_no_option: by.is_no_option && !self.shape.starts_with(UNKNOWN)

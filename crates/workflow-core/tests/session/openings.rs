@@ -727,3 +727,31 @@ fn patterns_that_open_nothing_are_known_without_a_call() {
         2
     );
 }
+
+#[test]
+fn what_decides_what_a_reading_program_runs_is_not_writable() {
+    let open = [
+        "mkdir -p docs/r && echo x > docs/r/config",
+        "echo x > docs/.gitignore && git -C docs status",
+        "echo x > docs/git/HEAD",
+    ];
+    let closed = [
+        "mkdir -p docs/r/.git",
+        "echo 'ref: refs/heads/m' > docs/r/.git/HEAD",
+        "cp -r docs/a docs/r/.git",
+        "mv docs/r/git docs/r/.GIT",
+        "echo x > docs/r/.git",
+        "cd docs/r && echo x > .git/config",
+        "echo x > /project/docs/.git/config",
+        "echo x > docs/rust-toolchain.toml",
+        "echo x > docs/rust-toolchain",
+        "echo x > docs/.mvn/jvm.config",
+        "cp docs/a docs/.npmrc",
+        "tee docs/.yarnrc.yml < docs/a",
+        "echo x > docs/.envrc",
+        "echo x > docs/pip.conf",
+        "mkdir docs/.cargo && echo x > docs/.cargo/config.toml",
+        "cp -t docs rust-toolchain.toml",
+    ];
+    check(&["docs/**"], &[], &open, &closed);
+}

@@ -7,7 +7,7 @@ use super::scope::Scope;
 use super::variables::{self, Value};
 use crate::effect::{Unknown, UnknownReason};
 use crate::file_access::{AccessKind, FileAccess};
-use crate::parse::tree::{Assignment, RawWord, WordPart};
+use crate::parse::tree::{Assignment, ExpansionKind, RawWord, WordPart};
 use crate::programs;
 use crate::word::Word;
 
@@ -98,12 +98,29 @@ impl Evaluator<'_> {
         if let Some(known) = known.filter(|_| is_permanent && self.is_certain(scope)) {
             self.variables.keep(name, known, scope.after_and);
         }
-        let is_known = if name == "IFS" || name == "CDPATH" && value.shape().is_empty() {
+        let is_known = if name == "IFS" {
+            // Other characters split what counts as one word, such as numbers.
+            !is_permanent || text.is_some_and(|text| text.trim_matches([' ', '\t', '\n']).is_empty())
+        } else if name == "CDPATH" && value.shape().is_empty() {
             true
         } else if is_permanent {
             !programs::is_interpreted_variable(name)
+                && (programs::is_harmless_variable(name, text)
+                    || !programs::is_environment_variable(name))
         } else {
-            programs::is_harmless_variable(name, text)
+            let is_given = |part: &WordPart| match part {
+                WordPart::Text { .. } => true,
+                WordPart::Expansion(part) if part.kind == ExpansionKind::Value => {
+                    let name = part.variable.as_ref();
+                    name.is_some_and(|name| !self.variables.is_mentioned(name))
+                }
+                _ => false,
+            };
+            // `make` expands a value, and only the running shell knows what another one holds.
+            let is_plain = text.is_some()
+                || value.is_number()
+                || assignment.value.0.iter().all(is_given);
+            is_plain && programs::is_harmless_variable(name, text)
                 || programs::is_project_variable(name)
                     && text.is_some_and(|text| programs::is_project_path(name, text))
         };

@@ -179,6 +179,7 @@ impl<'a> Expansion<'a> {
         } else {
             Unknown::Text
         };
+        let is_filled = expansion.kind == ExpansionKind::Number || value == Some(&Value::Item);
         let several = expansion.kind == ExpansionKind::Several;
         let is_one = expansion.quoted && !several || value == Some(&Value::Item);
         self.unknown(kind, is_one);
@@ -188,6 +189,7 @@ impl<'a> Expansion<'a> {
         };
         let is_split = !expansion.quoted && kind == Unknown::Text && !name.is_some_and(is_outside);
         self.current().may_add_words |= several || is_split;
+        self.current().is_filled |= is_filled;
     }
 
     fn current(&mut self) -> &mut Word {
@@ -200,6 +202,8 @@ impl<'a> Expansion<'a> {
             // A quoted `~` is a file of that name, not a home directory.
             word.shape.push_str("./");
         }
+        word.is_no_option &= word.is_filled || !text.starts_with('-') || !is_unknown(&word.shape);
+        word.starts_at_home &= !text.starts_with('-');
         word.shape.push_str(text);
         word.is_glob |= !quoted && text.contains(['*', '?', '[', '{', '(']);
     }
@@ -207,7 +211,9 @@ impl<'a> Expansion<'a> {
     /// Appends an unknown part. `is_one` means that it is neither split nor empty without quotes.
     fn unknown(&mut self, kind: Unknown, is_one: bool) {
         let word = self.current();
-        word.is_no_option |= kind != Unknown::Text && word.shape.is_empty();
+        let is_start = word.shape.is_empty() || !word.is_filled && is_unknown(&word.shape);
+        word.is_no_option &= !is_start;
+        word.is_no_option |= kind != Unknown::Text && is_start;
         let is_first = !word.shape.contains(UNKNOWN);
         let is_number = kind == Unknown::Number;
         word.has_numbers_only = is_number && (is_first || word.has_numbers_only);
@@ -228,6 +234,11 @@ impl<'a> Expansion<'a> {
             self.done.extend(self.word.take());
         }
     }
+}
+
+/// Returns whether a shape is unknown from the start to the end, so that it may be empty.
+fn is_unknown(shape: &str) -> bool {
+    shape.chars().all(|c| c == UNKNOWN)
 }
 
 /// Returns whether unquoted text is a glob. `[` alone is a program, `{}` is an argument of `find`.

@@ -365,8 +365,8 @@ impl<'a> Evaluator<'a> {
         let words = expand(&command.words, &self.variables);
         let is_read = words.first().is_some_and(|word| word.shape() == "read");
         let splits = command.assignments.iter().any(|one| one.name == "IFS") && !is_read;
-        if splits && self.variables.are_used() {
-            // In a loop or a function, these are split in another way, too.
+        if splits && (self.variables.are_used() || !words.is_empty()) {
+            // What it runs may split words in another way.
             self.give_up_part("IFS", UnknownReason::Variable);
         }
         let mut unknown = unknown;

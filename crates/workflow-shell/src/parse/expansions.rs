@@ -26,14 +26,16 @@ impl Parser<'_> {
             {
                 let kind = match byte {
                     b'@' | b'*' => ExpansionKind::Several,
-                    b'#' | b'?' | b'$' | b'!' => ExpansionKind::Number,
+                    b'#' | b'?' | b'$' => ExpansionKind::Number,
+                    // Without a job, it is empty.
+                    b'!' => ExpansionKind::Value,
                     byte if is_name(byte) && !byte.is_ascii_digit() => ExpansionKind::Value,
                     _ => ExpansionKind::Text,
                 };
                 self.position += 1;
                 let start = self.position;
                 self.position += 1;
-                if kind == ExpansionKind::Value {
+                if is_name(byte) && !byte.is_ascii_digit() {
                     self.skip_name();
                 }
                 let name = &self.line[start..self.position];

@@ -115,7 +115,8 @@ pub(super) fn declared(command: &str, arguments: &[Word]) -> Result {
         }
         let text = value.as_ref().and_then(Word::text);
         let is_known = if exports {
-            is_harmless_variable(name, text)
+            let is_plain = |value: &Word| text.is_some() || value.is_number();
+            value.as_ref().is_none_or(is_plain) && is_harmless_variable(name, text)
         } else {
             only_shows && value.is_none() || !is_interpreted_variable(name)
         };

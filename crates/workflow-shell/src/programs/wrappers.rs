@@ -28,7 +28,7 @@ pub(super) fn with_variables(name: &str, arguments: &[Word]) -> Result {
         && (is_env || word.assignment().is_some())
     {
         let value = (!value.contains('\0') && !word.is_glob).then_some(value);
-        if !is_harmless_variable(name, value) {
+        if value.is_none() || !is_harmless_variable(name, value) {
             return Err(Unknown::new(name, UnknownReason::Variable));
         }
         command = rest;

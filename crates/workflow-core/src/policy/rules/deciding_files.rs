@@ -18,6 +18,19 @@ const FILES: &[(&[&str], &[&str])] = &[
     (&["git"], &[".git/config"]),
 ];
 
+/// Files of any directory that decide what programs run that only read. A directory counts with all that is in it.
+#[rustfmt::skip] // A list.
+const ANYWHERE: &[&str] = &[
+    ".git", ".cargo", ".mvn", ".npmrc", ".yarnrc", ".yarnrc.yml", ".yarn", ".envrc", "rust-toolchain", "rust-toolchain.toml", "pip.conf",
+    ".gitmodules", ".mise.toml", "mise.toml", ".tool-versions",
+];
+
+/// Returns whether a path names a file that decides what programs run that only read.
+pub(super) fn decides_anywhere(path: &str) -> bool {
+    let is_one = |part: &str| ANYWHERE.iter().any(|name| name.eq_ignore_ascii_case(part));
+    path.split('/').any(is_one)
+}
+
 /// Returns the files that decide what a command runs, from its directory: those of its program, the program or script that it
 /// names, and what its options and settings name. NUL stands for a part that only the shell knows.
 pub(super) fn deciding_files(command: &SimpleCommand) -> Vec<String> {

@@ -4,6 +4,7 @@ use workflow_shell::{Effect, FileWrite, SimpleCommand, analyze};
 
 use super::call::{Call, Target};
 use super::command_patterns::CommandPatterns;
+use super::deciding_files::decides_anywhere;
 use super::globs::Globs;
 use super::known::Known;
 use super::line_verdict::{self, LineFinding};
@@ -82,6 +83,12 @@ impl<'a> ReadOnly<'a> {
     }
 }
 
+/// Returns whether a path decides, in one of its forms, what programs run that only read.
+fn decides(target: &Target) -> bool {
+    let mut forms = target.iter().flatten();
+    forms.any(|form| decides_anywhere(form.in_project.as_ref().unwrap_or(&form.absolute)))
+}
+
 fn listed<T: AsRef<str>>(items: &[T]) -> String {
     joined(&quoted(items), "and")
 }
@@ -143,9 +150,9 @@ impl Openings {
         Some(line_verdict::findings(analysis, &is_open, &is_writable))
     }
 
-    /// Returns whether a path is writable in all of its forms.
+    /// Returns whether a path is writable in all of its forms, and does not decide what programs run that only read.
     fn fits(&self, call: &Call<'_>, target: &Target) -> bool {
-        self.writable.match_all(target, call.paths)
+        !decides(target) && self.writable.match_all(target, call.paths)
     }
 
     /// Explains, for display, what of a call is not open, and how the user could open it.
@@ -189,7 +196,7 @@ impl Openings {
         let of_tool = call.tool_writes().then(|| call.named_targets());
         let mut closed = of_line
             .chain(of_tool.into_iter().flatten())
-            .filter(|target| !self.fits(call, target));
+            .filter(|target| !decides(target) && !self.fits(call, target));
         let path =
             closed.find_map(|target| target?.into_iter().find_map(|form| form.in_project))?;
         Some(shown(&path))

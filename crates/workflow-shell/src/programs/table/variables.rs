@@ -32,6 +32,10 @@ fn has(rows: &Rows, name: &str, fit: impl Fn(Option<&Vec<&str>>) -> bool) -> boo
 /// Returns whether no program writes, runs or loads anything because of this environment variable. `value` is `None` if only the
 /// shell knows it.
 pub(crate) fn is_harmless_variable(name: &str, value: Option<&str>) -> bool {
+    // `make` expands what it finds in its environment.
+    if value.is_some_and(|value| value.contains(['$', '`'])) {
+        return false;
+    }
     // A blank is `~` in the table.
     let value = value.map(|value| value.replace(' ', "~"));
     let has_value = |values: &Vec<&str>| {
