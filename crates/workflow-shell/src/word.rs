@@ -141,7 +141,10 @@ impl Word {
 
     /// Returns the word with every occurrence of `placeholder` unknown.
     pub(crate) fn with_unknown(&self, placeholder: &str, by: &Self) -> Self {
-        let starts_known = !self.shape.trim_start_matches(UNKNOWN).starts_with(placeholder);
+        let starts_known = !self
+            .shape
+            .trim_start_matches(UNKNOWN)
+            .starts_with(placeholder);
         Self {
             shape: self.shape.replace(placeholder, "\0"),
             is_no_option: by.is_no_option && !self.shape.starts_with(UNKNOWN)

@@ -100,7 +100,8 @@ impl Evaluator<'_> {
         }
         let is_known = if name == "IFS" {
             // Other characters split what counts as one word, such as numbers.
-            !is_permanent || text.is_some_and(|text| text.trim_matches([' ', '\t', '\n']).is_empty())
+            !is_permanent
+                || text.is_some_and(|text| text.trim_matches([' ', '\t', '\n']).is_empty())
         } else if name == "CDPATH" && value.shape().is_empty() {
             true
         } else if is_permanent {
@@ -117,9 +118,8 @@ impl Evaluator<'_> {
                 _ => false,
             };
             // `make` expands a value, and only the running shell knows what another one holds.
-            let is_plain = text.is_some()
-                || value.is_number()
-                || assignment.value.0.iter().all(is_given);
+            let is_plain =
+                text.is_some() || value.is_number() || assignment.value.0.iter().all(is_given);
             is_plain && programs::is_harmless_variable(name, text)
                 || programs::is_project_variable(name)
                     && text.is_some_and(|text| programs::is_project_path(name, text))
