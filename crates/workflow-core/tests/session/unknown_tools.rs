@@ -165,6 +165,10 @@ fn a_tool_of_a_host_that_is_not_known_to_only_read_is_unknown() {
         ("sql", json!({"query": "drop table t"}), Asked),
         ("toggle_status", none.clone(), Asked),
         ("delete_view", none.clone(), Asked),
+        ("delete_mcp_server_list", none.clone(), Asked),
+        ("x.delete.list", none.clone(), Asked),
+        ("mcp_x_do_search", none.clone(), Asked),
+        ("foo-mcp-do_search", none.clone(), Asked),
         ("lookup_and_run", none.clone(), Asked),
         ("mcp", json!({"tool": "x_do"}), Asked),
         ("workflow_stop", none.clone(), Asked),
@@ -374,6 +378,9 @@ fn the_agent_and_the_user_read_why_a_tool_is_unknown_and_how_it_is_opened() {
         ),
         "{said}"
     );
+    let asked = world.call("mcp__docker__run", &json!({"image": "x"}));
+    let why = "`mcp__docker__run` is unknown: no argument is the command line that it runs.";
+    assert!(line(&asked, "ask").contains(why), "{asked:?}");
     let asked = world.call("mcp__x__get", &json!({"sql": "drop table t"}));
     let why = "`mcp__x__get` is unknown: its argument `sql` may change something.";
     assert!(line(&asked, "ask").contains(why), "{asked:?}");
@@ -381,11 +388,23 @@ fn the_agent_and_the_user_read_why_a_tool_is_unknown_and_how_it_is_opened() {
 
 #[test]
 fn commands_opens_tools_by_their_names_but_no_line_of_a_shell() {
-    let phase = read_only(&["mcp__gh__*", "mcp__fs__write_file", "bash"]);
+    let phase = read_only(&[
+        "mcp__gh__*",
+        "mcp__fs__write_file",
+        "mcp__docker__run",
+        "bash",
+    ]);
     let mut world = started(phase, Guards::default());
     for (tool, input, expected) in [
         ("mcp__gh__create_issue", json!({"title": "x"}), Runs),
         ("mcp__fs__write_file", json!({"path": "a"}), Runs),
+        ("mcp__docker__run", json!({"image": "x"}), Runs),
+        (
+            "mcp__docker__run",
+            json!({"image": "x", "command": "rm x"}),
+            Runs,
+        ),
+        ("mcp__x__run", json!({"image": "x"}), Asked),
         ("mcp__x__create_issue", json!({"title": "x"}), Asked),
         ("write", json!({"path": "a"}), Blocked),
         ("bash", json!({"command": "rm a"}), Blocked),
@@ -406,6 +425,14 @@ fn a_rule_of_the_users_settings_makes_a_tool_known_by_its_name() {
     let create = json!({"title": "x"});
     for (tool, expected) in [("mcp__gh__*", Runs), ("*", Blocked), ("mcp__x__*", Blocked)] {
         let mut world = started(read_only(&[]), allow(tool));
+        let run = verdict(&mut world, "mcp__gh__run", &json!({"id": 1}));
+        assert_eq!(run, expected, "{tool}");
+        let line = json!({"command": "mytool"});
+        assert_eq!(
+            verdict(&mut world, "mcp__gh__run", &line),
+            Blocked,
+            "{tool}"
+        );
         assert_eq!(
             verdict(&mut world, "mcp__gh__create_issue", &create),
             expected,

@@ -1,32 +1,13 @@
 //! Paths and globs in the arguments of tools.
 //!
-//! The tables say which fields contain them.
+//! `tables/tools.txt` says which fields contain them.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
 use super::patches::patched_files;
-use super::tool_names::{ToolEffect, is_editor, normalized, tool_effect, words};
-
-/// Fields that contain a path, by their whole name in lower case without `_` and `-`.
-#[rustfmt::skip] // Names that belong together.
-const PATHS: &[&str] = &[
-    "source", "destination", "dest", "src", "dst", "from", "to", "target", "root", "uri", "notebook", "filepath", "filename", "pathname",
-    "output", "outfile", "saveto",
-];
-/// Fields that contain paths, by the last part of their name: `file_path`, `notebookPath`, `paths`.
-#[rustfmt::skip] // Names that belong together.
-const PATH_WORDS: &[&str] = &[
-    "path", "paths", "file", "files", "filename", "filenames", "dir", "dirs", "directory", "directories", "folder", "folders",
-];
-/// Fields that contain a glob of the files that a tool reads.
-#[rustfmt::skip] // Names that belong together.
-const GLOBS: &[&str] = &[
-    "glob", "globs", "include", "includes", "globpattern", "includepattern", "includepatterns", "filepattern", "filepatterns",
-];
-/// Fields that contain the working directory of a shell line.
-pub(super) const DIRECTORIES: &[&str] = &["cwd", "workdir", "workingdir", "workingdirectory"];
+use super::tool_names::{ToolEffect, is_editor, is_listed, normalized, tool_effect, words};
 
 /// Returns the texts in a value, at any depth.
 pub(super) fn all_texts(value: &Value) -> Vec<&str> {
@@ -86,16 +67,16 @@ fn in_map<'a>(fields: &'a Map<String, Value>, found: &mut Vec<PathArgument<'a>>)
     for (key, value) in fields {
         let name = normalized(key);
         let last = last_word(key);
-        if let (true, Some(path)) = (DIRECTORIES.contains(&&*name), value.as_str()) {
+        if let (true, Some(path)) = (is_listed("directories", &name), value.as_str()) {
             found.push(PathArgument::Directory(path));
-        } else if PATHS.contains(&&*name) || PATH_WORDS.contains(&&*last) {
+        } else if is_listed("paths", &name) || is_listed("path_words", &last) {
             let field = match &*name {
                 "uri" => PathField::Uri,
-                _ if PATH_WORDS.contains(&&*last) => PathField::Paths,
+                _ if is_listed("path_words", &last) => PathField::Paths,
                 _ => PathField::PathsAndOthers,
             };
             in_path(value, field, found);
-        } else if GLOBS.contains(&&*name) {
+        } else if is_listed("globs", &name) {
             let globs = texts(value).into_iter().flatten();
             found.extend(globs.map(PathArgument::Glob));
         } else {
@@ -110,7 +91,7 @@ fn in_map<'a>(fields: &'a Map<String, Value>, found: &mut Vec<PathArgument<'a>>)
 /// Returns whether a field of this name contains paths.
 pub(super) fn is_path_field(key: &str) -> bool {
     let last = last_word(key);
-    PATHS.contains(&&*normalized(key)) || PATH_WORDS.contains(&&*last)
+    is_listed("paths", &normalized(key)) || is_listed("path_words", &last)
 }
 
 /// The content of a field for paths, as far as its name says.

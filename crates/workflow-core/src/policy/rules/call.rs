@@ -198,6 +198,11 @@ impl<'a> Call<'a> {
         format!("{:x}", hash_of([self.tool].into_iter().chain(lines)))
     }
 
+    /// Returns whether it has shell lines.
+    pub(super) fn has_lines(&self) -> bool {
+        !self.shell_lines().is_empty()
+    }
+
     /// Returns the shell lines as they are written.
     pub(super) fn shell_lines(&self) -> &[ShellLine] {
         let read = || {
@@ -276,6 +281,9 @@ impl<'a> Call<'a> {
 
     /// Returns why it is not known that the tool itself only reads, apart from its shell lines, for display; `None` if it is known.
     pub(super) fn unknown_tool(&self) -> Option<String> {
+        if self.is_shell() && !tool_names::is_host_shell(self.tool) && !self.has_lines() {
+            return Some("no argument is the command line that it runs".to_owned());
+        }
         tool_names::unknown_call(self.tool, self.tool_effect(), || self.fields())
     }
 

@@ -9,6 +9,7 @@ use super::globs::Globs;
 use super::known::Known;
 use super::line_verdict::{self, LineFinding};
 use super::paths::PLAIN_PATHS;
+use super::tool_names::is_host_shell;
 use crate::definition::Opening;
 use crate::diagnostic::shown;
 use crate::pattern::{Anchor, names_match};
@@ -117,7 +118,7 @@ impl Openings {
     /// Returns whether a call does what is not open. `Unknown` is a call of an unknown tool, or with an unknown shell command.
     pub(super) fn forbids(&self, call: &Call<'_>) -> Known {
         // Of a shell, the commands are open or not.
-        if !call.is_shell() && names_match(&self.tools, call.tool) {
+        if names_match(&self.tools, call.tool) && !is_host_shell(call.tool) {
             return Known::No;
         }
         let is_open = || {
@@ -125,14 +126,12 @@ impl Openings {
             !targets.is_empty() && targets.iter().all(|target| self.fits(call, target))
         };
         let writes = call.tool_writes();
+        let is_known = || names_match(&self.known, call.tool);
         match call.forbidden(writes && !is_open(), self.findings(call).as_deref()) {
-            Known::No if !writes && self.is_unknown(call) => Known::Unknown,
-            known => known,
+            Known::No if !writes && !is_known() && call.unknown_tool().is_some() => Known::Unknown,
+            Known::Unknown if !call.has_lines() && is_known() => Known::No,
+            forbids => forbids,
         }
-    }
-
-    fn is_unknown(&self, call: &Call<'_>) -> bool {
-        call.unknown_tool().is_some() && !names_match(&self.known, call.tool)
     }
 
     /// Returns what is not open of the shell lines of a call; `None` if it has none.

@@ -1,35 +1,17 @@
 //! Shell lines in the arguments of a call.
 //!
-//! The tables name the fields that contain lines, and those that belong to a line: arguments, directory, language.
+//! `tables/tools.txt` names the fields that contain lines, and those that belong to a line: arguments, directory, language.
 //! Tools that run other tools contain their arguments as a map, or as a text that is JSON.
 
 use serde_json::{Map, Value};
 
 use crate::text::{join, word_of_line};
 
-use super::arguments::{DIRECTORIES, is_path_field, texts};
-use super::tool_names::{ToolEffect, normalized};
+use super::arguments::{is_path_field, texts};
+use super::tool_names::{ToolEffect, is_listed, normalized};
 
-/// Fields that contain a shell line, or a program with its arguments as a list.
-const LINES: &[&str] = &["command", "cmd", "commands", "shellcommand"];
-/// Fields that contain a program, which the fields beside them give arguments.
-const PROGRAMS: &[&str] = &["program", "executable"];
-/// Fields that contain a program with its arguments.
-const WHOLE: &[&str] = &["argv"];
-/// Fields that contain what a tool that runs shell lines is sent.
-const SENT: &[&str] = &["input", "chars", "text", "stdin", "keys"];
-/// Fields that contain a script if none of `LINES` is present; the first one counts.
+/// Fields that contain a script if none of those with lines is present; the first one counts.
 const SCRIPTS: &[&str] = &["script", "code", "shell"];
-/// Fields that contain the language of a script.
-const LANGUAGES: &[&str] = &["language", "lang", "runtime", "interpreter"];
-/// Fields that contain the arguments of the program in another field, or of a tool.
-const ARGUMENTS: &[&str] = &["args", "argv", "arguments"];
-/// Further fields that contain the arguments of tools, or their calls.
-#[rustfmt::skip] // Names that belong together.
-const NESTED_CALLS: &[&str] = &[
-    "input", "params", "parameters", "payload", "request", "requests", "toolinput", "toolargs", "toolarguments", "call", "calls", "toolcalls",
-    "tooluses", "invocations", "steps", "actions", "operations", "tasks",
-];
 /// A shell line of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ShellLine {
@@ -52,23 +34,23 @@ fn in_map(
     tool_effect: ToolEffect,
     found: &mut Vec<ShellLine>,
 ) {
-    let directory = values(fields, DIRECTORIES).find_map(|(_, value)| value.as_str());
+    let directory = values(fields, "directories").find_map(|(_, value)| value.as_str());
     let directory = directory.unwrap_or(outer);
-    let has = |names| values(fields, names).next().is_some();
+    let has = |list| values(fields, list).next().is_some();
     let runs = tool_effect == ToolEffect::RunsShell;
-    let text = if has(LINES) {
-        Some(line(fields, LINES))
+    let text = if has("lines") {
+        Some(line(fields, "lines"))
     } else if let Some(script) = script(fields, tool_effect) {
         Some(script)
-    } else if has(PROGRAMS) && (runs || has(ARGUMENTS)) {
-        Some(line(fields, PROGRAMS))
-    } else if values(fields, WHOLE).any(|(_, value)| !value.is_object()) {
-        Some(line(fields, WHOLE))
+    } else if has("programs") && (runs || has("arguments")) {
+        Some(line(fields, "programs"))
+    } else if values(fields, "argv").any(|(_, value)| !value.is_object()) {
+        Some(line(fields, "argv"))
     } else {
-        (runs && has(SENT)).then(|| line(fields, SENT))
+        (runs && has("sent")).then(|| line(fields, "sent"))
     };
     // Arguments that cannot be parsed may contain a line.
-    let is_unparsed = || values(fields, ARGUMENTS).any(|(_, value)| looks_like_json(value));
+    let is_unparsed = || values(fields, "arguments").any(|(_, value)| looks_like_json(value));
     let text = text.or_else(|| is_unparsed().then_some(None));
     found.extend(text.map(|text| ShellLine {
         text,
@@ -91,30 +73,30 @@ fn in_value(value: &Value, directory: &str, tool_effect: ToolEffect, found: &mut
     }
 }
 
-/// Returns the fields with these names that are not null.
+/// Returns the fields of a list that are not null.
 fn values<'f>(
     fields: &'f Map<String, Value>,
-    names: &'static [&str],
+    list: &'static str,
 ) -> impl Iterator<Item = (&'f String, &'f Value)> {
     let has_value =
-        |key: &str, value: &Value| !value.is_null() && names.contains(&&*normalized(key));
+        |key: &str, value: &Value| !value.is_null() && is_listed(list, &normalized(key));
     let all = fields.iter();
     all.filter(move |(key, value)| has_value(key, value))
 }
 
-/// Returns the lines of one map that fields with these names contain; `None` if they are not text.
-fn line(fields: &Map<String, Value>, names: &'static [&str]) -> Option<String> {
+/// Returns the lines of one map that the fields of a list contain; `None` if they are not text.
+fn line(fields: &Map<String, Value>, list: &'static str) -> Option<String> {
     let mut lines = Vec::new();
-    for (key, value) in values(fields, names) {
+    for (key, value) in values(fields, list) {
         let words = texts(value)?;
-        if names == PROGRAMS || value.is_array() && normalized(key) != "commands" {
+        if list == "programs" || value.is_array() && normalized(key) != "commands" {
             lines.push(quoted(words));
         } else {
             lines.extend(words.into_iter().map(str::to_owned));
         }
     }
-    if let Some(last) = lines.last_mut().filter(|_| names != WHOLE) {
-        for (_, value) in values(fields, ARGUMENTS) {
+    if let Some(last) = lines.last_mut().filter(|_| list != "argv") {
+        for (_, value) in values(fields, "arguments") {
             match (value, texts(value)) {
                 (Value::Array(_), Some(words)) => last.extend([" ", &quoted(words)]),
                 (Value::String(text), _) => last.extend([" ", text]),
@@ -140,7 +122,7 @@ fn script(fields: &Map<String, Value>, tool_effect: ToolEffect) -> Option<Option
     if is_content {
         return None;
     }
-    let language = values(fields, LANGUAGES).find_map(|(_, value)| value.as_str());
+    let language = values(fields, "languages").find_map(|(_, value)| value.as_str());
     let runs = match language.unwrap_or_default().to_lowercase().as_str() {
         "" | "bash" | "sh" | "shell" | "zsh" => return Some(Some(text)),
         "python" | "python3" | "py" => "python3 -c",
@@ -161,11 +143,11 @@ fn looks_like_json(value: &Value) -> bool {
 /// Parses the texts that contain arguments as JSON.
 pub(super) fn parse_nested(fields: &mut Map<String, Value>) {
     // For a program, arguments are words.
-    let is_program = values(fields, LINES).next().is_some();
+    let is_program = values(fields, "lines").next().is_some();
     for (key, value) in fields.iter_mut() {
         let may_contain_json = || {
             let name = normalized(key);
-            NESTED_CALLS.contains(&&*name) || !is_program && ARGUMENTS.contains(&&*name)
+            is_listed("nested", &name) || !is_program && is_listed("arguments", &name)
         };
         if let Some(text) = value.as_str()
             && looks_like_json(value)

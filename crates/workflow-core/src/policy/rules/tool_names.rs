@@ -1,7 +1,7 @@
 //! What tools do according to their names, and calls of them that are known to only read.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
@@ -37,20 +37,21 @@ const VERBS: [(&str, AccessKind); 3] = [
 ];
 
 /// Returns whether a list of `tables/tools.txt` has a name.
-fn is_listed(list: &str, name: &str) -> bool {
-    static LISTS: LazyLock<HashSet<(&str, &str)>> = LazyLock::new(|| {
+pub(super) fn is_listed(list: &str, name: &str) -> bool {
+    /// The lists that have a name.
+    static LISTS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
         let lines = include_str!("../../../tables/tools.txt").lines();
         let lines = lines.filter(|line| !line.starts_with('#'));
-        let (mut list, mut all) = ("", HashSet::new());
+        let (mut list, mut all) = ("", HashMap::<_, Vec<_>>::new());
         for word in lines.flat_map(str::split_ascii_whitespace) {
             match word.strip_prefix('@') {
                 Some(head) => list = head,
-                None => drop(all.insert((list, word))),
+                None => all.entry(word).or_default().push(list),
             }
         }
         all
     });
-    LISTS.contains(&(list, name))
+    LISTS.get(name).is_some_and(|lists| lists.contains(&list))
 }
 
 /// Returns the effect of a tool according to its name.
@@ -89,26 +90,32 @@ pub(super) fn is_editor(tool: &str) -> bool {
 
 /// The words of the name of a tool.
 struct ToolWords {
-    /// Those of the server's name. Where it is not certain which they are, one.
-    server: Vec<String>,
-    /// Those behind it; where it is not certain which they are, all.
+    /// All of them; where the name of the server is marked, those behind it.
     words: Vec<String>,
+    /// Those of the name of the server, as far as that is certain.
+    server: Vec<String>,
 }
 
 impl ToolWords {
-    /// The words of a name as hosts write it: `mcp__server__tool`, `server.tool`, `server/tool`, `server-tool`, `server_tool`.
+    /// The words of a name as hosts write it: `mcp__server__tool`, `server.tool`, `server/tool`, `server-tool`, `mcp_server_tool`.
     fn of(tool: &str) -> Self {
-        let of_mcp = tool.strip_prefix("mcp__");
-        let parts = of_mcp.and_then(|rest| rest.split_once("__"));
-        if let Some((server, tool)) = parts.or_else(|| tool.rsplit_once(['.', '/', ':'])) {
+        let marked = tool.strip_prefix("mcp__");
+        if let Some((server, tool)) = marked.and_then(|rest| rest.split_once("__")) {
             let (server, words) = (words(server), words(tool));
-            return Self { server, words };
+            return Self { words, server };
         }
-        let mut words = words(tool);
+        let all = words(tool);
         let is_server = |word: &String| word == "mcp" || word == "server";
-        words.drain(..words.iter().rposition(is_server).map_or(0, |last| last + 1));
-        let server = words.iter().take(1).cloned().collect();
-        Self { server, words }
+        let of_server = match (
+            tool.rsplit_once(['.', '/', ':']),
+            all.iter().rposition(is_server),
+        ) {
+            (Some((server, _)), _) => words(server).len(),
+            (None, Some(0)) => 2,
+            (None, last) => last.unwrap_or(0) + 1,
+        };
+        let server = all.iter().take(of_server).cloned().collect();
+        Self { words: all, server }
     }
 
     /// The words behind the server's name and those of a list, up to one of another list.
@@ -144,14 +151,18 @@ fn changes(word: &str) -> bool {
     lists.iter().any(|list| is_listed(list, word))
 }
 
-/// Returns why it is not known that a call only reads, for display; `None` if it is known.
+/// Returns whether a tool is one of the hosts' tools that run shell lines.
+pub(super) fn is_host_shell(tool: &str) -> bool {
+    is_listed("shells", tool) || is_listed("shells", &normalized(tool))
+}
+
+/// Returns why it is not known that a call only reads, for display; `None` if it is known. Of a shell, the lines decide.
 pub(super) fn unknown_call<'f>(
     tool: &str,
     effect: ToolEffect,
     fields: impl FnOnce() -> Option<&'f Map<String, Value>>,
 ) -> Option<String> {
     match effect {
-        // Of a shell, the lines decide.
         ToolEffect::Reads | ToolEffect::RunsShell => None,
         ToolEffect::Unknown if ToolWords::of(tool).read() => {
             let field = shown(acting_field(fields()?)?);

@@ -41,6 +41,55 @@ fn a_call_that_the_phase_forbids_is_denied_in_the_closed_form_of_the_host() {
     }
 }
 
+/// The tools that hosts offer to the model, as the recorded sessions have them: those that run in a read-only phase, and others.
+const OFFERED: [(&str, &str, &str); 4] = [
+    (
+        "codex",
+        "list_mcp_resources list_mcp_resource_templates read_mcp_resource request_user_input view_image get_goal create_goal update_goal \
+         tool_search web_search update_plan collaborationspawn_agent collaborationwait_agent mcp__github__get_issue",
+        "apply_patch write_stdin mcp__github__create_issue mcp__x__do",
+    ),
+    (
+        "copilot",
+        "Read Grep Glob Agent read_bash stop_bash list_bash view fetch_copilot_cli_documentation skill read_agent list_agents write_agent grep \
+         glob task github-mcp-server-get_issue",
+        "Write Edit create edit sql session_store_sql github-mcp-server-create_issue x-do",
+    ),
+    (
+        "gemini",
+        "update_topic list_directory read_file read_many_files grep_search glob web_fetch list_background_processes read_background_output \
+         google_web_search write_todos enter_plan_mode invoke_agent activate_skill mcp_github_get_issue",
+        "replace write_file save_memory mcp_github_create_issue mcp_x_do",
+    ),
+    (
+        "claude",
+        "Read Grep Glob LS WebFetch WebSearch TodoWrite AskUserQuestion ExitPlanMode Task Skill BashOutput mcp__github__get_issue",
+        "Write Edit NotebookEdit LSP mcp__github__create_issue mcp__x__do",
+    ),
+];
+
+#[test]
+fn in_a_read_only_phase_the_tools_of_a_host_that_read_run_and_unknown_ones_are_blocked() {
+    for (name, open, closed) in OFFERED {
+        let world = World::new(host(name).unwrap());
+        world.make_read_only();
+        world.start();
+        for (tools, blocked) in [(open, false), (closed, true)] {
+            for tool in tools.split_whitespace() {
+                let input =
+                    json!({ "tool_name": tool, "tool_input": { "path": "a", "number": 1 } });
+                let printed = world.send_with(EventName::ToolCall, &input);
+                assert_eq!(printed != Printed::default(), blocked, "{name}: {tool}");
+            }
+        }
+        // A host without dialogs has no question.
+        let input = json!({ "tool_name": "mcp__x__do", "tool_input": {} });
+        let denied = world.send_with(EventName::ToolCall, &input);
+        let why = "is not a tool that is known to only read";
+        assert!(denied.stdout.contains(why), "{denied:?}");
+    }
+}
+
 #[test]
 fn a_patch_in_a_shell_line_is_judged_as_a_patch() {
     let world = World::new(host("codex").unwrap());

@@ -58,6 +58,11 @@ impl World {
         ));
     }
 
+    /// Makes the first phase read-only.
+    pub(super) fn make_read_only(&self) {
+        self.write(&WORKFLOW.replace("{ blacklist: [edit, write] }", "read-only"));
+    }
+
     fn write(&self, workflow: &str) {
         let file = ".pi/workflows/bugfix/workflow.yaml";
         fs::write(self.root.path().join("project").join(file), workflow).unwrap();
