@@ -385,6 +385,29 @@ fn no_recording_has_a_secret_with_a_known_shape() {
 }
 
 #[test]
+fn a_call_that_would_remove_the_store_is_asked_about_and_replays() {
+    let ((_directory, file), project) = (recording(), project());
+    let mut host = TestHost::over(recorded(&file, &[]));
+    host.initialize(project.path(), &json!("system"));
+    start(&mut host, "");
+    let input = json!({"command": "rm -rf ~/.local/state"});
+    let call = json!({"event": {"toolName": "bash", "toolCallId": "c", "input": input}});
+    let asked = host.request("hook/tool_call", &call);
+    let question = host.receive();
+    assert!(
+        question
+            .to_string()
+            .contains("its store decide which rules"),
+        "{question}"
+    );
+    host.send(json!({"jsonrpc": "2.0", "id": question["id"], "result": false}).to_string());
+    while host.receive()["id"] != asked {}
+    host.close_and_hear();
+    drop(host);
+    replays(&file);
+}
+
+#[test]
 fn what_is_blocked_without_any_rule_replays_without_its_arguments() {
     for more in [&["--record-redact"][..], &[]] {
         let ((_directory, file), project) = (recording(), project());

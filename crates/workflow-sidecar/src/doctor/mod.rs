@@ -22,7 +22,9 @@ use workflow_protocol::PROTOCOL_VERSION;
 use self::child::{ProgramVersion, VERSION_TIMEOUT};
 use self::result::CheckSubject;
 use crate::check::{merged, missing};
+use crate::files::home_dir;
 use crate::platform::disk::Disk;
+use crate::platform::installation::changes_since_installation;
 use crate::present::count;
 
 pub(crate) use self::result::{CheckStatus, InstallationCheck};
@@ -55,6 +57,8 @@ pub(crate) fn examine(disk: &Disk, agent_dir: &Path, project: &Path) -> Vec<Inst
     checks.extend(pi::checks(agent_dir, project, has_pi));
     checks.extend(hooks::hosts(project));
     checks.extend(opencode::plugins(project));
+    let changes = changes_since_installation(&home_dir().unwrap_or_default()).into_iter();
+    checks.extend(changes.map(|(text, help)| CheckSubject("installation").warn(text, help)));
     checks
 }
 

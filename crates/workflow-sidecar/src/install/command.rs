@@ -11,6 +11,7 @@ use super::hosts::InstallTarget;
 use super::plan::{installed, plan, plan_removal};
 use super::{opencode, pi};
 use crate::hook_hosts::{self, HookHost};
+use crate::platform::installation::note_installation;
 
 /// What the user asks for.
 #[derive(Debug, clap::Args)]
@@ -45,6 +46,7 @@ impl InstallRequest {
         } else {
             let target = self.target(state)?;
             make(&plan(host, &target)?, &target, self.dry_run)?;
+            self.note(host, &target)?;
         }
         if self.dry_run {
             return Ok(());
@@ -77,7 +79,18 @@ impl InstallRequest {
         if host.is_none() && !self.dry_run {
             opencode::remove_empty_directories(&target);
         }
-        Ok(())
+        self.note(host, &target)
+    }
+
+    /// Notes what is installed now.
+    fn note(&self, host: Option<&'static HookHost>, target: &InstallTarget) -> anyhow::Result<()> {
+        let file = match host {
+            Some(host) => installed(host, target).map(|installed| installed.hooks),
+            None => opencode::installed(target),
+        };
+        let installed = file.map(|file| (file, target.program.clone()));
+        let (home, project) = (&target.directories.home, target.project.as_deref());
+        note_installation(home, &self.host, project, installed)
     }
 
     fn target(&self, state: Option<&Path>) -> anyhow::Result<InstallTarget> {

@@ -9,6 +9,7 @@ use super::plan::plan_removal;
 use super::*;
 use crate::hook_hosts::HookHost;
 use crate::hook_hosts::{EventName, HOSTS};
+use crate::platform::installation::{changes_since_installation, note_installation};
 
 /// A home directory.
 struct Home(tempfile::TempDir, Directories);
@@ -335,4 +336,86 @@ fn what_a_program_of_another_name_installed_is_found_and_removed() {
         home.uninstall(host);
         assert!(installed(host, &home.target()).is_none(), "{}", host.name);
     }
+}
+
+/// Installs or removes, and notes it.
+fn change(host: &'static HookHost, target: &InstallTarget, installs: bool) {
+    let changes = if installs {
+        plan(Some(host), target)
+    } else {
+        plan_removal(Some(host), target)
+    };
+    for change in changes.unwrap() {
+        apply(&change).unwrap();
+    }
+    let file = installed(host, target).map(|installed| installed.hooks);
+    let installed = file.map(|file| (file, target.program.clone()));
+    let (home, project) = (&target.directories.home, target.project.as_deref());
+    note_installation(home, host.name, project, installed).unwrap();
+}
+
+#[test]
+fn what_changes_after_an_installation_is_noticed_until_it_is_accepted() {
+    for host in HOSTS {
+        let home = Home::new();
+        home.write("bin/workflow-sidecar", "one");
+        let target = InstallTarget {
+            program: home.0.path().join("bin/workflow-sidecar"),
+            ..home.target()
+        };
+        let changed = || {
+            let changes = changes_since_installation(home.0.path());
+            changes
+                .into_iter()
+                .map(|(text, _)| text)
+                .collect::<String>()
+        };
+        change(host, &target, true);
+        assert_eq!(changed(), "");
+        // A copy of the same program is no other program.
+        home.write("bin/new", "one");
+        fs::rename(home.0.path().join("bin/new"), &target.program).unwrap();
+        assert_eq!(changed(), "");
+        home.write("bin/workflow-sidecar", "two");
+        assert!(changed().ends_with("is not the program that was installed"));
+        change(host, &target, true);
+        assert_eq!(changed(), "");
+        fs::remove_file(&target.program).unwrap();
+        assert!(changed().ends_with("is not the program that was installed"));
+        home.write("bin/workflow-sidecar", "two");
+        let hooks = installed(host, &target).unwrap().hooks;
+        let text = fs::read_to_string(&hooks).unwrap();
+        let without_one = text.replacen(&format!("hook {}", host.name), "true", 1);
+        for others in ["{}", "", &without_one] {
+            fs::write(&hooks, others).unwrap();
+            assert!(changed().contains("were removed from"));
+        }
+        fs::write(&hooks, text).unwrap();
+        change(host, &target, false);
+        assert_eq!(changed(), "");
+    }
+}
+
+#[test]
+fn a_project_that_is_gone_is_no_change_and_a_note_that_cannot_be_read_none_either() {
+    let home = Home::new();
+    home.write("bin/workflow-sidecar", "one");
+    let target = InstallTarget {
+        program: home.0.path().join("bin/workflow-sidecar"),
+        project: Some(home.0.path().join("project")),
+        ..home.target()
+    };
+    let gemini = HOSTS.into_iter().find(|host| host.name == "gemini");
+    change(gemini.unwrap(), &target, true);
+    home.write("bin/workflow-sidecar", "two");
+    let changes = changes_since_installation(home.0.path());
+    assert!(
+        changes[0]
+            .1
+            .ends_with("workflow-sidecar install gemini --project")
+    );
+    fs::remove_dir_all(home.0.path().join("project")).unwrap();
+    assert!(changes_since_installation(home.0.path()).is_empty());
+    home.write(".local/state/workflow-sidecar/installed.json", "[{");
+    assert!(changes_since_installation(home.0.path()).is_empty());
 }

@@ -23,12 +23,15 @@ use self::lines::Lines;
 use self::server::StepServer;
 use self::step::StepRunner;
 use crate::platform::disk::user_agent_dir;
+use crate::platform::installation::installation_warnings;
 use crate::store::{self, state_directory};
 
 const PIPE_FAILED: &str = "the pipe to the host failed";
 
 /// Serves a host until its input ends.
 pub(crate) fn serve(state: Option<&Path>) -> anyhow::Result<()> {
+    // For the log alone: the host of these calls has its own hooks.
+    installation_warnings();
     let store = store::open(state_directory(state)?, &user_agent_dir(None))?;
     let runtime = runtime::Builder::new_current_thread()
         .enable_time()

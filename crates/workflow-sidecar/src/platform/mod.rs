@@ -8,7 +8,7 @@
 //!              └──────→ answers ←─────┘
 //!
 //! answers, notes_and_answers → crate::store → crate::files
-//! disk, paths, file_excerpt, gates → crate::files
+//! disk, paths, file_excerpt, gates → crate::files     paths → installation
 //! ```
 //!
 //! [`Platform`] is the port of the engine's effects; [`RealPlatform`] carries them out with all of the above. Apart from
@@ -20,6 +20,7 @@ mod effects;
 pub(crate) mod file_excerpt;
 pub mod gates;
 pub(crate) mod git;
+pub(crate) mod installation;
 mod notes_and_answers;
 mod open_sessions;
 pub(crate) mod paths;

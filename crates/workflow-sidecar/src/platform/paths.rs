@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use workflow_core::policy::rules::{PathForm, Paths, definition_paths, normalized_path};
 
+use super::installation::installed_files;
 use crate::files::{STATE_DIRECTORY, absolute, home_dir};
 
 /// Links that are followed before a path counts as circular.
@@ -120,6 +121,8 @@ impl Paths for LocalPaths<'_> {
         let [_, project] = &*self.project;
         let mut paths = definition_paths(&with_slashes(project), &with_slashes(self.agent_dir));
         paths.extend(self.files.iter().cloned());
+        let installed = installed_files(self.agent_dir);
+        paths.extend(installed.iter().map(|path| with_slashes(path)));
         paths
     }
 }

@@ -220,8 +220,11 @@ impl Paths for RecordedPaths<'_> {
     }
 
     fn protected(&self) -> Vec<String> {
-        // By the names that a replay knows too.
-        self.written.protected()
+        match self.answer(|paths| QueryResult::Protected(paths.protected())) {
+            QueryResult::Protected(protected) => protected,
+            // The answer is to the question.
+            _ => Vec::new(),
+        }
     }
 
     fn holds_answers(&self, form: &PathForm) -> bool {

@@ -32,6 +32,8 @@ pub(crate) enum QueryResult {
     },
     /// True if the user's approvals are stored at this path, where it does not look so.
     ApprovalStore { absolute: String, contains: bool },
+    /// The files that a rule protects, if there are others than those of the session.
+    Protected(Vec<String>),
     /// True if names that differ only in case are the same file. They are not, unless it is written.
     IgnoresCase(bool),
 }
@@ -47,7 +49,8 @@ impl QueryResult {
                     absolute: other, ..
                 },
             ) => one == other,
-            (Self::IgnoresCase(_), Self::IgnoresCase(_)) => true,
+            (Self::IgnoresCase(_), Self::IgnoresCase(_))
+            | (Self::Protected(_), Self::Protected(_)) => true,
             _ => false,
         }
     }
@@ -89,6 +92,7 @@ mod tests {
             r#"{"shownChanged":true}"#,
             r#"{"path":{"written":"a","forms":[{"absolute":"/p/a","inProject":"a"}]}}"#,
             r#"{"ignoresCase":true}"#,
+            r#"{"protected":["/p/.pi/workflows"]}"#,
         ] {
             let result = PlatformResult::parse(json).unwrap();
             assert_eq!(serde_json::to_string(&result).unwrap(), json);

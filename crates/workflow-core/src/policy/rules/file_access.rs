@@ -109,7 +109,8 @@ pub(super) fn is_too_many(count: usize) -> bool {
     count > MAX_PATHS
 }
 
-fn resolve(
+/// Resolves a path that is accessed. `known` has the paths that were resolved before.
+pub(super) fn resolve(
     access: &FileAccess,
     paths: &dyn Paths,
     known: &mut HashMap<String, Vec<PathForm>>,

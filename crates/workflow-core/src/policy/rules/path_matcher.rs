@@ -138,7 +138,8 @@ impl PathMatcher {
     }
 }
 
-fn parts(path: &str, ignores_case: bool) -> Vec<Part> {
+/// Returns the parts of a literal path.
+pub(super) fn parts(path: &str, ignores_case: bool) -> Vec<Part> {
     let parts = path.split('/').filter(|part| !part.is_empty());
     parts
         .map(|part| Part::literal(part, ignores_case))

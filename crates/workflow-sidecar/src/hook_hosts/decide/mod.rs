@@ -20,6 +20,7 @@ use super::event::{EventName, HookEvent};
 use super::prompt;
 use crate::driver::{ATTEMPTS, HostMemory, RestoredSession};
 use crate::platform::RealPlatform;
+use crate::platform::installation::installation_warnings;
 use crate::store::{Saved, SessionChange, SessionKey, Store, StoreError, StoredSession};
 use crate::time::wall_time;
 
@@ -126,7 +127,7 @@ impl EventHandler<'_> {
         key: &SessionKey,
         session: &mut RestoredSession,
     ) -> Result<Option<HookAnswer>, HookError> {
-        let mut context = None;
+        let (mut context, mut warnings) = (None, Vec::new());
         let mut decision = HookDecision::GoOn;
         let payload = event.payload;
         match event.name {
@@ -137,6 +138,9 @@ impl EventHandler<'_> {
                     context = engine.context_message();
                 }
                 session.memory.notices.clear();
+                if !payload.is_shortened() && !payload.is_of_subagent() {
+                    warnings = installation_warnings();
+                }
             }
             // A sub-agent is started and stopped by the main agent.
             EventName::Prompt | EventName::Stop if payload.is_of_subagent() => {
@@ -190,12 +194,12 @@ impl EventHandler<'_> {
         let can_show = matches!(decision, HookDecision::GoOn | HookDecision::Continue(_))
             && event.name != EventName::ToolCall
             && self.host.shows_notices;
-        let notice = can_show.then(|| session.memory.take_notices()).flatten();
+        warnings.extend(can_show.then(|| session.memory.take_notices()).flatten());
         session.finish();
         Ok(Some(HookAnswer {
             decision,
             context: context.map(|message| message.content),
-            notice,
+            notice: (!warnings.is_empty()).then(|| warnings.join("\n\n")),
         }))
     }
 }

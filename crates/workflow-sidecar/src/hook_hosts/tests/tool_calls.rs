@@ -262,6 +262,20 @@ fn the_files_that_say_which_hooks_run_are_not_written_during_a_run() {
             let path = format!("{root}{file}");
             assert!(code(&world, write(&path)), "{name}: {path}");
         }
+        let program = std::env::current_exe().unwrap().display().to_string();
+        for line in [
+            "rm -rf ~/.local/state",
+            "mv ~/.local /tmp/x",
+            "rm -rf ~",
+            &format!("chmod -x '{program}'"),
+            &format!("cp /bin/true '{program}'"),
+        ] {
+            assert!(code(&world, line.to_owned()), "{name}: {line}");
+        }
+        let directory = file.split('/').next().unwrap();
+        let rest = file.split_once('/').unwrap().1;
+        let line = format!("cd ~/{directory}; echo '{{}}' > {rest}");
+        assert!(code(&world, line), "{name}: it is not certain");
         assert!(!code(&world, format!("cat {file}")), "{name}: reading");
         assert!(!code(&world, write("notes.md")), "{name}: another file");
     }

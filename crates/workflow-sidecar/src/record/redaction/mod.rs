@@ -140,9 +140,11 @@ impl Redaction {
                 PlatformResult::Query(QueryResult::Excerpt(text))
             }
             // Paths are arguments of tools.
-            PlatformResult::Query(QueryResult::Path { .. } | QueryResult::ApprovalStore { .. })
-                if is_on =>
-            {
+            PlatformResult::Query(
+                QueryResult::Path { .. }
+                | QueryResult::ApprovalStore { .. }
+                | QueryResult::Protected(_),
+            ) if is_on => {
                 return None;
             }
             PlatformResult::Query(query) => PlatformResult::Query(query),

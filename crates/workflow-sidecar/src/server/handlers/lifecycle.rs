@@ -19,6 +19,7 @@ use crate::definitions::Definitions;
 use crate::files::is_pipe;
 use crate::platform::answers::notifier::notifier;
 use crate::platform::disk::user_agent_dir;
+use crate::platform::installation::installation_warnings;
 
 const NO_DIALOGS: &str = "This host has no dialogs, and your settings have no `notify` command: an approval is answered with a code, which \
      you see only if the host shows its notices.";
@@ -81,8 +82,8 @@ impl Server {
         let has_notifier = || notifier(&user_agent_dir(agent_dir)).is_some();
         let no_dialogs = (!has_dialogs && !has_notifier()).then_some(NO_DIALOGS);
         let pipe = is_pipe(std::io::stdin()).then_some(PIPE);
-        let warnings = [no_dialogs, pipe].into_iter().flatten();
-        warnings.map(str::to_owned).collect()
+        let warnings = [no_dialogs, pipe].into_iter().flatten().map(str::to_owned);
+        warnings.chain(installation_warnings()).collect()
     }
 }
 
