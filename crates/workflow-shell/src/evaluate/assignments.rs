@@ -53,6 +53,7 @@ impl Evaluator<'_> {
             let is_item = |word: &Word| !word.is_one || word.shape().bytes().any(|byte| byte > 0);
             let value = match (has_numbers, are_all(&is_item)) {
                 (true, _) => Value::Number,
+                (false, true) if items.iter().any(|word| word.is_glob) => Value::File,
                 (false, true) => Value::Item,
                 (false, false) => Value::Operand,
             };

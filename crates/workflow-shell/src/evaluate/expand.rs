@@ -171,6 +171,8 @@ impl<'a> Expansion<'a> {
         let word = self.current();
         let is_start = word.shape.is_empty();
         word.starts_at_home |= is_start && name == Some("HOME");
+        // A name may have blanks.
+        let is_name = !expansion.quoted && matches!(value, Some(Value::File | Value::Operand));
         word.starts_with_files |= is_start && value == Some(&Value::Names);
         let kind = if expansion.kind == ExpansionKind::Number || value == Some(&Value::Number) {
             Unknown::Number
@@ -179,16 +181,17 @@ impl<'a> Expansion<'a> {
         } else {
             Unknown::Text
         };
-        let is_filled = expansion.kind == ExpansionKind::Number || value == Some(&Value::Item);
+        let is_item = matches!(value, Some(Value::Item | Value::File));
+        let is_filled = expansion.kind == ExpansionKind::Number || is_item;
         let several = expansion.kind == ExpansionKind::Several;
-        let is_one = expansion.quoted && !several || value == Some(&Value::Item);
+        let is_one = expansion.quoted && !several || is_item && !is_name;
         self.unknown(kind, is_one);
         // The environment is expected to have no blanks.
         let is_outside = |name: &str| {
             name != "_" && !self.variables.is_mentioned(name) && !is_interpreted_variable(name)
         };
         let is_split = !expansion.quoted && kind == Unknown::Text && !name.is_some_and(is_outside);
-        self.current().may_add_words |= several || is_split;
+        self.current().may_add_words |= several || is_split || is_name;
         self.current().is_filled |= is_filled;
     }
 

@@ -32,8 +32,10 @@ pub(super) enum Value {
     Names,
     /// It does not start with a dash, as a file that is read from a list.
     Operand,
-    /// Neither is it empty, as in a loop over files.
+    /// Neither is it empty, nor has it blanks, as in a loop over words.
     Item,
+    /// It is as in a loop over files: not empty.
+    File,
     Number,
 }
 
@@ -107,7 +109,7 @@ impl<'a> Variables<'a> {
         let is_known = is_listed("no_options", name) || is_address(name);
         matches!(
             self.get(name),
-            Some(Value::Operand | Value::Item | Value::Number)
+            Some(Value::Operand | Value::Item | Value::File | Value::Number)
         ) || is_known && !self.is_mentioned(name)
     }
 
