@@ -325,7 +325,9 @@ impl<'a> Evaluator<'a> {
                     }
                 });
                 // If there is no item, it has no value behind the loop.
-                if let Some(name) = words.first().and_then(RawWord::text) {
+                if let Some(name) = words.first().and_then(RawWord::text)
+                    && *is_loop
+                {
                     self.variables.values.remove(name);
                 }
             }

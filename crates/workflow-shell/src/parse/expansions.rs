@@ -114,6 +114,9 @@ impl Parser<'_> {
                     self.position += 1;
                     self.double_quoted(&mut inside)?;
                 }
+                Some(b'<' | b'>') if !inner && self.byte(1) == Some(b'(') => {
+                    self.process(&mut inside)?;
+                }
                 _ => self.part(&mut inside, inner)?,
             }
         }

@@ -38,11 +38,7 @@ impl Parser<'_> {
                     let array = self.nested(Self::array)?;
                     parts.0.push(array);
                 }
-                b'<' | b'>' if self.byte(1) == Some(b'(') => {
-                    self.position += 2;
-                    let list = self.delimited_list(")")?;
-                    parts.0.push(WordPart::Process(list));
-                }
+                b'<' | b'>' if self.byte(1) == Some(b'(') => self.process(&mut parts)?,
                 byte if is_meta(byte) => break,
                 _ => self.part(&mut parts, false)?,
             }
@@ -63,6 +59,14 @@ impl Parser<'_> {
             self.oddity = Some(ParseError::Unexpected('{'));
         }
         Ok(RawWord(parts.0))
+    }
+
+    /// Parses `<(…)` or `>(…)`.
+    pub(super) fn process(&mut self, parts: &mut WordBuilder) -> Result<()> {
+        self.position += 2;
+        let list = self.delimited_list(")")?;
+        parts.0.push(WordPart::Process(list));
+        Ok(())
     }
 
     /// Parses one part of a word, of a quoted text or of a here-document.
@@ -176,11 +180,11 @@ impl Parser<'_> {
             let start = self.position;
             items.push(self.word()?);
             let item = &self.line[start..self.position];
-            if ["!(", "@(", "+(", "?(", "*("]
+            if ["!(", "@(", "+(", "?(", "*(", "=("]
                 .iter()
                 .any(|part| item.contains(part))
             {
-                // Without `extglob`, this is an error, and the shell goes on behind the line.
+                // A pattern without `extglob`, or a list in it, is an error, behind which the shell goes on.
                 self.oddity = Some(ParseError::Unexpected('('));
             }
         }
