@@ -174,12 +174,3 @@ async function* shell(bench) {
 async function* model(bench) {
   yield atMost("characters for the model over a run, of the package", 0.25, figure([await charactersForTheModel(bench)]));
 }
-
-/** A coarse check for every test run: a blocked call takes a few times the floor at most, even on a busy machine. */
-export async function isFastEnough(bench) {
-  const sidecar = await bench.sidecar(bench.projects.take());
-  await sidecar.run();
-  const { low } = await bench.perFloor(sidecar, blocked(), 1000, 5);
-  await bench.stop();
-  return atMost("tool_call blocked, of the floor, the best of five rounds", 4, { value: low, low, high: low });
-}
