@@ -111,6 +111,10 @@ impl Parser<'_> {
                 // Only bash outside of its POSIX mode takes it for a quote, and `sh` does so behind `#` and `%`.
                 Some(b'\'') if quoted && !is_removal => return Err(ParseError::Unexpected('\'')),
                 Some(b'"') if inner => {
+                    if self.line[..self.position].ends_with('$') {
+                        // In a here-document, bash reads what is in `$"…"` twice.
+                        self.oddity = Some(ParseError::Unexpected('$'));
+                    }
                     self.position += 1;
                     self.double_quoted(&mut inside)?;
                 }
