@@ -1,11 +1,19 @@
 //! Environment variables that are known.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::lists::{alternatives, is_like, lists};
 
-/// Names of variables, and patterns such as `LC_*` and `*_OPTIONS`, with the values that are listed, or any.
-type Rows = Vec<(&'static str, Option<Vec<&'static str>>)>;
+/// The values that are listed for a variable, or any.
+type Values = Option<Vec<&'static str>>;
+
+/// A list of variables.
+struct Rows {
+    names: HashMap<&'static str, Values>,
+    /// `LC_*`, `*_OPTIONS`
+    patterns: Vec<(&'static str, Values)>,
+}
 
 static HARMLESS: LazyLock<Rows> = LazyLock::new(|| rows("harmless"));
 static INTERPRETED: LazyLock<Rows> = LazyLock::new(|| rows("interpreted"));
@@ -19,14 +27,20 @@ fn rows(list: &str) -> Rows {
         Some((name, values)) => (name, Some(alternatives(values).unwrap_or_default())),
         None => (row, None),
     };
-    rows.map(row).collect()
+    let (patterns, names): (Vec<_>, Vec<_>) =
+        rows.map(row).partition(|(name, _)| name.contains('*'));
+    Rows {
+        names: names.into_iter().collect(),
+        patterns,
+    }
 }
 
 /// Returns whether a row has a name, with values that fit: `None` stands for any.
 fn has(rows: &Rows, name: &str, fit: impl Fn(Option<&Vec<&str>>) -> bool) -> bool {
-    let fits = |values: &Option<Vec<&str>>| fit(values.as_ref());
-    let mut rows = rows.iter();
-    rows.any(|(listed, values)| (name == *listed || is_like(listed, name)) && fits(values))
+    let mut patterns = rows.patterns.iter();
+    let fits = |values: &Values| fit(values.as_ref());
+    rows.names.get(name).is_some_and(fits)
+        || patterns.any(|(pattern, values)| is_like(pattern, name) && fits(values))
 }
 
 /// Returns whether no program writes, runs or loads anything because of this environment variable. `value` is `None` if only the
