@@ -58,25 +58,27 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the names in lists, in order, with the lists that have them.
+/// Returns the lists, in order, with their names in order.
 fn index_of_names(text: &str) -> Result<String, Box<dyn Error>> {
-    let mut names: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut lists: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut list = "";
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let mut items = line;
         if let Some(row) = line.strip_prefix('@') {
             (list, items) = row.split_once(" =").ok_or("a list without ` =`")?;
         }
-        for name in items.split_ascii_whitespace() {
-            names.entry(name).or_default().push(list);
-        }
+        lists
+            .entry(list)
+            .or_default()
+            .extend(items.split_ascii_whitespace());
     }
     let mut index = String::new();
-    for (name, lists) in &names {
-        writeln!(index, "    ({name:?}, &{lists:?}),")?;
+    for (list, names) in &lists {
+        let names: Vec<_> = names.iter().collect();
+        writeln!(index, "    ({list:?}, &{names:?}),")?;
     }
     Ok(format!(
-        "/// The names in `names.txt`, in order, with the lists that have them.\n\
-         const NAMES: &[(&str, &[&str])] = &[\n{index}];\n"
+        "/// The lists of `names.txt`, in order, with their names in order.\n\
+         const LISTS: &[(&str, &[&str])] = &[\n{index}];\n"
     ))
 }

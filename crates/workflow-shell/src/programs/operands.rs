@@ -2,7 +2,7 @@
 
 use super::names::{is_interpreter, is_shell};
 use super::search::find_glob;
-use super::table::is_listed;
+use super::table::{List, is_listed};
 use crate::file_access::{AccessKind, FileAccess};
 use crate::word::{Word, quoted_texts};
 
@@ -19,11 +19,11 @@ pub(crate) fn named_locations(name: &str, words: &[Word], output_is_used: bool) 
     }
     let has_code = is_interpreter(name);
     let program_text = program_text(name, arguments);
-    let texts = format!("texts_{}", like(name));
+    let lists = ["excluding", &format!("texts_{}", like(name))].map(List::named);
     let acts = output_is_used || arguments.iter().any(acts_on_results);
     let mut locations = Vec::new();
     for (index, word) in arguments.iter().enumerate() {
-        if program_text == Some(index) || is_text(name, &texts, arguments, index) {
+        if program_text == Some(index) || is_text(name, lists, arguments, index) {
             continue;
         }
         let glob = is_glob_argument(name, arguments, index, acts);
@@ -119,13 +119,13 @@ fn like(name: &str) -> &str {
     }
 }
 
-/// Returns whether an argument is text, or names files that are excluded. `texts` is the list of the options of the program for text.
-fn is_text(name: &str, texts: &str, arguments: &[Word], index: usize) -> bool {
+/// Returns whether an argument is text, or names files that are excluded, because an option in one of the lists says so.
+fn is_text(name: &str, lists: [List; 2], arguments: &[Word], index: usize) -> bool {
     let joined = arguments[index].shape().split_once('=');
     let before = index.checked_sub(1).map(|at| arguments[at].shape());
     let mut options = joined.map(|(option, _)| option).into_iter().chain(before);
     let is_negated = |at: usize| matches!(arguments[at].shape(), "-not" | "!");
-    options.any(|option| is_listed("excluding", option) || is_listed(texts, option))
+    options.any(|option| lists.iter().any(|list| list.has(option)))
         || name == "find" && index > 1 && is_negated(index - 2)
 }
 
@@ -133,12 +133,15 @@ fn is_text(name: &str, texts: &str, arguments: &[Word], index: usize) -> bool {
 fn program_text(name: &str, arguments: &[Word]) -> Option<usize> {
     let git_grep = name == "git" && arguments.first().is_some_and(|word| word.shape() == "grep");
     let name = if git_grep { "grep" } else { like(name) };
-    let lists = [format!("texts_{name}"), format!("scripts_{name}")];
+    if !is_listed("scripted", name) {
+        return None;
+    }
+    let lists = ["texts", "scripts"].map(|kind| List::named(&format!("{kind}_{name}")));
     let given = |word: &Word| {
         let option = word.shape().split('=').next().unwrap_or_default();
-        lists.iter().any(|list| is_listed(list, option))
+        lists.iter().any(|list| list.has(option))
     };
-    if !is_listed("scripted", name) || arguments.iter().any(given) {
+    if arguments.iter().any(given) {
         return None;
     }
     let behind = usize::from(git_grep);

@@ -2,7 +2,8 @@
 //!
 //! Owns the interpretation of a path by the host's tools, and the resolution of links. Must not know rules.
 
-use std::cell::LazyCell;
+use std::cell::{LazyCell, RefCell};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
 #[cfg(unix)]
@@ -28,7 +29,12 @@ pub(crate) struct LocalPaths<'a> {
     /// The directory of the user's answers.
     answers: OnDemand<'a, Root>,
     ignores_case: OnDemand<'a, bool>,
+    links: Links,
 }
+
+/// The links that were read, because many paths lead through the same directories: `None` is no link.
+#[derive(Debug, Default)]
+struct Links(RefCell<HashMap<OsString, Option<PathBuf>>>);
 
 /// What the disk is read for when it is first needed.
 type OnDemand<'a, T> = LazyCell<T, Box<dyn FnOnce() -> T + 'a>>;
@@ -54,6 +60,7 @@ impl<'a> LocalPaths<'a> {
             ignores_case: LazyCell::new(Box::new(|| {
                 ignores_case(cwd).unwrap_or(USUALLY_IGNORES_CASE)
             })),
+            links: Links::default(),
         }
     }
 
@@ -91,7 +98,7 @@ impl Paths for LocalPaths<'_> {
         let path = normalized_path(path);
         let ([real_root, root], path) = self.opened(&path);
         let mut forms = vec![self.form(&lexical(&root.join(path)))];
-        let real = self.form(&real(real_root, path));
+        let real = self.form(&self.links.real(real_root, path));
         if !forms.contains(&real) {
             forms.push(real);
         }
@@ -162,7 +169,7 @@ fn root(path: &Path) -> Root {
     }
     // Fails only without a working directory, where a relative path contains nothing.
     let path = absolute(path);
-    [real(Path::new(""), &path), lexical(&path)]
+    [Links::default().real(Path::new(""), &path), lexical(&path)]
 }
 
 pub(crate) fn with_slashes(path: &Path) -> String {
@@ -187,33 +194,39 @@ pub(crate) fn lexical(path: &Path) -> PathBuf {
     lexical
 }
 
-/// Returns the path from a directory, which contains no links, with links resolved; its last parts may not exist yet.
-fn real(directory: &Path, path: &Path) -> PathBuf {
-    let mut real = directory.to_path_buf();
-    let mut remaining: Vec<OsString> = parts(path);
-    let mut links = 0;
-    while let Some(part) = remaining.pop() {
-        if part == "." {
-            continue;
-        }
-        if part == ".." {
-            real.pop();
-            continue;
-        }
-        let next = real.join(&part);
-        match fs::read_link(&next) {
-            Ok(target) if links < MAX_LINKS => {
+impl Links {
+    /// Returns the path from a directory, which contains no links, with links resolved; its last parts may not exist yet.
+    fn real(&self, directory: &Path, path: &Path) -> PathBuf {
+        let mut known = self.0.borrow_mut();
+        let mut real = directory.to_path_buf();
+        let mut remaining: Vec<OsString> = parts(path);
+        let mut links = 0;
+        while let Some(part) = remaining.pop() {
+            if part == "." {
+                continue;
+            }
+            if part == ".." {
+                real.pop();
+                continue;
+            }
+            real.push(&part);
+            let target = known
+                .entry(real.as_os_str().to_owned())
+                .or_insert_with_key(|path| fs::read_link(path).ok());
+            // A link of a circle stays.
+            if let Some(target) = target
+                && links < MAX_LINKS
+            {
                 links += 1;
+                real.pop();
                 if target.is_absolute() {
                     real = PathBuf::new();
                 }
-                remaining.extend(parts(&target));
+                remaining.extend(parts(target));
             }
-            // Not a link, or one of a circle.
-            Ok(_) | Err(_) => real = next,
         }
+        real
     }
-    real
 }
 
 /// Returns the parts of a path in reverse order.

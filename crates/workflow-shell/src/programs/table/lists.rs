@@ -4,10 +4,25 @@ use std::collections::{HashMap, HashSet};
 
 include!(concat!(env!("OUT_DIR"), "/names.rs"));
 
+/// Names, in order.
+#[derive(Clone, Copy)]
+pub(crate) struct List(&'static [&'static str]);
+
+impl List {
+    /// Returns a list of `names.txt`; an empty one if there is none of this name.
+    pub(crate) fn named(name: &str) -> Self {
+        let index = LISTS.binary_search_by_key(&name, |(name, _)| name);
+        Self(index.map_or(&[], |index| LISTS[index].1))
+    }
+
+    pub(crate) fn has(self, name: &str) -> bool {
+        self.0.binary_search(&name).is_ok()
+    }
+}
+
 /// Returns whether a list of `names.txt` has a name.
 pub(crate) fn is_listed(list: &str, name: &str) -> bool {
-    let index = NAMES.binary_search_by_key(&name, |(name, _)| name);
-    index.is_ok_and(|index| NAMES[index].1.contains(&list))
+    List::named(list).has(name)
 }
 
 /// Returns the lists of a file.

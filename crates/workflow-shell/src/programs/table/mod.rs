@@ -20,7 +20,7 @@ use crate::word::Word;
 pub(crate) use arguments::Found;
 use arguments::Sets;
 use evaluation::Program;
-pub(crate) use lists::is_listed;
+pub(crate) use lists::{List, is_listed};
 use parsing::parse;
 use row::Node;
 pub(crate) use row::Output;
