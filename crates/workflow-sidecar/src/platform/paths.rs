@@ -2,14 +2,15 @@
 //!
 //! Owns the interpretation of a path by the host's tools, and the resolution of links. Must not know rules.
 
-use std::cell::{LazyCell, RefCell};
-use std::collections::HashMap;
+use std::cell::LazyCell;
 use std::ffi::OsString;
 use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use workflow_core::policy::rules::{PathForm, Paths, definition_paths, normalized_path};
 
 use super::installation::installed_files;
@@ -29,12 +30,32 @@ pub(crate) struct LocalPaths<'a> {
     /// The directory of the user's answers.
     answers: OnDemand<'a, Root>,
     ignores_case: OnDemand<'a, bool>,
-    links: Links,
 }
 
-/// The links that were read, because many paths lead through the same directories: `None` is no link.
-#[derive(Debug, Default)]
-struct Links(RefCell<HashMap<OsString, Option<PathBuf>>>);
+/// The last answer of the disk to a question that each call asks, and whose answer only the user changes.
+struct Recent<K, V>(Mutex<Option<(K, V, Instant)>>);
+
+impl<K: PartialEq, V: Clone> Recent<K, V> {
+    const fn new() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    /// Returns the answer to this question, which is read again after a second.
+    fn get(&self, question: K, read: impl FnOnce(&K) -> V) -> V {
+        let mut last = self.0.lock();
+        let known = last
+            .take()
+            .filter(|(asked, _, at)| *asked == question && at.elapsed() < Duration::from_secs(1));
+        let (_, answer, _) = last.insert(known.unwrap_or_else(|| {
+            let answer = read(&question);
+            (question, answer, Instant::now())
+        }));
+        answer.clone()
+    }
+}
+
+static PROTECTED: Recent<Vec<String>, Vec<String>> = Recent::new();
+static IGNORES_CASE: Recent<PathBuf, bool> = Recent::new();
 
 /// What the disk is read for when it is first needed.
 type OnDemand<'a, T> = LazyCell<T, Box<dyn FnOnce() -> T + 'a>>;
@@ -58,9 +79,9 @@ impl<'a> LocalPaths<'a> {
             home: LazyCell::new(Box::new(|| root(&home_dir().unwrap_or_default()))),
             answers: LazyCell::new(Box::new(|| root(&agent_dir.join("workflow-sidecar")))),
             ignores_case: LazyCell::new(Box::new(|| {
-                ignores_case(cwd).unwrap_or(USUALLY_IGNORES_CASE)
+                let read = |cwd: &PathBuf| ignores_case(cwd).unwrap_or(USUALLY_IGNORES_CASE);
+                IGNORES_CASE.get(cwd.to_owned(), read)
             })),
-            links: Links::default(),
         }
     }
 
@@ -98,7 +119,7 @@ impl Paths for LocalPaths<'_> {
         let path = normalized_path(path);
         let ([real_root, root], path) = self.opened(&path);
         let mut forms = vec![self.form(&lexical(&root.join(path)))];
-        let real = self.form(&self.links.real(real_root, path));
+        let real = self.form(&real(real_root, path));
         if !forms.contains(&real) {
             forms.push(real);
         }
@@ -128,9 +149,13 @@ impl Paths for LocalPaths<'_> {
         let [_, project] = &*self.project;
         let mut paths = definition_paths(&with_slashes(project), &with_slashes(self.agent_dir));
         paths.extend(self.files.iter().cloned());
-        let installed = installed_files(self.agent_dir);
-        paths.extend(installed.iter().map(|path| with_slashes(path)));
-        paths
+        PROTECTED.get(paths, |paths| {
+            let installed = installed_files(self.agent_dir);
+            let installed = installed.iter().map(|path| with_slashes(path));
+            let all = paths.iter().cloned().chain(installed);
+            let forms = all.flat_map(|path| self.forms(&path));
+            forms.map(|form| form.absolute).collect()
+        })
     }
 }
 
@@ -169,7 +194,7 @@ fn root(path: &Path) -> Root {
     }
     // Fails only without a working directory, where a relative path contains nothing.
     let path = absolute(path);
-    [Links::default().real(Path::new(""), &path), lexical(&path)]
+    [real(Path::new(""), &path), lexical(&path)]
 }
 
 pub(crate) fn with_slashes(path: &Path) -> String {
@@ -194,39 +219,33 @@ pub(crate) fn lexical(path: &Path) -> PathBuf {
     lexical
 }
 
-impl Links {
-    /// Returns the path from a directory, which contains no links, with links resolved; its last parts may not exist yet.
-    fn real(&self, directory: &Path, path: &Path) -> PathBuf {
-        let mut known = self.0.borrow_mut();
-        let mut real = directory.to_path_buf();
-        let mut remaining: Vec<OsString> = parts(path);
-        let mut links = 0;
-        while let Some(part) = remaining.pop() {
-            if part == "." {
-                continue;
-            }
-            if part == ".." {
-                real.pop();
-                continue;
-            }
-            real.push(&part);
-            let target = known
-                .entry(real.as_os_str().to_owned())
-                .or_insert_with_key(|path| fs::read_link(path).ok());
-            // A link of a circle stays.
-            if let Some(target) = target
-                && links < MAX_LINKS
-            {
+/// Returns the path from a directory, which contains no links, with links resolved; its last parts may not exist yet.
+fn real(directory: &Path, path: &Path) -> PathBuf {
+    let mut real = directory.to_path_buf();
+    let mut remaining: Vec<OsString> = parts(path);
+    let mut links = 0;
+    while let Some(part) = remaining.pop() {
+        if part == "." {
+            continue;
+        }
+        if part == ".." {
+            real.pop();
+            continue;
+        }
+        let next = real.join(&part);
+        match fs::read_link(&next) {
+            Ok(target) if links < MAX_LINKS => {
                 links += 1;
-                real.pop();
                 if target.is_absolute() {
                     real = PathBuf::new();
                 }
-                remaining.extend(parts(target));
+                remaining.extend(parts(&target));
             }
+            // Not a link, or one of a circle.
+            Ok(_) | Err(_) => real = next,
         }
-        real
     }
+    real
 }
 
 /// Returns the parts of a path in reverse order.

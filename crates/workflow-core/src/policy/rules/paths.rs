@@ -21,8 +21,8 @@ pub trait Paths: fmt::Debug {
         false
     }
 
-    /// Returns the files and directories that decide which guards hold: definitions, settings, the session's file, the
-    /// host's hooks.
+    /// Returns the absolute forms of the files and directories that decide which guards hold: definitions, settings, the
+    /// session's file, the host's hooks.
     fn protected(&self) -> Vec<String> {
         Vec::new()
     }
@@ -119,7 +119,8 @@ impl Paths for WrittenPaths {
         let project = format!("/{}", self.project.join("/"));
         let mut paths = definition_paths(&project, &self.agent_dir);
         paths.extend(self.session_file.clone());
-        paths
+        let forms = paths.iter().flat_map(|path| self.forms(path));
+        forms.map(|form| form.absolute).collect()
     }
 }
 

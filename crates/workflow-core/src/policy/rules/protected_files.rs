@@ -91,13 +91,11 @@ struct Protected<'c> {
 impl<'c> Protected<'c> {
     fn of(call: &'c Call<'c>) -> Self {
         let ignores_case = call.paths.ignores_case();
-        let protected = call.paths.protected().into_iter();
-        let forms = protected.flat_map(|path| call.paths.forms(&path));
+        let protected = call.paths.protected();
+        let all = protected.iter().map(|path| parts(path, ignores_case));
         Self {
             call,
-            all: forms
-                .map(|form| parts(&form.absolute, ignores_case))
-                .collect(),
+            all: all.collect(),
             ignores_case,
         }
     }
