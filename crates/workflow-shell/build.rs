@@ -40,6 +40,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 .insert(number);
         }
     }
+    let mut programs: Vec<_> = programs.into_iter().collect();
+    programs.sort_by_key(|(program, _)| program.len());
     let mut index = String::new();
     for (program, numbers) in &programs {
         let numbers: Vec<_> = numbers.iter().collect();
@@ -48,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let text = format!(
         "/// The embedded tables, by file name.\n\
          const FILES: &[(&str, &str)] = &[\n{files}];\n\n\
-         /// The programs that rows name, in order, with the indexes of the files.\n\
+         /// The programs that rows name, the shorter ones first, with the indexes of the files.\n\
          const PROGRAMS: &[(&str, &[usize])] = &[\n{index}];\n"
     );
     let out = env::var("OUT_DIR")?;
@@ -58,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the lists, in order, with their names in order.
+/// Returns the lists with their names, the shorter ones first.
 fn index_of_names(text: &str) -> Result<String, Box<dyn Error>> {
     let mut lists: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut list = "";
@@ -72,13 +74,16 @@ fn index_of_names(text: &str) -> Result<String, Box<dyn Error>> {
             .or_default()
             .extend(items.split_ascii_whitespace());
     }
+    let mut lists: Vec<_> = lists.into_iter().collect();
+    lists.sort_by_key(|(list, _)| list.len());
     let mut index = String::new();
-    for (list, names) in &lists {
-        let names: Vec<_> = names.iter().collect();
+    for (list, names) in lists {
+        let mut names: Vec<_> = names.into_iter().collect();
+        names.sort_by_key(|name| name.len());
         writeln!(index, "    ({list:?}, &{names:?}),")?;
     }
     Ok(format!(
-        "/// The lists of `names.txt`, in order, with their names in order.\n\
+        "/// The lists of `names.txt` with their names, the shorter ones first.\n\
          const LISTS: &[(&str, &[&str])] = &[\n{index}];\n"
     ))
 }

@@ -4,20 +4,33 @@ use std::collections::{HashMap, HashSet};
 
 include!(concat!(env!("OUT_DIR"), "/names.rs"));
 
-/// Names, in order.
+/// Names, the shorter ones first: most are told apart by their lengths.
 #[derive(Clone, Copy)]
 pub(crate) struct List(&'static [&'static str]);
 
 impl List {
     /// Returns a list of `names.txt`; an empty one if there is none of this name.
     pub(crate) fn named(name: &str) -> Self {
-        let index = LISTS.binary_search_by_key(&name, |(name, _)| name);
+        let index = find(LISTS, name, |(name, _)| name);
         Self(index.map_or(&[], |index| LISTS[index].1))
     }
 
     pub(crate) fn has(self, name: &str) -> bool {
-        self.0.binary_search(&name).is_ok()
+        find(self.0, name, |name| name).is_some()
     }
+}
+
+/// Returns the index of a name in a table with the shorter names first.
+pub(super) fn find<'t, T>(
+    table: &'t [T],
+    name: &str,
+    of: impl Fn(&'t T) -> &'t str,
+) -> Option<usize> {
+    let key = |row| {
+        let name = of(row);
+        (name.len(), name)
+    };
+    table.binary_search_by_key(&(name.len(), name), key).ok()
 }
 
 /// Returns whether a list of `names.txt` has a name.

@@ -37,9 +37,7 @@ static ROWS: [OnceLock<Node>; PROGRAMS.len()] = [const { OnceLock::new() }; PROG
 
 /// Returns the rows of a program; `None` if no row names it.
 fn rows(name: &str) -> Option<Program> {
-    let index = PROGRAMS
-        .binary_search_by_key(&name, |(name, _)| name)
-        .ok()?;
+    let index = lists::find(PROGRAMS, name, |(name, _)| name)?;
     let (name, files) = PROGRAMS[index];
     let node = ROWS[index].get_or_init(|| {
         let files: Vec<_> = files.iter().map(|file| FILES[*file]).collect();
