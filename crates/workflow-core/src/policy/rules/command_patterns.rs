@@ -8,14 +8,15 @@ use std::collections::HashMap;
 
 use super::call::Call;
 use super::deciding_files::deciding_files;
+use super::file_access::resolve;
 use super::globs::Globs;
 use super::known::Known;
 use super::line_verdict::{command_text, is_of_command};
 use super::patches::path_in;
 use super::paths::of_shell;
 use crate::diagnostic::shown;
-use crate::pattern::{Anchor, directory_and_words};
-use workflow_shell::{self as shell, Effect, SimpleCommand, Word};
+use crate::pattern::directory_and_words;
+use workflow_shell::{self as shell, AccessKind, Effect, FileAccess, SimpleCommand, Word};
 
 /// The comparisons of patterns with commands for one call. A call that needs more counts as unknown.
 const MAX_COMPARISONS: usize = 1_000_000;
@@ -43,22 +44,16 @@ fn program(command: &SimpleCommand) -> Option<&str> {
 #[derive(Debug, Clone)]
 pub(super) struct CommandPatterns {
     patterns: Vec<String>,
-    /// The files that may be written where the patterns open commands.
-    writable: Globs,
     by_program: HashMap<String, Vec<usize>>,
     /// Patterns with a wildcard or a directory in the name of the program.
     others: Vec<usize>,
 }
 
 impl CommandPatterns {
-    /// Compiles patterns. They do not open what runs files that these globs open.
-    pub(super) fn new<'a>(
-        patterns: impl IntoIterator<Item = &'a str>,
-        writable: &[impl ToString],
-    ) -> Self {
+    /// Compiles patterns.
+    pub(super) fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Self {
         let mut compiled = Self {
             patterns: Vec::new(),
-            writable: Globs::new(writable, Anchor::Project),
             by_program: HashMap::new(),
             others: Vec::new(),
         };
@@ -102,11 +97,12 @@ impl CommandPatterns {
     }
 
     /// Returns whether a pattern opens a command of a call; if one has its words and does not, the error says why, for display.
-    /// For `commands`, a `*` at the end of the last word also stands for further words.
+    /// What these globs let the agent write is not run. For `commands`, a `*` at the end of the last word also stands for further words.
     pub(super) fn opens(
         &self,
         command: &SimpleCommand,
         call: &Call<'_>,
+        writable: Option<&Globs>,
         is_key: bool,
     ) -> Result<(), Option<String>> {
         // Patterns are about commands, and not about the files and variables that the line gives them.
@@ -123,7 +119,7 @@ impl CommandPatterns {
             let fits = |words: &str| shell::matches_exactly(words, command);
             let with_more = || is_key && words.ends_with('*') && fits(&format!("{words} *"));
             let has_words = fits(words) || with_more();
-            let closed = has_words.then(|| self.closed(directory, command, call));
+            let closed = has_words.then(|| closed(directory, command, call, writable));
             let opens = closed == Some(None);
             why = closed.flatten().or(why.take());
             opens
@@ -133,32 +129,6 @@ impl CommandPatterns {
         } else {
             Err(why)
         }
-    }
-
-    /// Returns why a pattern for this directory does not open a command with its words. What only reads runs anywhere.
-    fn closed(&self, directory: &str, command: &SimpleCommand, call: &Call<'_>) -> Option<String> {
-        if command.effect == Effect::Reads {
-            return None;
-        }
-        let text = command_text(command);
-        let but = |why: &str| Some(format!("`{text}` is opened by `commands`, but {why}."));
-        let own = command.directory.as_deref();
-        let Some(own) = own.filter(|own| call.is_same_directory(own, directory)) else {
-            return but("not in this directory");
-        };
-        if self.writable.is_empty() {
-            return None;
-        }
-        let may_write = |file: &String| {
-            let is_known = !file.contains('\0') && call.comparisons().spend(COMPARISONS_OF_A_PATH);
-            let forms = || call.paths.forms(&of_shell(&path_in(own, file)));
-            !is_known || self.writable.match_any(&forms(), call.paths)
-        };
-        let file = deciding_files(command).into_iter().find(may_write)?;
-        let file = shown(&file.replace('\0', "…"));
-        but(&format!(
-            "`writable` opens {file}, which decides what it runs"
-        ))
     }
 
     fn covers(
@@ -173,6 +143,40 @@ impl CommandPatterns {
         let mut candidates = same.iter().chain(&self.others);
         Known::from(candidates.any(|&at| matches(&self.patterns[at])))
     }
+}
+
+/// Returns why a pattern for this directory does not open a command with its words. What only reads runs anywhere.
+fn closed(
+    directory: &str,
+    command: &SimpleCommand,
+    call: &Call<'_>,
+    writable: Option<&Globs>,
+) -> Option<String> {
+    if command.effect == Effect::Reads {
+        return None;
+    }
+    let text = command_text(command);
+    let but = |why: &str| Some(format!("`{text}` is opened by `commands`, but {why}."));
+    let own = command.directory.as_deref();
+    let Some(own) = own.filter(|own| call.is_same_directory(own, directory)) else {
+        return but("not in this directory");
+    };
+    let writable = writable.filter(|writable| !writable.is_empty())?;
+    let may_write = |file: &String| {
+        let access = FileAccess {
+            path: of_shell(&path_in(own, file)).into_owned(),
+            is_glob: file.contains(['*', '?', '[']),
+            kind: AccessKind::Write,
+        };
+        let resolved = || resolve(&access, call.paths, &mut HashMap::new());
+        !call.comparisons().spend(COMPARISONS_OF_A_PATH)
+            || writable.match_access(&resolved(), call.paths) != Some(false)
+    };
+    let file = deciding_files(command).into_iter().find(may_write)?;
+    let file = shown(&file.replace('\0', "…"));
+    but(&format!(
+        "`writable` opens {file}, which may decide what it runs"
+    ))
 }
 
 /// Returns whether a command names its program without a directory, or with one of installed programs: a pattern
@@ -202,7 +206,7 @@ mod tests {
 
     fn many(number: usize) -> CommandPatterns {
         let all: Vec<String> = (0..number).map(|at| format!("tool{at} run *")).collect();
-        CommandPatterns::new(all.iter().map(String::as_str), &[""; 0])
+        CommandPatterns::new(all.iter().map(String::as_str))
     }
 
     #[test]
@@ -222,7 +226,7 @@ mod tests {
         let patterns = many(20_000);
         assert_eq!(any(&patterns, "ls; tool19999 run x").0, Known::Yes);
         assert_eq!(any(&patterns, "ls; tool20000 run x").0, Known::No);
-        let wildcard = CommandPatterns::new(["rm -rf *", "*doc *"], &[""; 0]);
+        let wildcard = CommandPatterns::new(["rm -rf *", "*doc *"]);
         assert_eq!(any(&wildcard, "rustdoc x").0, Known::Yes);
         assert_eq!(any(&wildcard, "/bin/rm -fr x").0, Known::Yes);
     }
@@ -230,18 +234,18 @@ mod tests {
     #[test]
     fn more_comparisons_than_a_call_may_need_are_no_answer() {
         let all: Vec<String> = (0..2000).map(|at| format!("git x{at}")).collect();
-        let patterns = CommandPatterns::new(all.iter().map(String::as_str), &[""; 0]);
+        let patterns = CommandPatterns::new(all.iter().map(String::as_str));
         let line = "git y;".repeat(1000);
         assert_eq!(any(&patterns, &line).0, Known::Unknown);
     }
 
     #[test]
     fn a_program_of_the_project_is_not_opened_by_its_name() {
-        let patterns = CommandPatterns::new(["cargo test*", "./run.sh *"], &[""; 0]);
+        let patterns = CommandPatterns::new(["cargo test*", "./run.sh *"]);
         let opens = |line: &str| {
             let commands = analyze(line).commands;
             let call = Call::new("bash", None, &*PLAIN_PATHS);
-            patterns.opens(&commands[0], &call, true).is_ok()
+            patterns.opens(&commands[0], &call, None, true).is_ok()
         };
         for line in [
             "cargo test",

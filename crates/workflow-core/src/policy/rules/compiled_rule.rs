@@ -27,19 +27,19 @@ pub(super) struct CompiledRule {
     /// `None` is an invalid pattern: its matches are unknown.
     input: Vec<OnceCell<Option<Regex>>>,
     /// What a read-only level opens; `None` in other rules.
-    open: Option<Openings>,
+    pub(super) open: Option<Openings>,
 }
 
 impl CompiledRule {
-    /// Compiles a rule of a level where these files may be written although it is read-only.
-    pub(super) fn new(rule: Rule, writable: &[&str]) -> Self {
+    /// Compiles a rule.
+    pub(super) fn new(rule: Rule) -> Self {
         let bare = match rule.action {
             RuleAction::Allow => Anchor::Project,
             RuleAction::Ask | RuleAction::Block => Anchor::Root,
         };
         Self {
             path: Globs::new(&rule.path, bare),
-            command: CommandPatterns::new(rule.command.iter().map(String::as_str), writable),
+            command: CommandPatterns::new(rule.command.iter().map(String::as_str)),
             input: rule.input.iter().map(|_| OnceCell::new()).collect(),
             open: None,
             rule,
@@ -60,13 +60,14 @@ impl CompiledRule {
         };
         Self {
             open: Some(Openings::new(open, known)),
-            ..Self::new(rule, &[])
+            ..Self::new(rule)
         }
     }
 
     /// Returns whether all of its conditions match. An unknown condition matches a rule that forbids, but not one that
-    /// allows; of a rule on writing the answer is unknown if only an unknown command or tool makes it match.
-    pub(super) fn matches(&self, call: &Call<'_>) -> Known {
+    /// allows; of a rule on writing the answer is unknown if only an unknown command or tool makes it match. These files may be
+    /// written although the level is read-only.
+    pub(super) fn matches(&self, call: &Call<'_>, writable: Option<&Globs>) -> Known {
         if !self.rule.names(call.tool) {
             return Known::No;
         }
@@ -78,7 +79,7 @@ impl CompiledRule {
         let writes = self.writes_match(call);
         let others = || {
             let mut input = self.input.iter().zip(&self.rule.input);
-            matches(self.commands_match(call))
+            matches(self.commands_match(call, writable))
                 && matches(self.paths_match(call))
                 && input
                     .all(|(compiled, condition)| matches(input_matches(call, condition, compiled)))
@@ -112,7 +113,7 @@ impl CompiledRule {
     }
 
     /// Matches the commands of a shell line: to forbid, one must match; to allow, all must.
-    fn commands_match(&self, call: &Call<'_>) -> Known {
+    fn commands_match(&self, call: &Call<'_>, writable: Option<&Globs>) -> Known {
         if self.command.is_empty() {
             return Known::Yes;
         }
@@ -124,7 +125,9 @@ impl CompiledRule {
             return Known::Unknown;
         }
         if self.allows() {
-            let allows = |command: &SimpleCommand| self.command.opens(command, call, false).is_ok();
+            let allows = |command: &SimpleCommand| {
+                (self.command.opens(command, call, writable, false)).is_ok()
+            };
             let gives_files = self.path.is_empty() && !analysis.redirections.is_empty();
             // Where a command runs is part of its pattern.
             let changes_directory = |command: &SimpleCommand| {

@@ -1,6 +1,7 @@
 //! Files that decide what a command runs.
 
-use workflow_shell::{Effect, SimpleCommand, UnknownReason, Word};
+use super::patches::path_in;
+use workflow_shell::{SimpleCommand, Word, is_known_location};
 
 /// Programs, and the files of their directory that decide what they run.
 #[rustfmt::skip] // A row a line.
@@ -15,7 +16,16 @@ const FILES: &[(&[&str], &[&str])] = &[
     (&["mvn", "mvnw", "gradle", "gradlew"], &["pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"]),
     (&["cmake", "ctest", "ninja"], &["CMakeLists.txt", "CMakePresets.json", "CTestTestfile.cmake", "build.ninja"]),
     (&["docker", "podman"], &["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml", "Dockerfile"]),
+    (&["node", "nodejs", "tsx", "ts-node"], &["package.json", "index.js", "index.mjs", "index.cjs", "index.ts"]),
+    (&["go"], &["go.mod", "go.work", "main.go"]),
+    (&["terraform", "tofu"], &["main.tf"]),
     (&["git"], &[".git/config"]),
+];
+
+/// Programs for which a word without a slash and a dot is a name that these files define.
+#[rustfmt::skip] // A list.
+const GOALS: &[&str] = &[
+    "make", "gmake", "npm", "pnpm", "yarn", "cargo", "just", "task", "rake", "mvn", "mvnw", "gradle", "gradlew", "go",
 ];
 
 /// Files of any directory that decide what programs run that only read. A directory counts with all that is in it.
@@ -31,35 +41,40 @@ pub(super) fn decides_anywhere(path: &str) -> bool {
     path.split('/').any(is_one)
 }
 
-/// Returns the files that decide what a command runs, from its directory: those of its program, the program or script that it
-/// names, and what its options and settings name. NUL stands for a part that only the shell knows.
+/// Returns the files that may decide what a command runs, from its directory: those of its program, what its words name, and both
+/// in a directory that they name. NUL stands for a part that only the shell knows.
 pub(super) fn deciding_files(command: &SimpleCommand) -> Vec<String> {
+    const SEPARATORS: [char; 4] = ['=', ':', ',', '@'];
     let words = command.words.iter().map(Word::shape);
-    let words: Vec<&str> = words.take_while(|word| *word != "--").collect();
+    let words: Vec<&str> = words.filter(|word| *word != "--").collect();
     let name = words.first().copied().unwrap_or_default();
     let program = name.rsplit('/').next().unwrap_or_default();
     let row = FILES.iter().find(|(names, _)| names.contains(&program));
-    let mut files = row.map_or_else(Vec::new, |(_, files)| files.to_vec());
-    files.extend(Some(name).filter(|name| name.contains('/')));
-    let runs_script = matches!(
-        &command.effect,
-        Effect::Unknown(unknown) if matches!(unknown.reason, UnknownReason::Code | UnknownReason::HiddenCode)
-    );
-    // The options of git name what it works on.
-    let takes_files = runs_script || row.is_some() && program != "git";
-    for pair in words.windows(2).filter(|_| takes_files) {
-        let (word, is_value) = (pair[1], pair[0].starts_with('-'));
-        files.extend(word.split('=').skip(1));
-        if let Some(option) = word.strip_prefix('-') {
-            files.extend(option.get(1..).filter(|_| !option.starts_with('-')));
-        } else if is_value || runs_script {
-            files.push(word);
-            // What follows a script is for the script.
-            if !is_value {
-                break;
-            }
+    let row = row.map_or(&[][..], |(_, files)| files);
+    let is_own = name.contains('/') && !command.words.first().is_some_and(is_known_location);
+    // Operands of a program of the project are for it.
+    let is_free = |word: &str| is_own || GOALS.contains(&program) && !word.contains(['/', '.']);
+    let mut named = vec![if name.contains('/') { name } else { "" }];
+    // What git works on is no code.
+    for pair in words.windows(2).filter(|_| program != "git") {
+        let word = pair[1];
+        let is_value = pair.iter().any(|word| word.starts_with('-')) || word.contains('=');
+        if is_value || !is_free(word) {
+            // `-Cdocs`
+            let option = word.strip_prefix('-').filter(|_| !word.starts_with("--"));
+            let joined = option.and_then(|option| option.get(1..));
+            named.extend(word.split(SEPARATORS).chain([word]).chain(joined));
         }
     }
-    files.retain(|file| !file.is_empty());
-    files.into_iter().map(str::to_owned).collect()
+    named.retain(|name| !name.is_empty() && !name.starts_with('-'));
+    named.dedup();
+    let inner = [row, &named].concat();
+    let within = |directory| inner.iter().map(move |file| path_in(directory, file));
+    // `python -m docs.x`
+    let modules = named.iter().map(|name| name.replace('.', "/"));
+    let directories = [""].iter().chain(&named);
+    directories
+        .flat_map(|directory| within(directory))
+        .chain(modules)
+        .collect()
 }

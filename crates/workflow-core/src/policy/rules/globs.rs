@@ -60,12 +60,6 @@ impl Globs {
         self.compiled(paths).is_some()
     }
 
-    /// Returns whether a path is matched in one of its forms, and no glob is invalid.
-    pub(super) fn match_any(&self, forms: &[PathForm], paths: &dyn Paths) -> bool {
-        let compiled = self.compiled(paths);
-        compiled.is_some_and(|globs| forms.iter().any(|form| globs.matches(form)))
-    }
-
     /// Returns whether a path is known and matched in all of its forms, and no glob is invalid.
     pub(super) fn match_all(&self, target: &Target, paths: &dyn Paths) -> bool {
         let forms = target.as_deref().unwrap_or_default();
@@ -136,7 +130,7 @@ mod tests {
     fn matches(pattern: &str, path: &str) -> bool {
         let globs = Globs::new(&[pattern.to_owned()], Anchor::Root);
         assert!(globs.is_valid(&*PLAIN_PATHS), "{pattern} is a glob");
-        globs.match_any(&PLAIN_PATHS.forms(path), &*PLAIN_PATHS)
+        globs.match_all(&Some(PLAIN_PATHS.forms(path)), &*PLAIN_PATHS)
     }
 
     #[test]

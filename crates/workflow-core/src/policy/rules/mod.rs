@@ -182,10 +182,7 @@ impl Rules {
 
 impl CompiledLevel {
     fn new(level: &LevelRules<'_>, unknown: Option<RuleAction>, known: &[String]) -> Self {
-        let writable = level.read_only.as_ref();
-        let writable = writable.map_or(&[][..], |open| &open.writable);
-        let rules = level.rules.iter().cloned();
-        let rules = rules.map(|rule| CompiledRule::new(rule, writable));
+        let rules = level.rules.iter().cloned().map(CompiledRule::new);
         let read_only = level.read_only.iter();
         let read_only = read_only.map(|open| CompiledRule::read_only(&level.name, open, known));
         Self {
@@ -205,8 +202,10 @@ impl CompiledLevel {
     }
 
     fn decide(&self, call: &Call<'_>, allowed: Option<&BTreeSet<String>>) -> CallDecision<'_> {
+        let read_only = self.rules.last().and_then(|rule| rule.open.as_ref());
+        let writable = read_only.map(|open| &open.writable);
         for found in &self.rules {
-            let matched = found.matches(call);
+            let matched = found.matches(call, writable);
             let is_allowed = || allowed.is_some_and(|all| all.contains(&call.likeness()));
             let unknown = || match self.on_unknown(found.rule.unknown) {
                 RuleAction::Allow => None,

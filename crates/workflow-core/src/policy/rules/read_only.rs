@@ -51,17 +51,26 @@ impl<'a> ReadOnly<'a> {
         }
     }
 
-    /// Returns, for display, why commands do not run that their patterns would open.
+    /// Returns, for display, why values of `writable` and `commands` open nothing, each behind its key.
     #[must_use]
-    pub fn closed_commands(&self) -> Vec<String> {
+    pub fn closed_patterns(&self) -> Vec<(&'static str, String)> {
+        let writable = Globs::new(&self.writable, Anchor::Project);
         let closed = |pattern: &&str| {
-            let patterns = CommandPatterns::new([*pattern], &self.writable);
+            let patterns = CommandPatterns::new([*pattern]);
             let call = Call::new("", None, &*PLAIN_PATHS);
-            let commands = analyze(pattern).commands;
-            let mut opens = commands.iter().map(|one| patterns.opens(one, &call, true));
-            opens.find_map(|opens| opens.err()?)
+            // No file has this name, but for globs that match every file.
+            let commands = analyze(&pattern.replace('*', "…")).commands;
+            let opens = |one| patterns.opens(one, &call, Some(&writable), true);
+            let why = commands.iter().find_map(|one| opens(one).err()?)?;
+            Some(("commands", why.replace('…', "*")))
         };
-        self.run.iter().filter_map(closed).collect()
+        let decides = self.writable.iter().filter(|glob| decides_anywhere(glob));
+        let no_file = decides.map(|glob| {
+            let but = "which decides what programs run that only read";
+            let why = format!("`writable` does not open `{}`, {but}.", shown(glob));
+            ("writable", why)
+        });
+        no_file.chain(self.run.iter().filter_map(closed)).collect()
     }
 
     /// Describes it with the calls that rules open.
@@ -97,7 +106,7 @@ fn listed<T: AsRef<str>>(items: &[T]) -> String {
 /// What a read-only level opens, compiled.
 #[derive(Debug, Clone)]
 pub(super) struct Openings {
-    writable: Globs,
+    pub(super) writable: Globs,
     commands: CommandPatterns,
     /// Tools that may be called, whatever they do.
     tools: Vec<String>,
@@ -109,7 +118,7 @@ impl Openings {
     pub(super) fn new(read_only: &ReadOnly<'_>, known: &[String]) -> Self {
         Self {
             writable: Globs::new(&read_only.writable, Anchor::Project),
-            commands: CommandPatterns::new(read_only.run.iter().copied(), &read_only.writable),
+            commands: CommandPatterns::new(read_only.run.iter().copied()),
             tools: read_only.tools.iter().map(ToString::to_string).collect(),
             known: known.to_vec(),
         }
@@ -142,7 +151,8 @@ impl Openings {
             Effect::Reads => true,
             Effect::Writes(writes) if writes.iter().all(is_writable) => !writes.is_empty(),
             Effect::Writes(_) | Effect::RunsProjectCode | Effect::Unknown(_) => {
-                self.commands.opens(command, call, true).is_ok()
+                let writable = Some(&self.writable);
+                self.commands.opens(command, call, writable, true).is_ok()
             }
         };
         let analysis = call.shell_analysis()?;
@@ -168,14 +178,17 @@ impl Openings {
         }
         let mut text = line_verdict::describe(&findings);
         let commands = || findings.iter().filter_map(LineFinding::command);
-        let mut closed = commands().map(|command| self.commands.opens(command, call, true));
+        let writable = Some(&self.writable);
+        let mut closed =
+            commands().map(|command| self.commands.opens(command, call, writable, true));
         if let Some(why) = closed.find_map(|opens| opens.err()?) {
             text = format!("{text} {why}");
         }
         let pattern = commands().find_map(|command| {
             let pattern = line_verdict::pattern(command, call)?;
-            let added = CommandPatterns::new([&*pattern], self.writable.texts());
-            added.opens(command, call, true).is_ok().then_some(pattern)
+            let added = CommandPatterns::new([&*pattern]);
+            let opens = added.opens(command, call, writable, true);
+            opens.is_ok().then_some(pattern)
         });
         let open = match pattern {
             Some(pattern) => Some(format!("`commands: [\"{pattern}\"]`")),

@@ -35,7 +35,7 @@ pub(super) fn advice(loaded: &Loaded, hosts: &[&'static HookHost]) -> Vec<Diagno
     }
     for workflow in loaded.catalog.iter() {
         found.extend(free_shell(workflow, &levels));
-        found.extend(closed_commands(workflow, &levels));
+        found.extend(closed_patterns(workflow, &levels));
         found.extend(hints::hints(workflow, &levels, loaded));
     }
     found
@@ -59,8 +59,8 @@ fn unreachable<'a>(level: &'a Level<'_>) -> impl Iterator<Item = Diagnostic> + '
     })
 }
 
-/// Finds patterns of commands that open nothing, because what these run may be written.
-fn closed_commands(workflow: &Workflow, levels: &Levels<'_>) -> Vec<Diagnostic> {
+/// Finds values of `writable` and `commands` that open nothing, because what commands run might be written.
+fn closed_patterns(workflow: &Workflow, levels: &Levels<'_>) -> Vec<Diagnostic> {
     let (mut found, mut known) = (Vec::new(), HashSet::new());
     let own = levels.of_workflow(&workflow.key);
     for level in own.filter(|level| level.is_read_only || level.phase.is_none()) {
@@ -74,14 +74,14 @@ fn closed_commands(workflow: &Workflow, levels: &Levels<'_>) -> Vec<Diagnostic> 
             .commands
             .iter()
             .chain(commands.into_iter().flatten());
-        let mut closed = ReadOnly::new("", writable, commands).closed_commands();
+        let mut closed = ReadOnly::new("", writable, commands).closed_patterns();
         closed.retain(|why| known.insert(why.clone()));
-        let mut keys = ["commands", "writable"].iter();
-        let location = keys.find_map(|key| level.keys.of(&[key]));
-        found.extend(closed.iter().map(|why| {
+        found.extend(closed.iter().map(|(key, why)| {
             let message = why.trim_end_matches('.');
             let found = Diagnostic::new(Code::IdleRule, Severity::Warning, message)
                 .with_help("leave this file out of `writable`, or remove the pattern");
+            let mut keys = [*key, "commands", "writable"].into_iter();
+            let location = keys.find_map(|key| level.keys.of(&[key]));
             level.about(found.at(location.cloned()))
         }));
     }
