@@ -29,6 +29,8 @@ pub enum AccessKind {
     ReplaceTree,
     /// It removes the path and everything below it.
     RemoveTree,
+    /// It removes, moves or closes the path itself: the directory, or a link to it.
+    Itself,
     /// A program writes files of its choice below the path.
     WriteWithin,
 }
@@ -37,7 +39,7 @@ impl AccessKind {
     /// Returns whether everything below a directory is accessed with it.
     #[must_use]
     pub fn includes_tree(self) -> bool {
-        !matches!(self, Self::Read | Self::Run | Self::Write)
+        !matches!(self, Self::Read | Self::Run | Self::Write | Self::Itself)
     }
 
     /// Returns whether something is written.

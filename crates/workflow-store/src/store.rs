@@ -1,7 +1,7 @@
 //! What a caller asks of the store, and the statements for it, which both databases know.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -36,6 +36,12 @@ impl Store {
             database: Box::new(database),
             directory,
         }
+    }
+
+    /// Returns the directory with its files on this machine.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// Carries out an operation, a change in the turn of this process. One that must not create the database gives the

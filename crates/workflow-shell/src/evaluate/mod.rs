@@ -316,6 +316,7 @@ impl<'a> Evaluator<'a> {
                 if *is_loop {
                     self.access_words(&words[1..], scope);
                 }
+                let mark = self.recorder.accesses.len();
                 self.conditional(scope, |evaluator, subshell| {
                     if *is_loop {
                         evaluator.loop_variable(words);
@@ -324,11 +325,12 @@ impl<'a> Evaluator<'a> {
                         evaluator.list(body, subshell);
                     }
                 });
-                // If there is no item, it has no value behind the loop.
-                if let Some(name) = words.first().and_then(RawWord::text)
-                    && *is_loop
-                {
-                    self.variables.values.remove(name);
+                if *is_loop {
+                    self.access_items(&words[1..], mark, scope);
+                    // If there is no item, it has no value behind the loop.
+                    if let Some(name) = words.first().and_then(RawWord::text) {
+                        self.variables.values.remove(name);
+                    }
                 }
             }
             CommandKind::Function(name, body) => {

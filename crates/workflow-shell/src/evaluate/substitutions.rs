@@ -19,6 +19,19 @@ impl Evaluator<'_> {
         }
     }
 
+    /// Records that the items of a loop are written as its body writes, since `mark`, a path that is a variable.
+    pub(super) fn access_items(&mut self, items: &[RawWord], mark: usize, scope: &Scope<'_>) {
+        let written = self.recorder.accesses[mark..].iter();
+        let written = written.filter(|access| access.path == "\0" && access.kind.writes());
+        let mut kinds: Vec<AccessKind> = written.map(|access| access.kind).collect();
+        kinds.dedup();
+        for word in expand(items, &self.variables) {
+            for kind in &kinds {
+                self.recorder.access(FileAccess::of(&word, *kind), scope);
+            }
+        }
+    }
+
     /// Evaluates the commands that run during the expansion of words.
     pub(super) fn substitutions(&mut self, raws: &[RawWord], scope: &Scope<'_>) {
         for raw in raws {

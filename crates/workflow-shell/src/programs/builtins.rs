@@ -28,17 +28,15 @@ pub(super) fn names(command: &str, arguments: &[Word]) -> Result {
 
 /// `printf`: `-v name` and a format with `%n` set a variable.
 pub(super) fn printed(arguments: &[Word]) -> Result {
-    let sets = |word: &&Word| {
-        let text = word.shape().replace("%%", "");
+    let sets = |format: &Word| {
+        let text = format.shape().replace("%%", "");
         let is_flag = |c: char| !c.is_ascii_alphabetic() || "hjlLtz".contains(c);
         let mut directives = text.split('%').skip(1);
         directives.any(|text| text.trim_start_matches(is_flag).starts_with('n'))
     };
-    if let Some(word) = arguments.iter().find(sets) {
-        return Err(argument(word));
-    }
     match arguments {
-        [first, ..] if first.shape().starts_with("-v") => Err(argument(first)),
+        [dashes, format @ ..] if dashes.shape() == "--" => printed(format),
+        [first, ..] if first.shape().starts_with("-v") || sets(first) => Err(argument(first)),
         [first, ..] if first.may_add_words || first.has_option_in_braces() => Err(expansion(first)),
         [first, _, ..] if first.may_be_none() || first.shape().contains('\0') => {
             Err(expansion(first))

@@ -41,6 +41,16 @@ pub(super) fn unbundled(arguments: &[Word]) -> Result<Vec<Word>> {
     Ok(options)
 }
 
+/// Returns whether the mode of `chmod` takes no rights away: `u+w`, `+x`.
+pub(super) fn only_adds_rights(arguments: &[Word]) -> bool {
+    let mut words = arguments.iter().map(Word::shape);
+    // `-w` is a mode too.
+    let is_mode =
+        |word: &&str| !word.starts_with('-') || word.contains(['r', 'w', 'x', 'X', 's', 't']);
+    let mode = words.find(is_mode).unwrap_or_default();
+    mode.contains('+') && !mode.contains(['-', '=', '\0'])
+}
+
 /// Returns whether a command makes links, or copies whatever is in a directory.
 pub(super) fn may_link(invocation: &Invocation<'_>) -> bool {
     let links = |word: &Word| word.shape().starts_with('-') && word.shape().contains(LINKING);

@@ -84,6 +84,11 @@ fn trees(invocation: &Invocation<'_>) -> Vec<FileAccess> {
             name,
             &files::unbundled(invocation.arguments).unwrap_or_default(),
         ),
+        "chmod" if files::only_adds_rights(invocation.arguments) => {
+            let mut found = table::trees("chmod", invocation.arguments);
+            found.retain(|access| access.kind != AccessKind::Itself);
+            found
+        }
         name => table::trees(name, invocation.arguments),
     }
 }

@@ -155,5 +155,7 @@ pub(super) fn installed_files(agent_dir: &Path) -> Vec<PathBuf> {
     files.extend([agent_dir.join(NAME), home.join(STATE_DIRECTORY)]);
     let installed = installations(&home).into_iter();
     files.extend(installed.flat_map(|installed| [installed.program, installed.file]));
+    files.sort();
+    files.dedup();
     files
 }

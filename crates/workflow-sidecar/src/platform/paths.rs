@@ -29,6 +29,8 @@ pub(crate) struct LocalPaths<'a> {
     home: OnDemand<'a, Root>,
     /// The directory of the user's answers.
     answers: OnDemand<'a, Root>,
+    /// Those of another store.
+    store: Vec<PathBuf>,
     ignores_case: OnDemand<'a, bool>,
 }
 
@@ -78,6 +80,7 @@ impl<'a> LocalPaths<'a> {
             // An empty path contains nothing.
             home: LazyCell::new(Box::new(|| root(&home_dir().unwrap_or_default()))),
             answers: LazyCell::new(Box::new(|| root(&agent_dir.join("workflow-sidecar")))),
+            store: Vec::new(),
             ignores_case: LazyCell::new(Box::new(|| {
                 let read = |cwd: &PathBuf| ignores_case(cwd).unwrap_or(USUALLY_IGNORES_CASE);
                 IGNORES_CASE.get(cwd.to_owned(), read)
@@ -90,6 +93,12 @@ impl<'a> LocalPaths<'a> {
         let files = files.into_iter().map(|file| with_slashes(file.as_ref()));
         self.files.extend(files);
         self
+    }
+
+    /// The same, with a store in this directory.
+    pub(crate) fn with_store(mut self, directory: &Path) -> Self {
+        self.store = root(directory).into();
+        self.with_protected([directory])
     }
 
     /// Returns the directory from which a tool of the host would open a path, and the path from there, which may be
@@ -141,7 +150,7 @@ impl Paths for LocalPaths<'_> {
         let path = folded(&form.absolute);
         let [_, home] = &*self.home;
         let store = home.join(STATE_DIRECTORY);
-        let mut answers = self.answers.iter().chain([&store]);
+        let mut answers = self.answers.iter().chain(&self.store).chain([&store]);
         answers.any(|answers| path.starts_with(folded(&with_slashes(answers))))
     }
 

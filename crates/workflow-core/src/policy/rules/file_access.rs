@@ -80,7 +80,8 @@ pub(super) fn accessed_paths(
     let accesses: Vec<FileAccess> = named.chain(of_line).filter(is_new).collect();
     is_complete &= !is_too_many(accesses.len());
     let mut known = HashMap::new();
-    let examined = accesses.iter().take(MAX_PATHS);
+    // One more says that there are too many.
+    let examined = accesses.iter().take(MAX_PATHS + 1);
     let paths = examined
         .map(|access| resolve(access, paths, &mut known))
         .collect();

@@ -5,30 +5,26 @@
 //! of them, or takes a directory around it away, needs consent while a workflow is active or settings have rules. A shell
 //! command with unknown effects does not: other rules decide about it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use serde_json::Map;
 
 use super::arguments::all_texts;
 use super::call::Call;
+use super::command_patterns::COMPARISONS_OF_A_PATH;
 use super::decision::Denial;
-use super::file_access::{AccessedPath, resolve};
+use super::file_access::{AccessedPath, is_too_many, resolve};
 use super::glob_intersection::{Evidence, Part, intersects};
 use super::patches::path_in;
 use super::path_matcher::parts;
 use super::tool_names::ToolEffect;
 use crate::definition::{Rule, RuleAction};
 use crate::diagnostic::shown;
-use workflow_shell::{AccessKind, FileAccess, SimpleCommand, Word};
+use workflow_shell::{AccessKind, FileAccess, Word};
 
-/// Texts of a call that are compared with the protected files.
-const MAX_TEXTS: usize = 64;
 /// The longest text that may be a path, in bytes.
 const MAX_PATH_BYTES: usize = 4096;
-
-/// Programs that change a directory itself, and not a file in it.
-const OF_DIRECTORIES: [&str; 6] = ["chgrp", "chmod", "chown", "rm", "rmdir", "unlink"];
 
 static RULE: LazyLock<Rule> = LazyLock::new(|| {
     let reason = "workflow definitions, settings, the session's file, the host's hooks, the program and its store decide which rules \
@@ -43,14 +39,13 @@ static RULE: LazyLock<Rule> = LazyLock::new(|| {
 
 /// Returns the denial of a call that plainly writes a protected file.
 pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
-    let path = written(call)?;
     Some(Denial {
-        seen: format!("It would write `{}`.", shown(&path)),
+        seen: written(call)?,
         ..Denial::built_in(&RULE)
     })
 }
 
-/// Returns the first path of a call that is protected and written, as the call names it.
+/// Says, for display, which path of a call is protected and written, as the call names it. What is too much to compare counts.
 fn written(call: &Call<'_>) -> Option<String> {
     let effect = call.tool_effect();
     let changes_files = matches!(effect, ToolEffect::Changes(_));
@@ -63,21 +58,29 @@ fn written(call: &Call<'_>) -> Option<String> {
         return None;
     }
     let protected = Protected::of(call);
-    let accessed = call.accessed_paths().paths.iter();
-    let mut written = accessed.filter(|path| path.kind.writes());
-    if let Some(path) = written.find(|path| protected.is_written(path)) {
-        return Some(path.path.replace('\0', "…"));
-    }
+    let accessed = &call.accessed_paths().paths;
+    let mut written = accessed.iter().filter(|path| path.kind.writes());
+    let named = written.find(|path| protected.is_written(path));
     // A tool that changes files may name them in any field.
     let fields = call.fields().filter(|_| changes_files);
     let values = fields.into_iter().flat_map(Map::values);
-    let mut texts: Vec<&str> = values.flat_map(all_texts).collect();
-    texts.retain(|text| !text.is_empty() && text.len() <= MAX_PATH_BYTES && !text.contains('\n'));
-    texts.truncate(MAX_TEXTS);
-    let texts = texts.into_iter();
+    let texts = values
+        .flat_map(all_texts)
+        .filter(|text| !text.is_empty() && text.len() <= MAX_PATH_BYTES && !text.contains('\n'));
     let mut texts = texts.map(|text| text.strip_prefix("file://").unwrap_or(text));
-    let found = texts.find(|text| protected.names(text, false, AccessKind::Write));
-    found.map(str::to_owned)
+    let mut in_fields = || texts.find(|text| protected.names(text, false, AccessKind::Write));
+    let found = named.map(|path| path.path.replace('\0', "…"));
+    let found = found.or_else(|| in_fields().map(str::to_owned));
+    if is_too_many(accessed.len()) || !call.comparisons().spend(0) {
+        return Some("It names too many paths to compare.".to_owned());
+    }
+    Some(format!("It would write `{}`.", shown(&found?)))
+}
+
+/// Counts the comparisons that as long as looking up a path take. Returns whether it may be looked up.
+fn may_look_up(call: &Call<'_>, path: &str) -> bool {
+    let parts = path.matches('/').count();
+    (call.comparisons()).spend(COMPARISONS_OF_A_PATH.max(parts * COMPARISONS_OF_A_PATH / 10))
 }
 
 /// The protected files and directories of a call.
@@ -86,6 +89,8 @@ struct Protected<'c> {
     /// Their parts, in all their forms.
     all: Vec<Vec<Part>>,
     ignores_case: bool,
+    /// The directories in which its shell lines may be.
+    directories: BTreeSet<String>,
 }
 
 impl<'c> Protected<'c> {
@@ -97,41 +102,45 @@ impl<'c> Protected<'c> {
             call,
             all: all.collect(),
             ignores_case,
+            directories: directories(call),
         }
     }
 
     /// Returns whether a path that is written as a text is one that is protected.
     fn names(&self, path: &str, is_glob: bool, kind: AccessKind) -> bool {
-        let path = self.call.opened(path).into_owned();
         let access = FileAccess {
-            path,
+            path: self.call.opened(path).into_owned(),
             is_glob,
             kind,
         };
-        self.is_written(&resolve(&access, self.call.paths, &mut HashMap::new()))
+        !may_look_up(self.call, path)
+            || self.is_written(&resolve(&access, self.call.paths, &mut HashMap::new()))
     }
 
-    /// Returns whether a path plainly leads to one of them or below it, or is a directory around one that is changed itself, but
-    /// not the whole project: `*.o` in the project, or a variable, could be anything.
+    /// Returns whether a path plainly leads to one of them or below it, or to a directory around one that is taken away: `*.o` in
+    /// the project, or a variable, could be anything.
     fn is_written(&self, path: &AccessedPath) -> bool {
         let kind = path.kind;
         if let Some(rest) = path.path.strip_prefix("\0/") {
             // It is not certain that `cd` succeeds, so the directory may be any that the line names.
             let is_glob = rest.contains(['*', '?', '[']);
-            let directories = directories(self.call).into_iter();
-            let mut paths = directories.map(|directory| path_in(&directory, rest));
-            return paths.any(|path| self.names(&path, is_glob, kind));
+            let mut directories = self.directories.iter();
+            return directories
+                .any(|directory| self.names(&path_in(directory, rest), is_glob, kind));
         }
         let is_literal = path.tail.is_empty();
         // What formats or extracts may write anywhere in a directory.
         let takes_tree = kind.includes_tree() && kind != AccessKind::WriteWithin;
-        let is_whole = takes_tree || is_literal && self.is_changed_itself(path);
+        // What git and `find` change in a project is not known to be these files.
+        let leaves_project = !matches!(self.call.tool_effect(), ToolEffect::Changes(_));
         path.forms.iter().any(|form| {
             let is_project = is_literal && form.in_project.as_deref() == Some("");
+            let is_whole =
+                kind == AccessKind::Itself || takes_tree && !(is_project && leaves_project);
             let head = parts(&form.absolute, self.ignores_case);
             let named = [&*head, &path.tail].concat();
             let mut around = named.clone();
-            around.extend((is_whole && !is_project).then_some(Part::Any));
+            around.extend(is_whole.then_some(Part::Any));
             let is_known = !path.tail.contains(&Part::Unknown);
             self.all.iter().any(|protected| {
                 let below = [&**protected, &[Part::Any]].concat();
@@ -142,49 +151,32 @@ impl<'c> Protected<'c> {
             })
         })
     }
-
-    /// Returns whether a command changes the directory that it names by a path: what copies or creates files writes in it.
-    fn is_changed_itself(&self, path: &AccessedPath) -> bool {
-        let path = format!("/{}", path.path);
-        commands(self.call).any(|command| {
-            let words = || command.words.iter().skip(1).map(Word::shape);
-            let is_of_directories = match command.words.first().and_then(Word::program) {
-                // The directory may be a link.
-                Some("ln") => words().any(|word| {
-                    word.starts_with('-') && word.trim_start_matches("--").contains(['n', 'T'])
-                }),
-                program => program.is_some_and(|program| OF_DIRECTORIES.contains(&program)),
-            };
-            let mut words = words().map(|word| word.trim_start_matches(['\0', '/']));
-            let mut names_it =
-                || words.any(|word| !word.is_empty() && path.ends_with(&format!("/{word}")));
-            is_of_directories && names_it()
-        })
-    }
-}
-
-fn commands<'c>(call: &'c Call<'_>) -> impl Iterator<Item = &'c SimpleCommand> {
-    let lines = call.shell_analysis().into_iter();
-    lines.flat_map(|line| &line.commands)
 }
 
 /// Returns the directory of a call, and those that its shell lines change to, each from the one before.
-fn directories(call: &Call<'_>) -> Vec<String> {
-    let mut directories = vec![String::new()];
-    for command in commands(call) {
+fn directories(call: &Call<'_>) -> BTreeSet<String> {
+    let mut last = BTreeSet::from([String::new()]);
+    let mut all = last.clone();
+    let lines = call.shell_analysis().into_iter();
+    for command in lines.flat_map(|line| &line.commands) {
         if let [program, words @ ..] = &*command.words
             && matches!(program.program(), Some("cd" | "pushd"))
         {
             let mut words = words.iter().map(Word::shape);
             let word = words.find(|word| !word.starts_with('-')).unwrap_or("\0");
-            directories.push(match word.strip_prefix('\0') {
+            let from = |directory: &String| match word.strip_prefix('\0') {
                 // A `~`, or a variable that may be the home directory.
                 Some(rest) => format!("~{rest}"),
-                None => path_in(&directories[directories.len() - 1], word),
-            });
+                None => path_in(directory, word),
+            };
+            let next: BTreeSet<String> = last.iter().map(from).collect();
+            let next = next.iter().filter(|path| may_look_up(call, path));
+            let forms = next.flat_map(|path| call.paths.forms(&call.opened(path)));
+            last = forms.map(|form| form.absolute).collect();
+            all.extend(last.iter().cloned());
         }
     }
-    directories
+    all
 }
 
 #[cfg(test)]
@@ -266,7 +258,23 @@ mod tests {
             "(cd ~/.codex || exit; echo '{}' > hooks.json)",
             "cd x; echo a > .pi/workflows/w/a.md",
             "cd ~/.local; rm -rf state",
+            "cd ~/.local; cd share; cd ..; rm -rf state",
             "cd ~/.local; chmod -x bin",
+            "rm -rf .",
+            "rm -rf /project",
+            "mv /project /tmp/x",
+            "cd ..; rm -rf project",
+            "chmod -R 0 .",
+            "chmod a-x .",
+            "chmod -rx ~/.local/state",
+            "chattr +i ~/.local/state",
+            "setfacl -m u:me:--- ~/.local/state",
+            "install -d -m 000 ~/.local/state",
+            "rm --frobnicate ~/.local/state",
+            "cp -r x/.pi .",
+            "cp -a /tmp/x/.local ~",
+            "for f in .pi/workflows/w/a.md; do echo > \"$f\"; done",
+            "for d in x ~/.local; do rm -rf \"$d\"; done",
         ] {
             assert!(is_held("bash", &json!({ "command": line })), "{line}");
         }
@@ -277,6 +285,7 @@ mod tests {
             ),
             ("edit", json!({ "path": "~/.codex/hooks.json" })),
             ("delete_directory", json!({ "path": "~/.local/state" })),
+            ("delete_directory", json!({ "path": "." })),
             (
                 "mcp__fs__move_file",
                 json!({ "source": "~/.local/state", "destination": "/tmp/x" }),
@@ -307,9 +316,42 @@ mod tests {
             "find . -name __pycache__ -exec rm -rf {} +",
             "rm -rf */dist **/node_modules \"$x\"",
             "chmod -R u+w .",
+            "chmod +x . ~/.local/bin",
+            "rm --help; chmod --version",
+            "git stash; git clean -fdx; git checkout .",
+            "cp -r build/. .; cp -r dist ~/.local",
+            "for f in a.md ~/.local/bin; do cat \"$f\" > \"$f.out\"; done",
+            "for d in dist build; do rm -rf \"$d\"; done",
             "npm uninstall -g workflow-sidecar",
         ] {
             assert!(!is_held("bash", &json!({ "command": line })), "{line}");
         }
+    }
+
+    #[test]
+    fn what_is_too_much_to_compare_counts_as_protected() {
+        let names = |number: usize| (0..number).map(|at| format!("f{at}"));
+        let line = |number: usize| {
+            let names: Vec<String> = names(number).collect();
+            format!("touch {} .pi/workflows/w/a.md", names.join(" "))
+        };
+        for number in [10, 400, 1001, 5000] {
+            let held = is_held("bash", &json!({ "command": line(number) }));
+            assert!(held, "{number} files");
+            let mut texts: Vec<String> = names(number).collect();
+            texts.push(".pi/workflows/w/a.md".to_owned());
+            assert!(
+                is_held("mcp__fs__write", &json!({ "a": texts })),
+                "{number} texts"
+            );
+            assert!(
+                is_held("mcp__fs__write_files", &json!({ "paths": texts })),
+                "{number} paths"
+            );
+        }
+        let few: Vec<String> = names(200).collect();
+        assert!(!is_held("mcp__fs__write", &json!({ "a": few })));
+        let uncertain = "cd d; echo > x; ".repeat(20);
+        assert!(!is_held("bash", &json!({ "command": uncertain })));
     }
 }

@@ -219,6 +219,7 @@ impl ArgumentSet {
             "replaces" => tree(AccessKind::ReplaceTree, TreePart::Operands)?,
             "replaces-target" => tree(AccessKind::ReplaceTree, TreePart::Target)?,
             "replaces-all" => tree(AccessKind::ReplaceTree, TreePart::WorkingDirectory)?,
+            "itself" => tree(AccessKind::Itself, TreePart::Operands)?,
             "reads" => tree(AccessKind::ReadTree, TreePart::Operands)?,
             "below" => tree(AccessKind::WriteWithin, TreePart::Directory)?,
             _ => self.add_option(item.starts_with('-').then_some(item)?)?,

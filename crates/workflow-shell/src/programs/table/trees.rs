@@ -56,6 +56,7 @@ fn accessed(name: &str, row: &ArgumentSet, found: &Found) -> Vec<FileAccess> {
             (TreePart::Directory, _) => add(&found.directory(options)),
             _ if !options.is_empty() && !found.has(options) => {}
             (TreePart::Operands, _) if !sources.is_empty() => sources.iter().for_each(add),
+            (TreePart::Operands, _) if *kind == AccessKind::Itself => {}
             (TreePart::Target, Some((target, _))) => add(target),
             _ => add(&here),
         }
@@ -63,8 +64,14 @@ fn accessed(name: &str, row: &ArgumentSet, found: &Found) -> Vec<FileAccess> {
     let Some((target, _)) = &target else {
         return locations;
     };
+    let copies_tree = |tree: &Tree| tree.kind == AccessKind::ReadTree && found.has(&tree.options);
+    let kind = if row.trees.iter().any(copies_tree) {
+        AccessKind::ReplaceTree
+    } else {
+        AccessKind::Write
+    };
     for source in sources {
-        locations.extend(copy_inside(source, target));
+        locations.extend(copy_inside(source, target, kind));
         if found.has(&["-s", "--symbolic", "--symbolic-link"]) {
             locations.extend(linked(source, target));
         }
@@ -93,7 +100,7 @@ fn linked(source: &Word, target: &Word) -> Vec<FileAccess> {
 }
 
 /// Returns the location of a copy inside the target, in case the target is a directory.
-fn copy_inside(source: &Word, target: &Word) -> Option<FileAccess> {
+fn copy_inside(source: &Word, target: &Word, kind: AccessKind) -> Option<FileAccess> {
     let path = source.location();
     let name = path.trim_end_matches('/').rsplit('/').next()?;
     if matches!(name, "" | "." | "..") || name.chars().all(|c| c == '\0') {
@@ -102,6 +109,6 @@ fn copy_inside(source: &Word, target: &Word) -> Option<FileAccess> {
     Some(FileAccess {
         path: format!("{}/{name}", target.location().trim_end_matches('/')),
         is_glob: source.is_glob || target.is_glob,
-        kind: AccessKind::Write,
+        kind,
     })
 }

@@ -165,7 +165,7 @@ impl EventHandler<'_> {
             }
             EventName::ToolCall => {
                 let (tool, input) = (payload.tool(), payload.tool_input);
-                decision = judge(self.host, session, event.cwd, tool, input);
+                decision = judge(self.host, self.store, session, event.cwd, tool, input);
                 if self.host.is_step(tool) && decision == HookDecision::GoOn {
                     decision = if payload.is_of_subagent() {
                         HookDecision::Deny(NOT_FOR_SUBAGENTS.to_owned())

@@ -26,6 +26,7 @@ const TICKET_VALID_FOR: Millis = 60_000;
 /// Decides about a tool call that is made in a directory: each call that it stands for has to be allowed.
 pub(super) fn judge(
     host: &HookHost,
+    store: &Store,
     session: &mut RestoredSession,
     cwd: &Path,
     tool: &str,
@@ -39,6 +40,7 @@ pub(super) fn judge(
         .to_string_lossy();
     let paths = LocalPaths::new(&directories.cwd, &directories.agent_dir, None);
     let paths = paths.with_protected(host.files_about_hooks(&directories.cwd));
+    let paths = paths.with_store(store.directory());
     for (number, part) in host.engine_calls(tool, input).iter().enumerate() {
         let call = Call::new(&part.tool, part.input.as_deref(), &paths).opened_in(&opened_in);
         let call = if number == 0 { call } else { call.as_part() };

@@ -267,6 +267,7 @@ fn the_files_that_say_which_hooks_run_are_not_written_during_a_run() {
             "rm -rf ~/.local/state",
             "mv ~/.local /tmp/x",
             "rm -rf ~",
+            "rm -rf $ROOT/state",
             &format!("chmod -x '{program}'"),
             &format!("cp /bin/true '{program}'"),
         ] {
