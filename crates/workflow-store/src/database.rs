@@ -60,6 +60,11 @@ pub(crate) trait Database: Debug + Send + Sync {
         Ok(String::new())
     }
 
+    /// Returns an expression for the login that has written a session `s`; empty if it is this one.
+    fn other_owner(&self) -> &'static str {
+        "''"
+    }
+
     /// Says what this process may do about answers.
     fn answer_right(&self) -> Result<AnswerRight, StoreError> {
         Ok(AnswerRight::NeedsProof)

@@ -82,6 +82,7 @@ impl Store {
 struct SessionRow {
     version: u64,
     memory: String,
+    other_owner: String,
     #[serde(rename = "type")]
     custom_type: Option<String>,
     data: Option<String>,
@@ -94,30 +95,43 @@ fn id(row: Option<Row>) -> Option<i64> {
 
 /// Sessions of hook hosts, and the calls that they announce.
 impl Store {
-    /// Loads a session; an unknown one is empty.
+    /// Loads a session to continue it; an unknown one is empty. One that another login has written is an error.
     pub fn load(&self, key: &SessionKey) -> Result<StoredSession> {
-        self.with(Access::Read, |rows| {
-            // One statement, so that session and entries are of the same moment.
-            let found = rows.query(
-                "SELECT s.version, s.memory, e.type, e.data FROM sessions s LEFT JOIN entries e ON e.session = s.id
-                 WHERE s.host = ?1 AND s.session = ?2 ORDER BY e.number",
-                &json!([key.host, key.session]),
-            )?;
-            let mut session = StoredSession::default();
-            for row in found {
-                let row: SessionRow = read(row)?;
-                (session.version, session.memory) = (row.version, row.memory);
-                if let (Some(custom_type), Some(data)) = (row.custom_type, row.data) {
-                    let data = RawValue::from_string(data).map_err(|error| {
-                        let session = &key.session;
-                        let reason = format!("an entry of the stored session {session} is not JSON: {error}");
-                        StoreError::new(reason)
-                    })?;
-                    session.entries.push(StoredEntry { custom_type, data });
-                }
+        let session = self.look_at(key)?;
+        if session.other_owner.is_empty() {
+            return Ok(session);
+        }
+        Err(StoreError::new(format!(
+            "the stored session {} belongs to the login {}, which or the owner of the database can remove it",
+            key.session, session.other_owner
+        )))
+    }
+
+    /// Loads a session to show it, whoever has written it.
+    pub fn look_at(&self, key: &SessionKey) -> Result<StoredSession> {
+        let other_owner = self.database.other_owner();
+        // One statement, so that session and entries are of the same moment.
+        let sql = format!(
+            "SELECT s.version, s.memory, {other_owner} AS other_owner, e.type, e.data
+             FROM sessions s LEFT JOIN entries e ON e.session = s.id
+             WHERE s.host = ?1 AND s.session = ?2 ORDER BY e.number"
+        );
+        let found: Vec<SessionRow> = self.select(&sql, &json!([key.host, key.session]))?;
+        let mut session = StoredSession::default();
+        for row in found {
+            (session.version, session.memory) = (row.version, row.memory);
+            session.other_owner = row.other_owner;
+            if let (Some(custom_type), Some(data)) = (row.custom_type, row.data) {
+                let data = RawValue::from_string(data).map_err(|error| {
+                    let session = &key.session;
+                    let reason =
+                        format!("an entry of the stored session {session} is not JSON: {error}");
+                    StoreError::new(reason)
+                })?;
+                session.entries.push(StoredEntry { custom_type, data });
             }
-            Ok(session)
-        })
+        }
+        Ok(session)
     }
 
     /// Stores a change of a session, if the session is as it was loaded.

@@ -24,6 +24,8 @@ pub struct StoredSession {
     pub entries: Vec<StoredEntry>,
     /// The data that is remembered beside the entries, as JSON; empty if there is none.
     pub memory: String,
+    /// The login that has written it; empty if it is this one.
+    pub(crate) other_owner: String,
 }
 
 /// An entry of a session.

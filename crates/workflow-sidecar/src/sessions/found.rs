@@ -110,7 +110,7 @@ impl FoundSession {
             }
             Some(_) => (None, true),
             None => {
-                let entries = store.load(&run.key)?.entries;
+                let entries = store.look_at(&run.key)?.entries;
                 let lines = entries.iter().map(|entry| {
                     json!({"type": "custom", "customType": entry.custom_type, "data": entry.data})
                         .to_string()

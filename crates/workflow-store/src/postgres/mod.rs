@@ -99,6 +99,10 @@ impl Database for Postgres {
         machine.map_err(|error| StoreError::of_file(&self.directory, error))
     }
 
+    fn other_owner(&self) -> &'static str {
+        "CASE s.owner WHEN session_user THEN '' ELSE s.owner::text END"
+    }
+
     fn answer_right(&self) -> Result<AnswerRight, StoreError> {
         let mut right = AnswerRight::MayRead;
         self.with(Access::Read, &mut |rows| {

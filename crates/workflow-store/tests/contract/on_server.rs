@@ -85,6 +85,22 @@ fn on_a_server_a_login_changes_only_its_own_sessions_and_requests() {
 }
 
 #[test]
+fn a_session_that_another_login_has_written_is_shown_and_not_continued() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (agent, other) = (server.store("agent", "a"), server.store("other_agent", "b"));
+    save(&other, "s", 0, Some(run("wf-1", "Analyze", true)), 1);
+    assert_eq!(other.load(&key("s")).unwrap().version, 1);
+    let refused = agent.load(&key("s")).unwrap_err().to_string();
+    assert!(refused.contains("the login other_agent"), "{refused}");
+    for login in ["agent", "approver"] {
+        let shown = server.store(login, "c").look_at(&key("s")).unwrap();
+        assert_eq!(shown.entries.len(), 1, "{login}");
+    }
+}
+
+#[test]
 fn a_session_that_moves_to_another_machine_continues_there() {
     let Some(server) = Server::start() else {
         return;
