@@ -385,6 +385,34 @@ fn no_recording_has_a_secret_with_a_known_shape() {
 }
 
 #[test]
+fn a_replay_compares_what_a_rule_redacted() {
+    for more in [&["--record-redact"][..], &[]] {
+        let ((_directory, file), project) = (recording(), project());
+        let settings = project.path().join(".pi/workflow-sidecar.json5");
+        fs::write(settings, "{ results: [{redact: ['hunter[0-9]+']}] }").unwrap();
+        let mut host = TestHost::over(recorded(&file, more));
+        host.initialize(project.path(), &json!("system"));
+        start(&mut host, "");
+        let content = json!([{"type": "text", "text": "before hunter2 after"}]);
+        let event = json!({"toolName": "bash", "input": {}, "content": content, "isError": false});
+        host.result("hook/tool_result", &json!({ "event": event }));
+        drop(host);
+        replays(&file);
+        let text = fs::read_to_string(&file).unwrap();
+        let other = text.replace("before [redacted] after", "anything [redacted] at all");
+        assert_eq!(text == other, !more.is_empty(), "{text}");
+        fs::write(&file, &other).unwrap();
+        let replayed = replay(&[&file.display().to_string()]);
+        assert_eq!(replayed.is_ok(), text == other, "{replayed:?}");
+        // Without the mark in its first line, a redacted recording is compared as any other.
+        let unmarked = text.replace(",\"redacted\":true", "");
+        fs::write(&file, &unmarked).unwrap();
+        let replayed = replay(&[&file.display().to_string()]);
+        assert_eq!(replayed.is_ok(), text == unmarked, "{replayed:?}");
+    }
+}
+
+#[test]
 fn a_call_that_would_remove_the_store_is_asked_about_and_replays() {
     let ((_directory, file), project) = (recording(), project());
     let mut host = TestHost::over(recorded(&file, &[]));

@@ -96,6 +96,9 @@ pub(crate) struct Header {
     pub(crate) agent_dir: String,
     /// The home directory.
     pub(crate) home: String,
+    /// True if no free text is recorded.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) redacted: bool,
 }
 
 /// The program that recorded.

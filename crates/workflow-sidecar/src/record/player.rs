@@ -15,6 +15,7 @@ use workflow_core::types::Millis;
 use super::format::{Header, ProtocolLine, TranscriptEntry, TranscriptLine};
 use super::loaders::{AGENT_DIR, ReplayLoader, Tiers};
 use super::platforms::ReplayPlatform;
+use super::redaction::hide_secrets;
 use super::steps::{LinePair, TranscriptStep};
 use crate::platform::disk::agent_dir;
 use crate::server::{HostLine, InMemoryServer, ServerConfig};
@@ -230,8 +231,9 @@ impl Player {
             };
             let mut received = message(line);
             let before = received.clone();
-            if self.header.is_some() {
-                leave_out(&expected, &mut received);
+            if let Some(header) = &self.header {
+                hide_secrets(&mut received);
+                leave_out(&expected, &mut received, header.redacted);
             }
             // A different release is not a difference.
             let ours = received.pointer_mut("/result/server");
@@ -251,20 +253,27 @@ impl Player {
     }
 }
 
-/// Leaves out the texts that a recording leaves out, or a part of them.
-fn leave_out(expected: &Value, received: &mut Value) {
+/// Leaves out the texts that a redacted recording leaves out, and the end of a text that was cut behind a secret that is longer
+/// than its replacement.
+fn leave_out(expected: &Value, received: &mut Value, is_redacted: bool) {
     match (expected, received) {
-        (Value::String(text), received @ Value::String(_)) if text.contains(REDACTED) => {
-            *received = expected.clone();
+        (Value::String(text), Value::String(received)) => {
+            let before = text.trim_end_matches('…');
+            let is_cut = before.contains(REDACTED)
+                && (before != text || text.ends_with(REDACTED))
+                && received.starts_with(before);
+            if is_cut || is_redacted && text == REDACTED {
+                received.clone_from(text);
+            }
         }
         (Value::Array(expected), Value::Array(received)) => {
             let both = expected.iter().zip(received);
-            both.for_each(|(expected, received)| leave_out(expected, received));
+            both.for_each(|(expected, received)| leave_out(expected, received, is_redacted));
         }
         (Value::Object(expected), Value::Object(received)) => {
             for (name, received) in received {
                 if let Some(expected) = expected.get(name) {
-                    leave_out(expected, received);
+                    leave_out(expected, received, is_redacted);
                 }
             }
         }

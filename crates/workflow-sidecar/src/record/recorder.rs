@@ -173,6 +173,7 @@ impl Recorder {
             clock: RecordingClock { now, seed },
             agent_dir: user_agent_dir(None).display().to_string(),
             home: home_dir().unwrap_or_default().display().to_string(),
+            redacted: recorder.redaction.is_on,
         };
         let header = serde_json::to_string(&header).expect("names are strings");
         recorder.append(&(header + "\n"));

@@ -417,7 +417,7 @@ pub(super) fn line_without_secrets(json: &str) -> Cow<'_, str> {
 }
 
 /// Hides the secrets in all strings and names of a value. True if there were any.
-fn hide_secrets(value: &mut Value) -> bool {
+pub(super) fn hide_secrets(value: &mut Value) -> bool {
     match value {
         Value::String(text) => {
             let Cow::Owned(safe) = without_secrets(text) else {
