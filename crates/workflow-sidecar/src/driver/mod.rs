@@ -206,12 +206,16 @@ impl Driver {
         out
     }
 
-    /// Ends the session, and what runs for it.
+    /// Ends the session.
     pub(crate) fn close(&mut self, now: Millis) -> Effects {
         let ((), out) = self.with_effects(now, Session::handle_shutdown);
         self.end_host_gate(None);
-        self.platform.close_session(&self.id);
         out
+    }
+
+    /// Ends what runs for the session.
+    pub(crate) fn leave(&self) {
+        self.platform.close_session(&self.id);
     }
 
     /// Lets the user answer outside of the host from now on.

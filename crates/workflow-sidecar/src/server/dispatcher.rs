@@ -431,11 +431,13 @@ mod tests {
     use std::time::Instant;
 
     use workflow_core::definition::Loaded;
+    use workflow_core::effect::Effect;
 
     use super::super::clock::Clock;
     use super::super::config::ServerConfig;
     use super::*;
     use crate::definitions::Loader;
+    use crate::platform::{Platform, SessionContext};
 
     /// Sends a line, gives the lines that follow.
     fn send(server: &mut Server, line: &str) -> String {
@@ -484,6 +486,50 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":4,"method":"session/state"}"#,
         );
         assert!(lives.contains(r#""active":false"#), "{lives}");
+    }
+
+    /// The open sessions of a platform that panics when it has something to do.
+    #[derive(Debug, Default)]
+    struct Opened(parking_lot::Mutex<Vec<String>>);
+
+    impl Platform for Opened {
+        fn perform(&self, _: &SessionContext<'_>, _: Effect) -> Option<PlatformEvent> {
+            panic!("on purpose")
+        }
+
+        fn open_session(&self, session: &SessionContext<'_>) {
+            self.0.lock().push(session.id.to_owned());
+        }
+
+        fn close_session(&self, session: &str) {
+            self.0.lock().retain(|open| open != session);
+        }
+    }
+
+    #[test]
+    fn a_session_that_panics_while_it_is_restored_is_not_open() {
+        let agent_dir = tempfile::tempdir().unwrap();
+        let settings = "{triggers: [{file: '/nowhere/trigger.txt', prompt: 'Go'}]}";
+        std::fs::write(agent_dir.path().join("workflow-sidecar.json5"), settings).unwrap();
+        let platform = Arc::new(Opened::default());
+        let mut server = Server::new(ServerConfig {
+            platform: Arc::clone(&platform) as _,
+            ..ServerConfig::default()
+        });
+        let initialize = serde_json::json!({
+            "protocolVersion": 1, "host": {"name": "h", "version": "1"}, "cwd": "/nowhere",
+            "agentDir": agent_dir.path(),
+        });
+        for (method, params) in [
+            ("initialize", initialize),
+            ("hook/session_start", serde_json::json!({})),
+        ] {
+            let request =
+                serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+            let answer = send(&mut server, &request.to_string());
+            assert_eq!(answer.contains("error"), method != "initialize", "{answer}");
+        }
+        assert_eq!(*platform.0.lock(), Vec::<String>::new());
     }
 
     #[test]

@@ -107,3 +107,10 @@ impl OpenSession {
         has_moved
     }
 }
+
+impl Drop for OpenSession {
+    /// Also where a panic ends it: nobody answers in a session that is unknown.
+    fn drop(&mut self) {
+        self.driver.leave();
+    }
+}
