@@ -30,12 +30,8 @@ fn check(target: &InstallTarget) -> Option<InstallationCheck> {
         let text = format!("{} names a program that does not exist", loader.display());
         return Some(CheckSubject(opencode::NAME).fail(text, INSTALL));
     };
-    let of_program = InstallTarget {
-        program: program.clone(),
-        ..target.clone()
-    };
-    // A store elsewhere is in the file that opencode loads, which is not compared therefore.
-    let is_current = plan(None, &of_program).is_ok_and(|changes| {
+    // A program or a store elsewhere is in the file that opencode loads, which is not compared therefore.
+    let is_current = plan(None, target).is_ok_and(|changes| {
         let mut sources = changes.iter().filter(|change| change.path != loader);
         sources.all(FileChange::is_made)
     });

@@ -8,10 +8,10 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use super::changes::make;
 use super::codex_trust::HooksOfCodex;
 use super::hosts::InstallTarget;
-use super::plan::{installed, plan, plan_removal};
+use super::plan::{installed, installed_parts, plan, plan_removal};
 use super::{opencode, pi};
 use crate::hook_hosts::{self, HookHost};
-use crate::platform::installation::note_installation;
+use crate::platform::installation::{InstalledParts, note_installation};
 
 /// What the user asks for.
 #[derive(Debug, clap::Args)]
@@ -46,7 +46,7 @@ impl InstallRequest {
         } else {
             let target = self.target(state)?;
             make(&plan(host, &target)?, &target, self.dry_run)?;
-            self.note(host, &target)?;
+            self.note(&target, Some(installed_parts(host, &target)?))?;
         }
         if self.dry_run {
             return Ok(());
@@ -79,18 +79,16 @@ impl InstallRequest {
         if host.is_none() && !self.dry_run {
             opencode::remove_empty_directories(&target);
         }
-        self.note(host, &target)
+        self.note(&target, None)
     }
 
-    /// Notes what is installed now.
-    fn note(&self, host: Option<&'static HookHost>, target: &InstallTarget) -> anyhow::Result<()> {
-        let file = match host {
-            Some(host) => installed(host, target).map(|installed| installed.hooks),
-            None => opencode::installed(target),
-        };
-        let installed = file.map(|file| (file, target.program.clone()));
+    /// Notes what is installed now, if anything is.
+    fn note(&self, target: &InstallTarget, parts: Option<InstalledParts>) -> anyhow::Result<()> {
+        if self.dry_run {
+            return Ok(());
+        }
         let (home, project) = (&target.directories.home, target.project.as_deref());
-        note_installation(home, &self.host, project, installed)
+        note_installation(home, &self.host, project, &target.program, parts)
     }
 
     fn target(&self, state: Option<&Path>) -> anyhow::Result<InstallTarget> {

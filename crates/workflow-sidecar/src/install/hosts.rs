@@ -75,11 +75,6 @@ pub(super) fn files(
         path,
         host: host.name,
         edits,
-        is_own: false,
-    };
-    let own = |path: PathBuf, edits| TargetFile {
-        is_own: true,
-        ..file(path, edits)
     };
     let text = |text: &str| vec![Edit::Text(text.to_owned())];
     let mut hooks = hook_edits(host, target);
@@ -97,7 +92,7 @@ pub(super) fn files(
             vec![
                 file(claude.join("settings.json"), hooks),
                 file(servers, vec![json_server(target, json!({}))]),
-                own(claude.join("commands/workflow.md"), text(CLAUDE_COMMAND)),
+                file(claude.join("commands/workflow.md"), text(CLAUDE_COMMAND)),
             ]
         }
         "copilot" if target.project.is_some() => bail!(
@@ -108,7 +103,7 @@ pub(super) fn files(
             let server = json_server(target, json!({ "type": "local", "tools": ["*"] }));
             let copilot = &directories.copilot;
             vec![
-                own(copilot.join("hooks/workflow-sidecar.json"), hooks),
+                file(copilot.join("hooks/workflow-sidecar.json"), hooks),
                 file(copilot.join("mcp-config.json"), vec![server]),
             ]
         }
@@ -119,7 +114,7 @@ pub(super) fn files(
             let gemini = target.in_project_or(".gemini", &directories.gemini);
             vec![
                 file(gemini.join("settings.json"), hooks),
-                own(gemini.join("commands/workflow.toml"), text(GEMINI_COMMAND)),
+                file(gemini.join("commands/workflow.toml"), text(GEMINI_COMMAND)),
             ]
         }
     })

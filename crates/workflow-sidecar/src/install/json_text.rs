@@ -83,6 +83,15 @@ impl Place {
             let members: HashMap<String, &RawValue> = parse(object)?;
             let mut members: Vec<_> = members.into_iter().collect();
             members.sort_by_key(|(_, value)| value.get().as_ptr());
+            let mut end = 0;
+            for (known, value) in &members {
+                let start = value.get().as_ptr() as usize - object.as_ptr() as usize;
+                let is_around = |c: char| c.is_whitespace() || "{,:".contains(c);
+                // The map has the last of two members, as a host; there is a value between this name and the one before.
+                parse::<String>(object[end..start].trim_matches(is_around))
+                    .map_err(|_| format!("it has `{known}` twice: remove one of them"))?;
+                end = start + value.get().len();
+            }
             let index = members.iter().position(|(known, _)| known == name);
             let values = members.iter().map(|(_, value)| value.get());
             found.push(Container::new(text, object, values, index));

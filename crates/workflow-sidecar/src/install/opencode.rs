@@ -106,7 +106,6 @@ pub(super) fn files(target: &InstallTarget) -> Vec<TargetFile> {
             path,
             host: NAME,
             edits: vec![Edit::Text(text)],
-            is_own: true,
         })
         .collect()
 }

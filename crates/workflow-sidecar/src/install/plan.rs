@@ -7,6 +7,7 @@ use super::hosts::{self, InstallTarget};
 use super::target_file::{Edit, TargetFile};
 use super::{opencode, own};
 use crate::hook_hosts::{HOSTS, HookHost};
+use crate::platform::installation::InstalledParts;
 
 /// The files of a host; those of opencode without one.
 fn files(
@@ -68,7 +69,7 @@ pub(crate) fn plan_removal(
             continue;
         }
         let unfit = |reason: String| unfit(&file.path, &reason);
-        let is_only_ours = file.is_own || file.install("").map_err(unfit)? == before;
+        let is_only_ours = file.install("").map_err(unfit)? == before;
         let after = file.remove(&before).map_err(unfit)?;
         changes.push(FileChange {
             path: file.path.clone(),
@@ -77,6 +78,17 @@ pub(crate) fn plan_removal(
         });
     }
     Ok(changes)
+}
+
+/// What an installation leaves in the files, without which the host has no rules.
+pub(super) fn installed_parts(
+    host: Option<&'static HookHost>,
+    target: &InstallTarget,
+) -> anyhow::Result<InstalledParts> {
+    let parts = files(host, target)?.into_iter();
+    let parts = parts.map(|file| (file.parts(), file.path));
+    let parts = parts.filter(|(parts, _)| !parts.is_empty());
+    Ok(parts.map(|(parts, path)| (path, parts)).collect())
 }
 
 /// Our part of a host's configuration, as it is.

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::json_text::Place;
 use super::{own, toml_block};
+use crate::platform::installation::hash;
 
 /// The host that loads a plugin, from a directory of ours.
 pub(super) const WITH_PLUGIN: &str = "opencode";
@@ -17,8 +18,6 @@ pub(super) struct TargetFile {
     /// The name of the host.
     pub(super) host: &'static str,
     pub(super) edits: Vec<Edit>,
-    /// True if the file is ours altogether.
-    pub(super) is_own: bool,
 }
 
 /// An edit of a file.
@@ -28,14 +27,15 @@ pub(super) enum Edit {
     Json { place: Place, value: String },
     /// A table in TOML.
     Block { header: &'static str, body: String },
-    /// The whole text of a file of ours, or its beginning.
+    /// The whole text of a file of ours, or what it has before the hooks.
     Text(String),
 }
 
 impl TargetFile {
     /// Returns true if a text of a file of ours may be replaced: no one else wrote it.
     pub(super) fn may_replace(&self, text: &str) -> bool {
-        !self.is_own || self.host == WITH_PLUGIN || text.contains("workflow-sidecar")
+        let is_own = matches!(self.edits[..], [Edit::Text(_), ..]);
+        !is_own || self.host == WITH_PLUGIN || text.contains("workflow-sidecar")
     }
 
     /// The text with our part as it is written now. What an earlier installation wrote is replaced.
@@ -43,15 +43,12 @@ impl TargetFile {
         if self.edits.iter().all(|edit| self.is_current(text, edit)) {
             return Ok(text.to_owned());
         }
-        let others = if self.is_own {
-            String::new()
-        } else {
-            self.remove(text)?
-        };
+        let others = self.remove(text)?;
         self.edits.iter().try_fold(others, |text, edit| match edit {
             Edit::Json { place, value } => place.insert(&text, value),
             Edit::Block { header, body } => toml_block::insert(&text, header, body),
-            Edit::Text(text) => Ok(text.clone()),
+            Edit::Text(own) if text.is_empty() => Ok(own.clone()),
+            Edit::Text(_) => Ok(text),
         })
     }
 
@@ -65,8 +62,7 @@ impl TargetFile {
                     .eq([value])
             }
             Edit::Block { header, body } => toml_block::has(text, header, body),
-            // What a user adds to the hooks stays.
-            Edit::Text(own) => text == own || self.edits.len() > 1 && !text.is_empty(),
+            Edit::Text(own) => text == own || self.has_hooks() && !text.is_empty(),
         }
     }
 
@@ -82,8 +78,30 @@ impl TargetFile {
         match edit {
             Edit::Json { place, .. } => place.remove(text, |value| self.is_ours(place, value)),
             Edit::Block { header, .. } => Ok(toml_block::remove(text, header)),
-            Edit::Text(_) => Ok(text.to_owned()),
+            // What a user adds to the hooks stays.
+            Edit::Text(own) if self.has_hooks() && text != own => Ok(text.to_owned()),
+            Edit::Text(_) => Ok(String::new()),
         }
+    }
+
+    /// Returns true if there are hooks in the file, which others may add theirs to.
+    fn has_hooks(&self) -> bool {
+        self.edits.len() > 1
+    }
+
+    /// The parts without which the host has no rules, with their places: the hooks, or the hash of a text of the plugin.
+    pub(super) fn parts(&self) -> Vec<(String, Value)> {
+        let parts = self.edits.iter().filter_map(|edit| match edit {
+            Edit::Json { place, value } if place.is_array => {
+                let value = serde_json::from_str(value).ok()?;
+                Some((format!("/{}", place.path.join("/")), value))
+            }
+            Edit::Text(text) if self.host == WITH_PLUGIN => {
+                Some((String::new(), hash(text.as_bytes()).into()))
+            }
+            Edit::Json { .. } | Edit::Block { .. } | Edit::Text(_) => None,
+        });
+        parts.collect()
     }
 
     /// Returns true if a value at a place is a hook or server of ours.

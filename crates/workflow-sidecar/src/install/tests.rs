@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::file_change::apply;
 use super::hosts::command;
-use super::plan::plan_removal;
+use super::plan::{installed_parts, plan_removal};
 use super::*;
 use crate::hook_hosts::HookHost;
 use crate::hook_hosts::{EventName, HOSTS};
@@ -264,6 +264,43 @@ fn a_hook_that_the_user_adds_to_a_file_of_ours_stays() {
 }
 
 #[test]
+fn a_file_of_ours_with_a_hook_of_the_user_is_updated_and_left_to_the_user() {
+    let home = Home::new();
+    let copilot = crate::hook_hosts::host("copilot").unwrap();
+    home.install(copilot);
+    let hooks = ".copilot/hooks/workflow-sidecar.json";
+    let outdated = home.text(hooks).unwrap().replace(":30", ":29");
+    let mine = "\"Stop\": [{\"bash\": \"mine\"}, ";
+    home.write(hooks, &outdated.replace("\"Stop\": [", mine));
+    home.install(copilot);
+    let updated = home.text(hooks).unwrap();
+    assert!(
+        !updated.contains(":29") && updated.contains("\"mine\""),
+        "{updated}"
+    );
+    home.uninstall(copilot);
+    let left = home.text(hooks).unwrap();
+    assert!(
+        left.contains("\"mine\"") && !left.contains("hook copilot"),
+        "{left}"
+    );
+}
+
+#[test]
+fn a_file_with_a_name_twice_is_refused() {
+    let home = Home::new();
+    for text in [
+        r#"{"hooks": {"Stop": []}, "hooks": {}}"#,
+        r#" { "hooks": {}, "a": 1, "a": {"hooks": 1} }"#,
+        r#"{"hooks": {"Stop": [], "Stop": [{"hooks": []}]}}"#,
+    ] {
+        home.write(".codex/hooks.json", text);
+        let error = plan(Some(HOSTS[0]), &home.target()).unwrap_err();
+        assert!(error.to_string().contains("` twice: remove one"), "{error}");
+    }
+}
+
+#[test]
 fn a_directory_that_the_hosts_own_variable_names_is_used() {
     for (host, variable, files) in [
         ("codex", "CODEX_HOME", &["hooks.json", "config.toml"][..]),
@@ -339,74 +376,105 @@ fn what_a_program_of_another_name_installed_is_found_and_removed() {
 }
 
 /// Installs or removes, and notes it.
-fn change(host: &'static HookHost, target: &InstallTarget, installs: bool) {
+fn change(host: Option<&'static HookHost>, target: &InstallTarget, installs: bool) {
     let changes = if installs {
-        plan(Some(host), target)
+        plan(host, target)
     } else {
-        plan_removal(Some(host), target)
+        plan_removal(host, target)
     };
     for change in changes.unwrap() {
         apply(&change).unwrap();
     }
-    let file = installed(host, target).map(|installed| installed.hooks);
-    let installed = file.map(|file| (file, target.program.clone()));
+    let parts = || installed_parts(host, target).unwrap();
     let (home, project) = (&target.directories.home, target.project.as_deref());
-    note_installation(home, host.name, project, installed).unwrap();
+    let name = host.map_or(opencode::NAME, |host| host.name);
+    note_installation(home, name, project, &target.program, installs.then(parts)).unwrap();
 }
 
-#[test]
-fn what_changes_after_an_installation_is_noticed_until_it_is_accepted() {
-    for host in HOSTS {
-        let home = Home::new();
-        home.write("bin/workflow-sidecar", "one");
-        let target = InstallTarget {
-            program: home.0.path().join("bin/workflow-sidecar"),
-            ..home.target()
-        };
-        let changed = || {
-            let changes = changes_since_installation(home.0.path());
-            changes
-                .into_iter()
-                .map(|(text, _)| text)
-                .collect::<String>()
-        };
-        change(host, &target, true);
-        assert_eq!(changed(), "");
-        // A copy of the same program is no other program.
-        home.write("bin/new", "one");
-        fs::rename(home.0.path().join("bin/new"), &target.program).unwrap();
-        assert_eq!(changed(), "");
-        home.write("bin/workflow-sidecar", "two");
-        assert!(changed().ends_with("is not the program that was installed"));
-        change(host, &target, true);
-        assert_eq!(changed(), "");
-        fs::remove_file(&target.program).unwrap();
-        assert!(changed().ends_with("is not the program that was installed"));
-        home.write("bin/workflow-sidecar", "two");
-        let hooks = installed(host, &target).unwrap().hooks;
-        let text = fs::read_to_string(&hooks).unwrap();
-        let without_one = text.replacen(&format!("hook {}", host.name), "true", 1);
-        for others in ["{}", "", &without_one] {
-            fs::write(&hooks, others).unwrap();
-            assert!(changed().contains("were removed from"));
-        }
-        fs::write(&hooks, text).unwrap();
-        change(host, &target, false);
-        assert_eq!(changed(), "");
-    }
-}
-
-#[test]
-fn a_project_that_is_gone_is_no_change_and_a_note_that_cannot_be_read_none_either() {
+/// A home directory with a program, and the target for it.
+fn home_with_program() -> (Home, InstallTarget) {
     let home = Home::new();
     home.write("bin/workflow-sidecar", "one");
     let target = InstallTarget {
         program: home.0.path().join("bin/workflow-sidecar"),
-        project: Some(home.0.path().join("project")),
         ..home.target()
     };
-    let gemini = HOSTS.into_iter().find(|host| host.name == "gemini");
-    change(gemini.unwrap(), &target, true);
+    (home, target)
+}
+
+/// What has changed since the installations.
+fn changed(home: &Home) -> String {
+    let changes = changes_since_installation(home.0.path()).into_iter();
+    changes.map(|(text, _)| text).collect()
+}
+
+#[test]
+fn what_changes_after_an_installation_is_noticed_until_it_is_accepted() {
+    for host in HOSTS.map(Some).into_iter().chain([None]) {
+        let (home, target) = home_with_program();
+        change(host, &target, true);
+        assert_eq!(changed(&home), "");
+        // A copy of the same program is no other program.
+        home.write("bin/new", "one");
+        fs::rename(home.0.path().join("bin/new"), &target.program).unwrap();
+        assert_eq!(changed(&home), "");
+        home.write("bin/workflow-sidecar", "two");
+        assert!(changed(&home).ends_with("is not the program that was installed"));
+        change(host, &target, true);
+        assert_eq!(changed(&home), "");
+        fs::remove_file(&target.program).unwrap();
+        assert!(changed(&home).ends_with("is not the program that was installed"));
+        home.write("bin/workflow-sidecar", "two");
+        change(host, &target, false);
+        assert_eq!(changed(&home), "");
+    }
+}
+
+#[test]
+fn a_hook_or_a_source_of_the_plugin_that_is_removed_or_replaced_is_noticed() {
+    for host in HOSTS.map(Some).into_iter().chain([None]) {
+        let (home, target) = home_with_program();
+        change(host, &target, true);
+        for file in installed_parts(host, &target).unwrap().into_keys() {
+            let text = fs::read_to_string(&file).unwrap();
+            let name = host.map_or("import", |host| host.name);
+            let replaced = |with: &str| text.replace("bin/workflow-sidecar' hook", with);
+            let changes = ["", "{}", &text.replacen(name, "x", 1)].map(str::to_owned);
+            let replaced = ["bin/true' hook", "bin/workflow-sidecar' hook x"].map(replaced);
+            for other in changes.into_iter().chain(replaced) {
+                fs::write(&file, &other).unwrap();
+                let is_same = other == text;
+                assert_eq!(changed(&home).is_empty(), is_same, "{name} {other}");
+            }
+            fs::write(&file, format!("{text}\n")).unwrap();
+            assert_eq!(changed(&home).is_empty(), host.is_some(), "{name}");
+            fs::write(&file, text).unwrap();
+            assert_eq!(changed(&home), "");
+        }
+    }
+}
+
+#[test]
+fn a_hook_in_another_form_of_the_same_json_is_no_change() {
+    for host in HOSTS {
+        let (home, target) = home_with_program();
+        change(Some(host), &target, true);
+        let hooks = installed(host, &target).unwrap().hooks;
+        let json: serde_json::Value = serde_json::from_slice(&fs::read(&hooks).unwrap()).unwrap();
+        fs::write(&hooks, serde_json::to_string_pretty(&json).unwrap()).unwrap();
+        assert_eq!(changed(&home), "", "{}", host.name);
+    }
+}
+
+#[test]
+fn a_project_that_is_gone_is_no_change() {
+    let (home, target) = home_with_program();
+    let target = InstallTarget {
+        project: Some(home.0.path().join("project")),
+        ..target
+    };
+    let gemini = crate::hook_hosts::host("gemini");
+    change(gemini, &target, true);
     home.write("bin/workflow-sidecar", "two");
     let changes = changes_since_installation(home.0.path());
     assert!(
@@ -415,7 +483,20 @@ fn a_project_that_is_gone_is_no_change_and_a_note_that_cannot_be_read_none_eithe
             .ends_with("workflow-sidecar install gemini --project")
     );
     fs::remove_dir_all(home.0.path().join("project")).unwrap();
-    assert!(changes_since_installation(home.0.path()).is_empty());
-    home.write(".local/state/workflow-sidecar/installed.json", "[{");
-    assert!(changes_since_installation(home.0.path()).is_empty());
+    assert_eq!(changed(&home), "");
+}
+
+#[test]
+fn a_note_of_installations_that_cannot_be_read_is_a_change_and_is_not_overwritten() {
+    const NOTE: &str = ".local/state/workflow-sidecar/installed.json";
+    let (home, target) = home_with_program();
+    change(Some(HOSTS[0]), &target, true);
+    for damaged in ["", "[{", "{}"] {
+        home.write(NOTE, damaged);
+        assert!(changed(&home).contains("installed.json, which says what was installed"));
+        let noted = note_installation(home.0.path(), "codex", None, &target.program, None);
+        let error = noted.unwrap_err().to_string();
+        assert!(error.contains("remove it, then run"), "{error}");
+        assert_eq!(home.text(NOTE).as_deref(), Some(damaged));
+    }
 }

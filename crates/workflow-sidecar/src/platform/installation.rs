@@ -2,6 +2,7 @@
 //!
 //! It is noted beside the store, so that other hosts and `doctor` notice if one of them changes.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 #[cfg(unix)]
@@ -10,13 +11,14 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::SystemTime;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use workflow_store::create_private_dir;
 
 use super::on_path;
-use crate::files::{STATE_DIRECTORY, home_dir, json, text, write_atomically};
+use crate::files::{STATE_DIRECTORY, home_dir, text, write_atomically};
 
 /// The name of the program, and of the package with everything else.
 const NAME: &str = "workflow-sidecar";
@@ -25,14 +27,18 @@ const FILE: &str = "installed.json";
 /// The size of a program that is hashed. One that is shipped is smaller.
 const MAX_HASHED: u64 = 64 << 20;
 
+/// What was installed in each file: values with the places of their arrays in its JSON; without a place, the hash of its text.
+pub(crate) type InstalledParts = BTreeMap<PathBuf, Vec<(String, Value)>>;
+
+/// How to begin a new file.
+const INSTALL_ANEW: &str = "remove it, then run `workflow-sidecar install` for each of your hosts";
+
 /// An installation for a host, for a project or for all of the user.
 #[derive(Debug, Serialize, Deserialize)]
 struct Installation {
     host: String,
     project: Option<PathBuf>,
-    /// The file that names the program, and the number of its commands.
-    file: PathBuf,
-    commands: usize,
+    parts: InstalledParts,
     program: PathBuf,
     stamp: Stamp,
     /// Empty for a long program.
@@ -51,43 +57,58 @@ fn stamp(program: &Path) -> io::Result<Stamp> {
     Ok((metadata.len(), metadata.modified()?, inode))
 }
 
-fn hash(program: &Path, (size, ..): &Stamp) -> Option<String> {
+/// The hash of a content.
+pub(crate) fn hash(content: &[u8]) -> String {
+    format!("{:x}", Sha256::digest(content))
+}
+
+fn hash_of_program(program: &Path, (size, ..): &Stamp) -> Option<String> {
     let content = (*size <= MAX_HASHED).then(|| fs::read(program).ok())??;
-    Some(format!("{:x}", Sha256::digest(content)))
+    Some(hash(&content))
 }
 
-fn commands(host: &str, file: &Path) -> usize {
+fn is_complete(file: &Path, parts: &[(String, Value)]) -> bool {
     let text = text(file).ok().flatten().unwrap_or_default();
-    text.matches(&format!("hook {host}")).count()
+    let json: Value = serde_json::from_str(&text).unwrap_or_default();
+    parts.iter().all(|(place, value)| {
+        let values = json.pointer(place).and_then(Value::as_array);
+        let is_hash = place.is_empty() && *value == hash(text.as_bytes());
+        is_hash || values.is_some_and(|values| values.contains(value))
+    })
 }
 
-fn installations(home: &Path) -> Vec<Installation> {
-    let noted = json(&home.join(STATE_DIRECTORY).join(FILE));
-    let noted = noted.and_then(|noted| serde_json::from_value(noted).ok());
-    noted.unwrap_or_default()
+/// Reads the installations, or says why not.
+fn installations(home: &Path) -> Result<Vec<Installation>, String> {
+    let file = home.join(STATE_DIRECTORY).join(FILE);
+    let noted = text(&file).and_then(|noted| {
+        let noted = noted.map(|noted| serde_json::from_str(&noted));
+        Ok(noted.transpose()?.unwrap_or_default())
+    });
+    let file = file.display();
+    noted.map_err(|error| format!("{file}, which says what was installed, cannot be read: {error}"))
 }
 
-/// Notes the file and the program of the installation for a host and a project; `None` if there is none any more.
+/// Notes what was installed of a program for a host and a project; `None` if nothing is any more.
 pub(crate) fn note_installation(
     home: &Path,
     host: &str,
     project: Option<&Path>,
-    installed: Option<(PathBuf, PathBuf)>,
+    program: &Path,
+    parts: Option<InstalledParts>,
 ) -> anyhow::Result<()> {
-    let mut all = installations(home);
-    if all.is_empty() && installed.is_none() {
+    let mut all = installations(home).map_err(|error| anyhow!("{error}: {INSTALL_ANEW}"))?;
+    if all.is_empty() && parts.is_none() {
         return Ok(());
     }
     all.retain(|other| other.host != host || other.project.as_deref() != project);
-    if let Some((file, program)) = installed {
-        let stamp = stamp(&program).with_context(|| program.display().to_string())?;
+    if let Some(parts) = parts {
+        let stamp = stamp(program).with_context(|| program.display().to_string())?;
         all.push(Installation {
             host: host.to_owned(),
             project: project.map(Path::to_path_buf),
-            commands: commands(host, &file),
-            sha256: hash(&program, &stamp).unwrap_or_default(),
-            file,
-            program,
+            sha256: hash_of_program(program, &stamp).unwrap_or_default(),
+            parts,
+            program: program.to_path_buf(),
             stamp,
         });
     }
@@ -98,7 +119,10 @@ pub(crate) fn note_installation(
 
 /// What has changed since the installations of a user, each with how to undo or accept it.
 pub(crate) fn changes_since_installation(home: &Path) -> Vec<(String, String)> {
-    installations(home).iter().filter_map(change).collect()
+    match installations(home) {
+        Ok(all) => all.iter().filter_map(change).collect(),
+        Err(error) => vec![(error, INSTALL_ANEW.to_owned())],
+    }
 }
 
 /// The same, for the user of a session. It is logged as well.
@@ -113,20 +137,23 @@ pub(crate) fn installation_warnings() -> Vec<String> {
 
 fn change(installed: &Installation) -> Option<(String, String)> {
     #[rustfmt::skip]
-    let Installation { host, project, file, program, .. } = installed;
+    let Installation { host, project, parts, program, .. } = installed;
     // A project that is gone needs no hooks.
     if project.as_ref().is_some_and(|it| !it.is_dir()) {
         return None;
     }
     let option = project.as_ref().map_or("", |_| " --project");
     let again = format!("workflow-sidecar install {host}{option}");
-    if !file.is_file() || commands(host, file) < installed.commands {
+    let mut parts = parts.iter();
+    if let Some((file, _)) = parts.find(|(file, parts)| !is_complete(file, parts)) {
         let gone = format!("workflow-sidecar uninstall {host}{option}");
-        let text = format!("the hooks of {host} were removed from {}", file.display());
-        return Some((text, format!("{again}; if you removed them: {gone}")));
+        let file = file.display();
+        let text = format!("{file} no longer has what was installed for {host}");
+        return Some((text, format!("{again}; if you removed it: {gone}")));
     }
     let is_same = |now: Stamp| {
-        now == installed.stamp || hash(program, &now).is_some_and(|now| now == installed.sha256)
+        now == installed.stamp
+            || hash_of_program(program, &now).is_some_and(|now| now == installed.sha256)
     };
     if stamp(program).is_ok_and(is_same) {
         return None;
@@ -153,8 +180,10 @@ pub(super) fn installed_files(agent_dir: &Path) -> Vec<PathBuf> {
     let home = home_dir().unwrap_or_default();
     let mut files = PROGRAM.clone();
     files.extend([agent_dir.join(NAME), home.join(STATE_DIRECTORY)]);
-    let installed = installations(&home).into_iter();
-    files.extend(installed.flat_map(|installed| [installed.program, installed.file]));
+    for installed in installations(&home).unwrap_or_default() {
+        files.push(installed.program);
+        files.extend(installed.parts.into_keys());
+    }
     files.sort();
     files.dedup();
     files
