@@ -6,8 +6,6 @@
 mod grammar;
 mod sandbox;
 
-use std::time::Instant;
-
 use workflow_shell::analyze;
 
 pub use grammar::line;
@@ -30,11 +28,16 @@ pub fn change(line: &str, sandbox: &mut Sandbox) -> Option<String> {
     is_reading.then(|| sandbox.run(line)).flatten()
 }
 
-/// Judges the lines of a seed up to a time. Each hole is reported when it is found.
-pub fn search(seed: u64, until: Instant, sandbox: &mut Sandbox, report: impl Fn(&str)) -> Found {
+/// Judges the lines of a seed with these numbers. Each hole is reported when it is found.
+pub fn search(
+    seed: u64,
+    numbers: impl Iterator<Item = u64>,
+    sandbox: &mut Sandbox,
+    report: impl Fn(&str),
+) -> Found {
     let mut found = Found::default();
-    while Instant::now() < until {
-        let line = line(seed, found.tried);
+    for number in numbers {
+        let line = line(seed, number);
         found.tried += 1;
         if !analyze(&line).effect().is_harmless() {
             continue;

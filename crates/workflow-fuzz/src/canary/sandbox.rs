@@ -31,13 +31,24 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Creates a directory. Returns `None` if there is no bash 5.
+    /// Creates a directory, in which a change is noticed. Returns `None` if there is no bash 5.
+    ///
+    /// # Panics
+    ///
+    /// If bash cannot change the directory, so that no line could.
+    #[must_use]
     pub fn new() -> Option<Self> {
         let version = Command::new("bash")
             .args(["-c", "echo $BASH_VERSINFO"])
             .output();
         let version = String::from_utf8(version.ok()?.stdout).ok()?;
-        (version.trim().parse::<u32>().ok()? >= 5).then(Self::filled)
+        if version.trim().parse::<u32>().ok()? < 5 {
+            return None;
+        }
+        let mut sandbox = Self::filled();
+        let changed = sandbox.run("touch pwned");
+        assert_eq!(changed.as_deref(), Some("pwned"), "a change is noticed");
+        Some(sandbox)
     }
 
     fn filled() -> Self {
@@ -67,7 +78,14 @@ impl Sandbox {
 
     /// Runs a line in bash, in a group of processes that is ended with it. Returns the path that has changed, if one has; then the
     /// directory is a new one.
+    ///
+    /// # Panics
+    ///
+    /// If bash does not start. A line with a NUL cannot run.
     pub fn run(&mut self, line: &str) -> Option<String> {
+        if line.contains('\0') {
+            return None;
+        }
         let directory = self.directory.path();
         let mut command = Command::new("bash");
         command
@@ -83,8 +101,7 @@ impl Sandbox {
         if rustix::process::geteuid().is_root() {
             command.uid(NOBODY).gid(NOBODY);
         }
-        // A line with a NUL cannot run.
-        let mut child = command.spawn().ok()?;
+        let mut child = command.spawn().expect("bash starts in the directory");
         let start = Instant::now();
         while child.try_wait().is_ok_and(|end| end.is_none()) && start.elapsed() < MAX_TIME {
             std::thread::sleep(Duration::from_micros(200));
