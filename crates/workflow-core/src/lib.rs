@@ -51,6 +51,7 @@ pub mod run;
 pub mod session;
 pub mod template;
 mod text;
+mod tool_names;
 pub mod types;
 pub mod white_space;
 

@@ -39,7 +39,12 @@ fn started(phase: Phase, user: Guards) -> World {
 }
 
 fn verdict(world: &mut World, tool: &str, input: &Value) -> Verdict {
-    let said = world.call(tool, input);
+    verdict_on(world, tool, &input.to_string())
+}
+
+/// The verdict on a call with arguments as they are written.
+fn verdict_on(world: &mut World, tool: &str, input: &str) -> Verdict {
+    let said = world.call_written(tool, input);
     let starts = |start: &str| said.iter().any(|line| line.starts_with(start));
     if starts("ask ") {
         world.answer(false);
@@ -154,6 +159,56 @@ fn a_tool_of_a_server_that_is_not_known_to_only_read_is_unknown() {
 }
 
 #[test]
+fn a_reading_tool_with_a_field_that_may_change_something_is_unknown() {
+    let rows = [
+        // Statements, in values that are no text too.
+        ("x get_rows", json!({"sql": ["drop table t"]}), Asked),
+        (
+            "x get_rows",
+            json!({"sql": {"text": "drop table t"}}),
+            Asked,
+        ),
+        ("x get_rows", json!({"sql_query": "drop table t"}), Asked),
+        ("x get_rows", json!({"query": "drop table t"}), Asked),
+        ("x get_rows", json!({"q": "select 1; drop table t"}), Asked),
+        ("x read_query", json!({"query": "drop table t"}), Asked),
+        ("x read_query", json!({"query": "vacuum"}), Asked),
+        ("x read_query", json!({"input": "call f()"}), Asked),
+        ("x get", json!({"query": "mutation { f }"}), Asked),
+        ("x search", json!({"query": "index=a | delete"}), Asked),
+        ("x get", json!({"operation": ["delete"]}), Asked),
+        ("x get", json!({"operation": {"type": "delete"}}), Asked),
+        ("x get", json!({"operations": ["delete"]}), Asked),
+        (
+            "x get",
+            json!({"operations": [{"delete": {"id": 1}}]}),
+            Asked,
+        ),
+        ("x get", json!({"mode": "overwrite"}), Asked),
+        ("x get", json!({"options": "{\"method\": \"PUT\"}"}), Asked),
+        (
+            "x fetch",
+            json!({"url": "a", "http_method": "DELETE"}),
+            Asked,
+        ),
+        ("x fetch", json!({"url": "a", "request_body": "x"}), Asked),
+        ("x fetch", json!({"url": "a", "data": {"x": 1}}), Asked),
+        ("x get", json!({"write_path": "a"}), Asked),
+        ("x get", json!({"savePath": "a"}), Asked),
+        ("x get", json!({"saveto": "a"}), Asked),
+        ("x get", json!({"download_file": "a"}), Asked),
+        ("x get", json!({"save_as_file": "a"}), Asked),
+        ("x get", json!({"responseFilePath": "a"}), Asked),
+        ("x get", json!({"dirForAssetWrites": "a"}), Asked),
+        ("x get", json!({"update": {"a": 1}}), Asked),
+        ("x get", json!({"stages": [[{"$out": "t"}]]}), Asked),
+        ("x get", json!({"mark_as_read": true}), Asked),
+        ("x get", json!({"clear": "yes"}), Asked),
+    ];
+    assert_verdicts(&rows, of_server);
+}
+
+#[test]
 fn a_tool_of_a_host_that_is_not_known_to_only_read_is_unknown() {
     let none = json!({});
     let rows = [
@@ -172,6 +227,19 @@ fn a_tool_of_a_host_that_is_not_known_to_only_read_is_unknown() {
         ("lookup_and_run", none.clone(), Asked),
         ("mcp", json!({"tool": "x_do"}), Asked),
         ("workflow_stop", none.clone(), Asked),
+        // The name of a server says nothing about its tools.
+        ("search-mcp-server-frobnicate", none.clone(), Asked),
+        ("db-inspect-mcp-server-query_and_go", none.clone(), Asked),
+        ("brave-search-mcp-server-sendmail", none.clone(), Asked),
+        ("status-page-server-incident", none.clone(), Asked),
+        ("mcp_fetch_frobnicate", none.clone(), Asked),
+        ("fetch.frobnicate", none.clone(), Asked),
+        ("fetch/frobnicate", none.clone(), Asked),
+        ("mcp__fetch__frobnicate", none.clone(), Asked),
+        // Where nothing marks it, the first word may be a verb.
+        ("frobnicate_status", none.clone(), Asked),
+        ("stage_diff_hunks", none.clone(), Asked),
+        ("save_command", json!({"command": "ls"}), Asked),
         ("edit", json!({"path": "a"}), Blocked),
         ("Write", json!({"file_path": "a"}), Blocked),
     ];
@@ -236,6 +304,12 @@ fn fields_of_tools_that_run_programs_are_shell_lines() {
             Runs,
         ),
         ("write_stdin", json!({"session_id": 1, "chars": ""}), Runs),
+        ("write_stdin", json!({"session_id": 1}), Runs),
+        (
+            "write_stdin",
+            json!({"session_id": 1, "data": "rm x"}),
+            Asked,
+        ),
         (
             "write_bash",
             json!({"shellId": "1", "input": "rm x"}),
@@ -333,6 +407,32 @@ fn everyday_tools_of_servers_read() {
 }
 
 #[test]
+fn of_the_tools_of_usual_servers_none_that_acts_runs_and_few_that_read_are_asked_about() {
+    let mut world = started(read_only(&[]), Guards::default());
+    let (mut run, mut asked, mut of) = (Vec::new(), Vec::new(), 0);
+    let rows = include_str!("server_tools.txt").lines();
+    for row in rows.filter(|row| !row.is_empty() && !row.starts_with('#')) {
+        let [kind, server, tool, input] = row.splitn(4, ' ').collect::<Vec<_>>()[..] else {
+            panic!("{row}")
+        };
+        let found = verdict_on(&mut world, &format!("mcp__{server}__{tool}"), input);
+        if kind == "acts" {
+            let names = spelled(server, tool).into_iter();
+            run.extend(names.filter(|name| verdict_on(&mut world, name, input) == Runs));
+        } else {
+            of += 1;
+            asked.extend((found != Runs).then_some(row));
+        }
+    }
+    assert!(run.is_empty(), "{run:#?}");
+    assert!(
+        asked.len() * 100 <= of * 15,
+        "{} of {of}: {asked:#?}",
+        asked.len()
+    );
+}
+
+#[test]
 fn everyday_tools_of_hosts_run_in_a_read_only_phase() {
     let hosts = [
         // pi
@@ -387,12 +487,112 @@ fn the_agent_and_the_user_read_why_a_tool_is_unknown_and_how_it_is_opened() {
 }
 
 #[test]
+fn arguments_that_cannot_be_read_are_blocked_where_rules_hold() {
+    let deep = format!(
+        "{{\"path\": \"a\", \"n\": {}{}}}",
+        "[".repeat(200),
+        "]".repeat(200)
+    );
+    let calls = [
+        ("mcp__x__get", r#"{"id": "\ud800"}"#),
+        ("mcp__x__get", r#"{"sql": "drop table t", "n": 1e999}"#),
+        ("mcp__x__get", r#"["rm x"]"#),
+        ("mcp__x__get", &*deep),
+        ("bash", r#"{"command": "ls # \ud800"}"#),
+        ("bash", r#""ls""#),
+        ("write", r#"{"path": "docs/a", "content": "\ud800"}"#),
+    ];
+    let allow = json!({"action": "allow", "tools": ["*", "bash", "mcp__x__*"]});
+    let user = Guards {
+        rules: vec![serde_json::from_value(allow).expect("it is a rule")],
+        ..Guards::default()
+    };
+    let open = read_only(&["mcp__x__*"]);
+    for (phase, user) in [(open, user), (phase("a"), Guards::default())] {
+        let mut world = started(phase, user);
+        for (tool, input) in calls {
+            let said = world.call_written(tool, input);
+            let block = line(&said, "block");
+            assert!(block.contains("They are not valid: "), "{input} {block}");
+        }
+        // What only reads does so with any arguments.
+        let read = r#"{"path": "a", "n": "\ud800"}"#;
+        assert_eq!(verdict_on(&mut world, "read", read), Runs);
+    }
+}
+
+#[test]
+fn writable_opens_no_tool_that_acts_elsewhere() {
+    let phase = Phase {
+        writable: vec!["docs/**".to_owned()],
+        ..read_only(&[])
+    };
+    let mut world = started(phase, Guards::default());
+    let path = json!({"path": "docs/a"});
+    for (tool, input, expected) in [
+        (
+            "mcp__fs__write_file",
+            json!({"path": "docs/a", "content": "x"}),
+            Runs,
+        ),
+        (
+            "mcp__fs__edit_file",
+            json!({"path": "docs/a", "edits": [], "dryRun": false}),
+            Runs,
+        ),
+        (
+            "mcp__fs__move_file",
+            json!({"source": "docs/a", "destination": "docs/b"}),
+            Runs,
+        ),
+        ("mcp__fs__create_directory", path.clone(), Runs),
+        (
+            "apply_patch",
+            json!({"input": "*** Begin Patch\n*** Add File: docs/a\n+x"}),
+            Runs,
+        ),
+        ("create", json!({"path": "docs/a", "file_text": "x"}), Runs),
+        (
+            "replace",
+            json!({"file_path": "docs/a", "old_string": "x", "instruction": "y"}),
+            Runs,
+        ),
+        (
+            "mcp__github__create_or_update_file",
+            json!({"path": "docs/a", "branch": "b"}),
+            Asked,
+        ),
+        (
+            "mcp__gh__delete_file",
+            json!({"path": "docs/a", "owner": "a", "repo": "b"}),
+            Asked,
+        ),
+        ("mcp__k8s__apply", json!({"file": "docs/a"}), Asked),
+        ("mcp__k8s__patch", json!({"file": "docs/a"}), Asked),
+        ("mcp__x__upload_file", path.clone(), Asked),
+        (
+            "mcp__x__download_file",
+            json!({"url": "a", "path": "docs/a"}),
+            Asked,
+        ),
+        ("mcp__gh__create_issue", path.clone(), Asked),
+        ("mcp__vault__write", path, Asked),
+        ("mcp__k8s__apply", json!({"file": "src/a"}), Blocked),
+    ] {
+        assert_eq!(verdict(&mut world, tool, &input), expected, "{tool}");
+    }
+}
+
+#[test]
 fn commands_opens_tools_by_their_names_but_no_line_of_a_shell() {
     let phase = read_only(&[
         "mcp__gh__*",
         "mcp__fs__write_file",
         "mcp__docker__run",
+        "mcp__term__*",
         "bash",
+        "*shell",
+        "exec_*",
     ]);
     let mut world = started(phase, Guards::default());
     for (tool, input, expected) in [
@@ -404,6 +604,10 @@ fn commands_opens_tools_by_their_names_but_no_line_of_a_shell() {
             json!({"image": "x", "command": "rm x"}),
             Runs,
         ),
+        ("mcp__term__run", json!({"command": "rm x"}), Blocked),
+        ("mcp__term__read", json!({"path": "x"}), Runs),
+        ("powershell", json!({"command": "rm x"}), Blocked),
+        ("exec_command", json!({"cmd": "rm x"}), Blocked),
         ("mcp__x__run", json!({"image": "x"}), Asked),
         ("mcp__x__create_issue", json!({"title": "x"}), Asked),
         ("write", json!({"path": "a"}), Blocked),

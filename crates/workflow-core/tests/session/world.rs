@@ -445,8 +445,13 @@ impl World {
 
     /// A tool call with arguments.
     pub(crate) fn call(&mut self, tool: &str, input: &serde_json::Value) -> Vec<String> {
+        self.call_written(tool, &input.to_string())
+    }
+
+    /// A tool call with arguments as they are written.
+    pub(crate) fn call_written(&mut self, tool: &str, input: &str) -> Vec<String> {
         self.requests += 1;
-        let input = serde_json::value::to_raw_value(input).expect("a value is JSON");
+        let input = RawValue::from_string(input.to_owned()).expect("the arguments are JSON");
         self.step(Event::ToolCall {
             request: RequestId(self.requests),
             tool,

@@ -9,7 +9,8 @@ use crate::definition::schema::{
 };
 use crate::definition::syntax::{Kind, Node};
 use crate::definition::value::{List, TextOrTexts, ToolPatterns, nodes, read_maps};
-use crate::diagnostic::{Code, Finding};
+use crate::diagnostic::{Code, Finding, shown};
+use crate::tool_names::ToolName;
 
 /// What is open: commands of shell lines, or tools.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +27,7 @@ section! {
     /// Tools that may be called although they are not known to only read.
     #[derive(Default)]
     pub struct OpenedTools {
-        /// Tools that may be called, whatever they do. `*` matches any characters.
+        /// Tools that may be called, whatever they do. `*` matches any characters, but no shell.
         #[key("tool": ToolPatterns, check: Some(GuardText::ToolPattern), default: Required, example: r#""mcp__github__create_issue""#)]
         pub tool: Vec<String>,
     }
@@ -46,8 +47,8 @@ impl Opening {
 impl FromMap for OpenedTools {
     fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
         let tool = keys.get(&Self::tool).and_then(List::whole)?;
-        if tool.iter().any(|tool| tool == "bash") {
-            let message = "`bash` is opened by patterns of its commands";
+        if let Some(shell) = tool.iter().find(|tool| ToolName::of(tool).is_host_shell()) {
+            let message = format!("`{}` is opened by patterns of its commands", shown(shell));
             let span = keys.span_of(&Self::tool);
             let finding = Finding::error(Code::DeadCommandPattern, span, message);
             keys.report(finding.help("write the command: `commands: [\"git fetch *\"]`"));

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::patches::patched_files;
-use super::tool_names::{ToolEffect, is_editor, is_listed, normalized, tool_effect, words};
+use crate::tool_names::{ToolEffect, ToolName, is_listed, is_of_patch, normalized, words};
 
 /// Returns the texts in a value, at any depth.
 pub(super) fn all_texts(value: &Value) -> Vec<&str> {
@@ -20,55 +20,46 @@ pub(super) fn all_texts(value: &Value) -> Vec<&str> {
 }
 
 /// Collects the files of patches.
-fn in_patch<'a>(value: &'a Value, found: &mut Vec<PathArgument<'a>>) {
+fn in_patch(value: &Value, found: &mut Vec<PathArgument>) {
     let files = all_texts(value).into_iter().flat_map(patched_files);
+    let files = files.map(|file| file.map(Cow::into_owned));
     found.extend(files.map(|file| file.map_or(PathArgument::Opaque, PathArgument::Path)));
 }
 
 /// The content of a field for paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum PathArgument<'a> {
-    Path(Cow<'a, str>),
-    Glob(&'a str),
+pub(super) enum PathArgument {
+    Path(String),
+    Glob(String),
     /// The working directory of a shell line.
-    Directory(&'a str),
+    Directory(String),
     /// A value that is not a text; its meaning is unknown.
     Opaque,
 }
 
 /// Returns all paths and globs in the arguments of a call, at any depth, and the files of patches.
-pub(super) fn path_arguments<'a>(
-    tool: &str,
-    fields: &'a Map<String, Value>,
-) -> Vec<PathArgument<'a>> {
+pub(super) fn path_arguments(tool: &ToolName, fields: &Map<String, Value>) -> Vec<PathArgument> {
     let mut found = Vec::new();
     in_map(fields, &mut found);
     // Where a tool writes a file that it names, a patch is content.
-    if matches!(tool_effect(tool), ToolEffect::Changes(_)) && !is_editor(tool) {
+    if matches!(tool.effect, ToolEffect::Changes(_)) && !tool.is_editor() {
         for value in fields.values() {
             in_patch(value, &mut found);
         }
     }
-    let words = words(tool);
-    let applies_patch = is_of_patch(&words) && words.iter().any(|word| word == "apply");
-    let is_file = |named: &PathArgument<'_>| matches!(named, PathArgument::Path(_));
-    if applies_patch && !found.iter().any(is_file) {
+    let is_file = |named: &PathArgument| matches!(named, PathArgument::Path(_));
+    if tool.applies_patch() && !found.iter().any(is_file) {
         found.push(PathArgument::Opaque);
     }
     found
 }
 
-fn is_of_patch(words: &[String]) -> bool {
-    let names = ["patch", "patches", "diff", "diffs"];
-    words.iter().any(|word| names.contains(&&**word))
-}
-
-fn in_map<'a>(fields: &'a Map<String, Value>, found: &mut Vec<PathArgument<'a>>) {
+fn in_map(fields: &Map<String, Value>, found: &mut Vec<PathArgument>) {
     for (key, value) in fields {
         let name = normalized(key);
         let last = last_word(key);
         if let (true, Some(path)) = (is_listed("directories", &name), value.as_str()) {
-            found.push(PathArgument::Directory(path));
+            found.push(PathArgument::Directory(path.to_owned()));
         } else if is_listed("paths", &name) || is_listed("path_words", &last) {
             let field = match &*name {
                 "uri" => PathField::Uri,
@@ -78,7 +69,7 @@ fn in_map<'a>(fields: &'a Map<String, Value>, found: &mut Vec<PathArgument<'a>>)
             in_path(value, field, found);
         } else if is_listed("globs", &name) {
             let globs = texts(value).into_iter().flatten();
-            found.extend(globs.map(PathArgument::Glob));
+            found.extend(globs.map(|glob| PathArgument::Glob(glob.to_owned())));
         } else {
             if is_of_patch(&words(key)) {
                 in_patch(value, found);
@@ -103,7 +94,7 @@ enum PathField {
 }
 
 /// Collects the content of a field for paths.
-fn in_path<'a>(value: &'a Value, field: PathField, found: &mut Vec<PathArgument<'a>>) {
+fn in_path(value: &Value, field: PathField, found: &mut Vec<PathArgument>) {
     let only_paths = field == PathField::Paths;
     match value {
         Value::String(text) => add_path(text, field, found),
@@ -138,10 +129,10 @@ fn names_file((key, value): (&String, &Value)) -> bool {
 }
 
 /// Adds a path. What looks like a URI may be a name as well, for tools that take no URIs.
-fn add_path<'a>(text: &'a str, field: PathField, found: &mut Vec<PathArgument<'a>>) {
-    let of_uri = path_of_uri(text).map(Cow::Owned);
+fn add_path(text: &str, field: PathField, found: &mut Vec<PathArgument>) {
+    let of_uri = path_of_uri(text);
     if of_uri.is_none() || field != PathField::Uri {
-        found.push(PathArgument::Path(text.into()));
+        found.push(PathArgument::Path(text.to_owned()));
     }
     found.extend(of_uri.map(PathArgument::Path));
 }
@@ -177,7 +168,7 @@ fn path_of_uri(text: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn in_value<'a>(value: &'a Value, found: &mut Vec<PathArgument<'a>>) {
+fn in_value(value: &Value, found: &mut Vec<PathArgument>) {
     match value {
         Value::Object(fields) => in_map(fields, found),
         Value::Array(items) => items.iter().for_each(|item| in_value(item, found)),
@@ -185,7 +176,7 @@ fn in_value<'a>(value: &'a Value, found: &mut Vec<PathArgument<'a>>) {
             // A text may start with `File:` without being a URI.
             let is_uri = |text: &str| text.trim().as_bytes().get(5) == Some(&b'/');
             let of_uri = path_of_uri(text).filter(|_| is_uri(text) && !text.trim().contains('\n'));
-            found.extend(of_uri.map(|path| PathArgument::Path(Cow::Owned(path))));
+            found.extend(of_uri.map(PathArgument::Path));
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
@@ -216,11 +207,12 @@ mod tests {
         let Value::Object(fields) = value else {
             panic!("it is a map")
         };
-        path_arguments("tool", fields)
+        path_arguments(&ToolName::of("tool"), fields)
             .into_iter()
             .map(|named| match named {
-                PathArgument::Path(path) => path.into_owned(),
-                PathArgument::Glob(path) | PathArgument::Directory(path) => path.to_owned(),
+                PathArgument::Path(path)
+                | PathArgument::Glob(path)
+                | PathArgument::Directory(path) => path,
                 PathArgument::Opaque => "?".to_owned(),
             })
             .collect()
@@ -290,7 +282,8 @@ mod tests {
     #[test]
     fn a_tool_that_applies_patches_changes_the_files_of_any_of_its_texts() {
         let named = |tool: &str, value: &Value| {
-            path_arguments(tool, value.as_object().expect("it is a map")).len()
+            let fields = value.as_object().expect("it is a map");
+            path_arguments(&ToolName::of(tool), fields).len()
         };
         let patch = json!({"input": "*** Update File: a\n*** Move to: b"});
         for tool in ["apply_patch", "applyPatch", "mcp__x__apply_diff"] {

@@ -13,6 +13,7 @@ use super::decision::Denial;
 use super::patches::patched_files;
 use super::paths::PathForm;
 use crate::definition::{Rule, RuleAction};
+use crate::tool_names::ToolEffect;
 use workflow_shell::{SimpleCommand, Word};
 
 const NAME: &str = "workflow-sidecar";
@@ -65,6 +66,10 @@ static ENDS: LazyLock<Rule> = LazyLock::new(|| {
     rule("the sidecar enforces the rules of this session. Do not end its process")
 });
 
+static UNREADABLE: LazyLock<Rule> = LazyLock::new(|| {
+    rule("no rule can judge arguments that cannot be read. Send them as a JSON map")
+});
+
 fn rule(reason: &str) -> Rule {
     Rule {
         reason: Some(reason.to_owned()),
@@ -87,6 +92,17 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
         return None;
     };
     Some(Denial::built_in(rule))
+}
+
+/// Returns the denial of a call whose arguments cannot be read. A tool that reads whatever they are is judged all the same.
+pub(super) fn unreadable(call: &Call<'_>) -> Option<Denial<'static>> {
+    let error = call
+        .unreadable()
+        .filter(|_| call.tool_effect() != ToolEffect::Reads)?;
+    Some(Denial {
+        seen: format!("They are not valid: {error}."),
+        ..Denial::built_in(&UNREADABLE)
+    })
 }
 
 /// Returns whether arguments, as JSON, may name the program or its files: whether they have an expansion, an escape, a continued
@@ -143,7 +159,7 @@ fn names_store(call: &Call<'_>) -> bool {
 }
 
 /// Returns whether a text in a value, or a name of a member, meets a condition.
-fn any_string(value: &Value, meets: &dyn Fn(&str) -> bool) -> bool {
+pub(super) fn any_string(value: &Value, meets: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Value::String(text) => meets(text),
         Value::Array(items) => items.iter().any(|item| any_string(item, meets)),

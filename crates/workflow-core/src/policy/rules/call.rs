@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use sha2::digest::Output;
 use sha2::{Digest, Sha256};
 
-use super::arguments::{self, PathArgument};
+use super::acting_fields::acting_field;
+use super::arguments::{self, PathArgument, all_texts, is_path_field};
 use super::command_patterns::{COMPARISONS_OF_A_PATH, Comparisons};
 use super::file_access::{AccessedPath, AccessedPaths, accessed_paths, is_too_many};
 use super::known::Known;
@@ -16,7 +17,8 @@ use super::line_verdict::{self, LineFinding};
 use super::patches::{contains_patch, directory_of_patch, patched_files, path_in};
 use super::paths::{PathForm, Paths, of_shell};
 use super::shell_lines::{self, ShellLine};
-use super::tool_names::{self, ToolEffect};
+use crate::diagnostic::shown;
+use crate::tool_names::{ToolEffect, ToolName, is_listed, normalized};
 use workflow_shell::{
     AccessKind, Analysis, Effect, FileWrite, UnknownReason, Unreadable, analyze_in,
 };
@@ -34,12 +36,14 @@ pub struct Call<'a> {
     /// The directory in which it opens relative paths; empty for that of the session.
     directory: &'a str,
     is_part: bool,
-    tool_effect: OnceCell<ToolEffect>,
+    name: OnceCell<ToolName>,
     written_fields: OnceCell<Option<Map<String, Value>>>,
     fields: OnceCell<Option<Map<String, Value>>>,
     shell_lines: OnceCell<Vec<ShellLine>>,
     shell_analysis: OnceCell<Option<Analysis>>,
     comparisons: Comparisons,
+    path_arguments: OnceCell<Option<Vec<PathArgument>>>,
+    named_targets: OnceCell<Vec<Target>>,
     accessed_paths: OnceCell<AccessedPaths>,
     written_paths: OnceCell<Vec<Target>>,
 }
@@ -58,12 +62,12 @@ pub(crate) fn hash_of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Output<Sh
 }
 
 /// Returns the files of a patch in a shell line.
-fn files_of_patch<'l>(line: &'l ShellLine, text: &'l str) -> Vec<PathArgument<'l>> {
+fn files_of_patch(line: &ShellLine, text: &str) -> Vec<PathArgument> {
     let directory = directory_of_patch(text);
     let around = path_in(&line.directory, directory.unwrap_or_default());
     let files = patched_files(text).into_iter().map(|file| {
         file.map_or(PathArgument::Opaque, |file| {
-            PathArgument::Path(path_in(&around, &file).into())
+            PathArgument::Path(path_in(&around, &file))
         })
     });
     let is_unclear = directory.is_none().then_some(PathArgument::Opaque);
@@ -80,12 +84,14 @@ impl<'a> Call<'a> {
             paths,
             directory: "",
             is_part: false,
-            tool_effect: OnceCell::new(),
+            name: OnceCell::new(),
             written_fields: OnceCell::new(),
             fields: OnceCell::new(),
             shell_lines: OnceCell::new(),
             shell_analysis: OnceCell::new(),
             comparisons: Comparisons::default(),
+            path_arguments: OnceCell::new(),
+            named_targets: OnceCell::new(),
             accessed_paths: OnceCell::new(),
             written_paths: OnceCell::new(),
         }
@@ -153,6 +159,12 @@ impl<'a> Call<'a> {
         serde_json::from_str(self.input?.get()).ok()
     }
 
+    /// Returns why its arguments cannot be read; `None` if they can, or were not sent.
+    pub(super) fn unreadable(&self) -> Option<serde_json::Error> {
+        let input = self.input.filter(|_| self.fields().is_none())?;
+        serde_json::from_str::<Map<String, Value>>(input.get()).err()
+    }
+
     /// Returns the arguments, with those parsed that are a text of JSON.
     pub(super) fn fields(&self) -> Option<&Map<String, Value>> {
         let read = || {
@@ -216,20 +228,21 @@ impl<'a> Call<'a> {
 
     /// Returns the paths and globs in its arguments, and the files of patches, also of those in its shell lines; `None` if they
     /// were not sent.
-    fn path_arguments(&self) -> Option<Vec<PathArgument<'_>>> {
-        let mut found = arguments::path_arguments(self.tool, self.fields()?);
-        for line in self.shell_lines() {
-            let text = line.text.as_deref().filter(|text| contains_patch(text));
-            found.extend(text.into_iter().flat_map(|text| files_of_patch(line, text)));
-        }
-        for argument in &mut found {
-            if let PathArgument::Path(path) = argument
-                && let Cow::Owned(opened) = self.opened(path)
-            {
-                *path = Cow::Owned(opened);
+    fn path_arguments(&self) -> Option<&[PathArgument]> {
+        let read = || {
+            let mut found = arguments::path_arguments(self.name(), self.fields()?);
+            for line in self.shell_lines() {
+                let text = line.text.as_deref().filter(|text| contains_patch(text));
+                found.extend(text.into_iter().flat_map(|text| files_of_patch(line, text)));
             }
-        }
-        Some(found)
+            for argument in &mut found {
+                if let PathArgument::Path(path) = argument {
+                    *path = self.opened(path).into_owned();
+                }
+            }
+            Some(found)
+        };
+        self.path_arguments.get_or_init(read).as_deref()
     }
 
     /// Returns whether it changes files, for a rule that forbids: code of the project does not.
@@ -242,7 +255,7 @@ impl<'a> Call<'a> {
         match findings {
             _ if by_tool => Known::Yes,
             Some(findings) => line_verdict::worst(findings),
-            None if self.is_shell() => Known::Unknown,
+            None if self.lacks_line() => Known::Unknown,
             None => Known::No,
         }
     }
@@ -266,25 +279,59 @@ impl<'a> Call<'a> {
 
     /// Returns whether the tool itself changes files, apart from its shell lines.
     pub(super) fn tool_writes(&self) -> bool {
-        let is_about_files =
-            || tool_names::is_editor(self.tool) || tool_names::is_about_files(self.tool);
+        let name = self.name();
         let names_files = || self.path_arguments().is_none_or(|named| !named.is_empty());
-        matches!(self.tool_effect(), ToolEffect::Changes(_)) && (is_about_files() || names_files())
+        matches!(name.effect, ToolEffect::Changes(_))
+            && (name.is_editor() || name.is_about_files() || names_files())
+    }
+
+    /// Returns whether the tool is known to change local files that it names, and nothing else.
+    pub(super) fn only_edits(&self) -> bool {
+        let is_content = |key: &String| is_listed("contents", &normalized(key));
+        let is_local = |fields: &Map<String, Value>| {
+            let mut texts = fields.values().flat_map(all_texts);
+            fields
+                .keys()
+                .all(|key| is_path_field(key) || is_content(key))
+                && (self.name().is_about_files()
+                    || texts.any(|text| !patched_files(text).is_empty()))
+        };
+        self.name().is_editor() || self.name().only_edits() && self.fields().is_some_and(is_local)
+    }
+
+    /// Returns what the name of the tool says.
+    pub(super) fn name(&self) -> &ToolName {
+        self.name.get_or_init(|| ToolName::of(self.tool))
     }
 
     /// Returns what the tool does according to its name.
     pub(super) fn tool_effect(&self) -> ToolEffect {
-        *self
-            .tool_effect
-            .get_or_init(|| tool_names::tool_effect(self.tool))
+        self.name().effect
     }
 
     /// Returns why it is not known that the tool itself only reads, apart from its shell lines, for display; `None` if it is known.
     pub(super) fn unknown_tool(&self) -> Option<String> {
-        if self.is_shell() && !tool_names::is_host_shell(self.tool) && !self.has_lines() {
-            return Some("no argument is the command line that it runs".to_owned());
+        match self.tool_effect() {
+            ToolEffect::RunsShell if self.lacks_line() => {
+                Some("no argument is the command line that it runs".to_owned())
+            }
+            ToolEffect::Reads | ToolEffect::RunsShell => None,
+            ToolEffect::Unknown if self.name().reads() => {
+                let field = shown(acting_field(self.name(), self.fields()?)?);
+                Some(format!("its argument `{field}` may change something"))
+            }
+            ToolEffect::Unknown | ToolEffect::Changes(_) => {
+                Some("it is not a tool that is known to only read".to_owned())
+            }
         }
-        tool_names::unknown_call(self.tool, self.tool_effect(), || self.fields())
+    }
+
+    /// Returns whether it is a shell without a line. One of the host that is given no text runs nothing: `write_stdin` reads then.
+    fn lacks_line(&self) -> bool {
+        let has_text =
+            |fields: &Map<_, _>| fields.values().any(|value| !all_texts(value).is_empty());
+        let may_run = || !self.name().is_host_shell() || self.fields().is_none_or(has_text);
+        self.is_shell() && !self.has_lines() && may_run()
     }
 
     /// Returns whether the tool runs shell lines.
@@ -295,7 +342,7 @@ impl<'a> Call<'a> {
     /// Returns the files that its arguments name and that its shell lines write.
     pub(super) fn written_paths(&self) -> &[Target] {
         self.written_paths.get_or_init(|| {
-            let mut all = self.named_targets();
+            let mut all = self.named_targets().to_vec();
             match self.shell_effect() {
                 Some(Effect::Writes(writes)) if is_too_many(all.len() + writes.len()) => {
                     return vec![None];
@@ -311,19 +358,21 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the files that its arguments name.
-    pub(super) fn named_targets(&self) -> Vec<Target> {
-        let Some(named) = self.path_arguments() else {
-            return vec![None];
-        };
-        if is_too_many(named.len()) {
-            return vec![None];
-        }
-        let targets = named.into_iter().filter_map(|named| match named {
-            PathArgument::Path(path) => Some(Some(self.paths.forms(&path))),
+    pub(super) fn named_targets(&self) -> &[Target] {
+        let target = |named: &PathArgument| match named {
+            PathArgument::Path(path) => Some(Some(self.paths.forms(path))),
             PathArgument::Opaque => Some(None),
             PathArgument::Glob(_) | PathArgument::Directory(_) => None,
-        });
-        targets.collect()
+        };
+        let all = || {
+            let named = self.path_arguments();
+            let named = named.filter(|named| !is_too_many(named.len()));
+            named.map_or_else(
+                || vec![None],
+                |named| named.iter().filter_map(target).collect(),
+            )
+        };
+        self.named_targets.get_or_init(all)
     }
 
     /// Returns the file that a shell line writes, in all its forms, with its copies: `cp a docs` writes `docs/a`.
@@ -358,12 +407,9 @@ impl<'a> Call<'a> {
         self.accessed_paths
             .get_or_init(|| match self.path_arguments() {
                 None => AccessedPaths::default(),
-                Some(named) => accessed_paths(
-                    self.shell_analysis(),
-                    &named,
-                    self.tool_effect(),
-                    self.paths,
-                ),
+                Some(named) => {
+                    accessed_paths(self.shell_analysis(), named, self.tool_effect(), self.paths)
+                }
             })
     }
 

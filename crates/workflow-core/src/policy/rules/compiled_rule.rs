@@ -200,9 +200,9 @@ impl CompiledRule {
     }
 
     /// Describes, for display, what the rule found in a call.
-    pub(super) fn seen(&self, call: &Call<'_>) -> String {
+    pub(super) fn seen(&self, call: &Call<'_>, matched: Known) -> String {
         if let Some(open) = &self.open {
-            return open.seen(call);
+            return open.seen(call, matched);
         }
         let rule = &self.rule;
         let concerns_line = rule.writes == Some(true)

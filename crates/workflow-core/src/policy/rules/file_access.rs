@@ -8,8 +8,8 @@ use super::arguments::PathArgument;
 use super::glob_intersection::Part;
 use super::line_verdict::hides_commands;
 use super::paths::{PathForm, Paths, of_shell};
-use super::tool_names::ToolEffect;
 use crate::diagnostic::shown;
+use crate::tool_names::ToolEffect;
 use workflow_shell::{AccessKind, Analysis, FileAccess};
 
 /// The number of paths of one call that are examined.
@@ -59,7 +59,7 @@ pub(super) struct AccessedPaths {
 /// Collects the paths of shell lines and of other arguments.
 pub(super) fn accessed_paths(
     line: Option<&Analysis>,
-    named: &[PathArgument<'_>],
+    named: &[PathArgument],
     tool_effect: ToolEffect,
     paths: &dyn Paths,
 ) -> AccessedPaths {
@@ -88,11 +88,11 @@ pub(super) fn accessed_paths(
     AccessedPaths { paths, is_complete }
 }
 
-fn file_access(named: &PathArgument<'_>, kind: AccessKind) -> Option<FileAccess> {
+fn file_access(named: &PathArgument, kind: AccessKind) -> Option<FileAccess> {
     let (path, is_glob, kind) = match named {
         PathArgument::Opaque => return None,
-        PathArgument::Path(path) => (path.to_string(), false, kind),
-        PathArgument::Directory(path) => ((*path).to_owned(), false, AccessKind::Read),
+        PathArgument::Path(path) => (path.clone(), false, kind),
+        PathArgument::Directory(path) => (path.clone(), false, AccessKind::Read),
         PathArgument::Glob(glob) => {
             let anywhere = format!("\0/{}", glob.trim_start_matches('/'));
             (anywhere, true, AccessKind::Read)

@@ -5,6 +5,7 @@
 //! ones the outermost: an inner level can add restrictions, but not remove them. Unknown properties of a call count against it. The
 //! built-in rule precedes all levels.
 
+mod acting_fields;
 mod arguments;
 pub(crate) mod builtin_rule;
 mod call;
@@ -27,7 +28,6 @@ mod protected_files;
 mod read_only;
 mod reason;
 mod shell_lines;
-mod tool_names;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -149,6 +149,10 @@ impl Rules {
         if let Some(denial) = builtin_rule::denial(call) {
             return CallDecision::Block(denial);
         }
+        let is_in_force = self.in_run || !self.levels.is_empty();
+        if is_in_force && let Some(denial) = builtin_rule::unreadable(call) {
+            return CallDecision::Block(denial);
+        }
         // Each level decides once: patterns are compared a limited number of times for a call.
         let mut denying = Vec::new();
         for level in &self.levels {
@@ -166,7 +170,6 @@ impl Rules {
                 return decision;
             }
         }
-        let is_in_force = self.in_run || !self.levels.is_empty();
         match &mut decision {
             CallDecision::Ask(denial) | CallDecision::Block(denial) => {
                 denial.denied_by = denying;
@@ -221,7 +224,7 @@ impl CompiledLevel {
             let denial = || Denial {
                 in_workflow: self.in_workflow,
                 allowed: found.allowed(call, &self.allowed_by_rules(call)).into(),
-                seen: found.seen(call),
+                seen: found.seen(call, matched),
                 subject: found.subject(call),
                 is_unknown: matched == Known::Unknown,
                 ..Denial::new(&self.name, Some(&found.rule))

@@ -18,9 +18,9 @@ use super::file_access::{AccessedPath, is_too_many, resolve};
 use super::glob_intersection::{Evidence, Part, intersects};
 use super::patches::path_in;
 use super::path_matcher::parts;
-use super::tool_names::ToolEffect;
 use crate::definition::{Rule, RuleAction};
 use crate::diagnostic::shown;
+use crate::tool_names::ToolEffect;
 use workflow_shell::{AccessKind, FileAccess, Word};
 
 /// The longest text that may be a path, in bytes.

@@ -9,7 +9,6 @@ use super::globs::Globs;
 use super::known::Known;
 use super::line_verdict::{self, LineFinding};
 use super::paths::PLAIN_PATHS;
-use super::tool_names::is_host_shell;
 use crate::definition::Opening;
 use crate::diagnostic::shown;
 use crate::pattern::{Anchor, names_match};
@@ -126,8 +125,12 @@ impl Openings {
 
     /// Returns whether a call does what is not open. `Unknown` is a call of an unknown tool, or with an unknown shell command.
     pub(super) fn forbids(&self, call: &Call<'_>) -> Known {
-        // Of a shell, the commands are open or not.
-        if names_match(&self.tools, call.tool) && !is_host_shell(call.tool) {
+        // Of a shell of the host, the commands are open or not, and `*` is no shell.
+        let opens = |tool: &String| {
+            let may_open = !call.is_shell() || !call.name().is_host_shell() && !tool.contains('*');
+            may_open && names_match(std::slice::from_ref(tool), call.tool)
+        };
+        if self.tools.iter().any(opens) {
             return Known::No;
         }
         let is_open = || {
@@ -135,9 +138,9 @@ impl Openings {
             !targets.is_empty() && targets.iter().all(|target| self.fits(call, target))
         };
         let writes = call.tool_writes();
-        let is_known = || names_match(&self.known, call.tool);
+        let is_known = || writes && call.only_edits() || names_match(&self.known, call.tool);
         match call.forbidden(writes && !is_open(), self.findings(call).as_deref()) {
-            Known::No if !writes && !is_known() && call.unknown_tool().is_some() => Known::Unknown,
+            Known::No if !is_known() && call.unknown_tool().is_some() => Known::Unknown,
             Known::Unknown if !call.has_lines() && is_known() => Known::No,
             forbids => forbids,
         }
@@ -165,17 +168,15 @@ impl Openings {
     }
 
     /// Explains, for display, what of a call is not open, and how the user could open it.
-    pub(super) fn seen(&self, call: &Call<'_>) -> String {
-        let findings = self.findings(call).unwrap_or_default();
-        if let Some(why) = call
-            .unknown_tool()
-            .filter(|_| self.forbids(call) == Known::Unknown)
-        {
+    pub(super) fn seen(&self, call: &Call<'_>, forbids: Known) -> String {
+        let why = call.unknown_tool();
+        if let Some(why) = why.filter(|_| forbids == Known::Unknown) {
             let tool = shown(call.tool);
             return format!(
                 "`{tool}` is unknown: {why}.\nTo allow this, the user can add `commands: [{{tool: \"{tool}\"}}]`."
             );
         }
+        let findings = self.findings(call).unwrap_or_default();
         let mut text = line_verdict::describe(&findings);
         let commands = || findings.iter().filter_map(LineFinding::command);
         let writable = Some(&self.writable);
@@ -207,7 +208,7 @@ impl Openings {
         let of_line = of_line.map(|write| call.target(write));
         let of_tool = call.tool_writes().then(|| call.named_targets());
         let mut closed = of_line
-            .chain(of_tool.into_iter().flatten())
+            .chain(of_tool.into_iter().flatten().cloned())
             .filter(|target| !decides(target) && !self.fits(call, target));
         let path =
             closed.find_map(|target| target?.into_iter().find_map(|form| form.in_project))?;

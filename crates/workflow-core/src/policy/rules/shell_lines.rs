@@ -5,10 +5,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::text::{join, word_of_line};
-
 use super::arguments::{is_path_field, texts};
-use super::tool_names::{ToolEffect, is_listed, normalized};
+use crate::text::{join, word_of_line};
+use crate::tool_names::{ToolEffect, is_listed, normalized};
 
 /// Fields that contain a script if none of those with lines is present; the first one counts.
 const SCRIPTS: &[&str] = &["script", "code", "shell"];

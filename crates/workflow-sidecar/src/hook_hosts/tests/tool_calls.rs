@@ -53,13 +53,14 @@ const OFFERED: [(&str, &str, &str); 4] = [
         "copilot",
         "Read Grep Glob Agent read_bash stop_bash list_bash view fetch_copilot_cli_documentation skill read_agent list_agents write_agent grep \
          glob task github-mcp-server-get_issue",
-        "Write Edit create edit sql session_store_sql github-mcp-server-create_issue x-do",
+        "Write Edit create edit sql session_store_sql github-mcp-server-create_issue x-do search-mcp-server-frobnicate \
+         brave-search-mcp-server-sendmail status-page-server-incident",
     ),
     (
         "gemini",
         "update_topic list_directory read_file read_many_files grep_search glob web_fetch list_background_processes read_background_output \
          google_web_search write_todos enter_plan_mode invoke_agent activate_skill mcp_github_get_issue",
-        "replace write_file save_memory mcp_github_create_issue mcp_x_do",
+        "replace write_file save_memory mcp_github_create_issue mcp_x_do mcp_fetch_frobnicate fetch.frobnicate fetch/frobnicate",
     ),
     (
         "claude",
