@@ -8,11 +8,12 @@
     reason = "a test reads files, and the environment says if it writes them"
 )]
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use workflow_core::definition::{self, MemoryFiles, Section, Tier, load, shared_table};
+use workflow_core::definition::{Default, Key, MemoryFiles, Section, Tier, load};
 use workflow_core::diagnostic::render;
 use workflow_core::template::TemplateKind;
 
@@ -182,10 +183,74 @@ fn with_table(page: &str, marker: &str, rows: &str) -> String {
     format!("{before}{marker}{header}{rows}{after}")
 }
 
-/// The rows of the keys of the map that messages call this.
-fn table(name: &str) -> String {
+fn describe_default(default: Default) -> String {
+    match default {
+        Default::Required | Default::RequiredToStart => "required".to_owned(),
+        Default::Text(text) if text.contains(' ') => format!("`{text:?}`"),
+        Default::Text(text) => format!("`{text}`"),
+        Default::Number(number) => number.to_string(),
+        Default::True => "true".to_owned(),
+        Default::Described(words) => words.to_owned(),
+    }
+}
+
+/// The row of a key: its name, and type, default, example and description.
+fn row(key: &Key) -> (&'static str, String) {
+    // A vertical bar would end the cell.
+    let example = key.example.replace('|', "\\|");
+    let (value, default) = (key.described_type(), describe_default(key.default));
+    (
+        key.name,
+        format!("{value} | {default} | `{example}` | {} |\n", key.summary),
+    )
+}
+
+/// The maps whose keys overlap, and their names in the table of shared keys.
+const LEVELS: [(&str, &str); 3] = [
+    ("a workflow", "workflow"),
+    ("a phase", "phase"),
+    ("the settings", "settings"),
+];
+
+/// The map that messages call this.
+fn section(name: &str) -> &'static Section {
     let mut all = Section::ALL.iter();
-    definition::table(all.find(|of| of.name == name).expect("there is such a map"))
+    all.find(|of| of.name == name).expect("there is such a map")
+}
+
+/// The names of the levels that have a row.
+fn levels_with(row_of_level: &(&'static str, String)) -> Vec<&'static str> {
+    let has = |name: &str| {
+        let mut keys = section(name).keys.iter();
+        keys.any(|key| row(key) == *row_of_level)
+    };
+    let levels = LEVELS.iter().filter(|(section, _)| has(section));
+    levels.map(|(_, name)| *name).collect()
+}
+
+/// The rows of the keys that are the same in several levels: name, levels, type, default, example, description.
+fn shared_table() -> String {
+    let mut rows: Vec<_> = LEVELS
+        .iter()
+        .flat_map(|(name, _)| section(name).keys.iter().map(row))
+        .collect();
+    let mut printed = BTreeSet::new();
+    rows.retain(|row| levels_with(row).len() > 1 && printed.insert(row.0));
+    let rows = rows.iter().map(|row| {
+        let levels = levels_with(row).join(", ");
+        format!("| `{}` | {levels} | {}", row.0, row.1)
+    });
+    rows.collect()
+}
+
+/// The rows of the table that documents the keys of a section, without those of [`shared_table`]: name, type, default,
+/// example, description.
+fn table(name: &str) -> String {
+    let is_level = LEVELS.iter().any(|(level, _)| *level == name);
+    let own = section(name).keys.iter().map(row);
+    let own = own.filter(|row| !is_level || levels_with(row).len() < 2);
+    let rows = own.map(|(name, rest)| format!("| `{name}` | {rest}"));
+    rows.collect()
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The messages between a host and the sidecar, declared once.
 //!
-//! The crate has the names, types and errors of protocol version 1, and generates JSON Schema, `OpenRPC`, TypeScript and
-//! the tables in `protocol/README.md` from them. It declares `params` and `result`; the envelope of JSON-RPC belongs to
-//! the transport.
+//! The crate has the names, types and errors of protocol version 1. JSON Schema, `OpenRPC`, TypeScript and the tables in
+//! `protocol/README.md` are generated from them by a test, which `scripts/gen` runs. It declares `params` and `result`;
+//! the envelope of JSON-RPC belongs to the transport.
 //!
 //! A method is a row of [`for_each_method!`]. The row declares a type that implements [`Method`] and an entry of
 //! [`METHODS`]. A router that is made from the rows does not compile if one has no handler.
@@ -23,7 +23,6 @@
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
 mod error;
-pub mod generate;
 pub mod method;
 mod read;
 mod types;

@@ -28,7 +28,6 @@ mod model;
 mod schema;
 mod schema_file;
 mod syntax;
-mod tables;
 mod tier;
 mod value;
 
@@ -48,5 +47,4 @@ pub use model::{
 pub(crate) use schema::{Change, Declared};
 pub use schema::{Default, Key, KeyLocations, Section, nearest};
 pub use schema_file::SchemaFile;
-pub use tables::{shared_table, table};
 pub use tier::Tier;

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use workflow_protocol::generate;
+use crate::generate;
 
 const README: &str = "protocol/README.md";
 

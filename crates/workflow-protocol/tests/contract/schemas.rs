@@ -2,9 +2,9 @@
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
-use workflow_protocol::generate;
 
 use crate::answers::{Written, questions, results};
+use crate::generate;
 use crate::reading::{ACCEPTED, REFUSED};
 
 fn generated(path: &str) -> Value {

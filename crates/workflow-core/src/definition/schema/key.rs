@@ -150,6 +150,12 @@ impl Key {
         (self.shape.schema)()
     }
 
+    /// The name of its type in the tables of the documents.
+    #[must_use]
+    pub fn described_type(&self) -> String {
+        (self.shape.describe)()
+    }
+
     pub(crate) fn is_required(&self) -> bool {
         self.default == Default::Required
     }

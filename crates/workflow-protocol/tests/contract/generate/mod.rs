@@ -9,20 +9,19 @@ mod typescript;
 
 use serde_json::Value;
 
-pub use tables::in_readme;
+pub(crate) use tables::in_readme;
 
 /// A generated file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GeneratedFile {
+pub(crate) struct GeneratedFile {
     /// Its path from the repository's root.
-    pub path: &'static str,
+    pub(crate) path: &'static str,
     /// Its content.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// Every file that is generated as a whole.
-#[must_use]
-pub fn files() -> Vec<GeneratedFile> {
+pub(crate) fn files() -> Vec<GeneratedFile> {
     let files = [
         ("schemas/protocol.schema.json", pretty(&schema::bundle())),
         ("schemas/state.schema.json", pretty(&schema::state())),

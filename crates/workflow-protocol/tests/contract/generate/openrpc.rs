@@ -1,11 +1,9 @@
 //! The `OpenRPC` document. It has both directions; a tag says which side calls.
 
 use serde_json::{Map, Value, json};
+use workflow_protocol::{Direction, Kind, MethodKind, PROTOCOL_VERSION};
 
 use super::schema::{Contract, Described, contains};
-use crate::error::Kind;
-use crate::method::{Direction, MethodKind};
-use crate::version::PROTOCOL_VERSION;
 
 /// The path of the definitions.
 const SCHEMAS: &str = "/components/schemas";

@@ -1,10 +1,9 @@
 //! The TypeScript module with the protocol's types and methods, from their schemas.
 
 use serde_json::Value;
+use workflow_protocol::{Direction, MethodKind, PROTOCOL_VERSION};
 
 use super::schema::{Contract, contains};
-use crate::method::{Direction, MethodKind};
-use crate::version::PROTOCOL_VERSION;
 
 /// The module with every type of the contract and an interface for each direction.
 pub(super) fn module() -> String {

@@ -1,11 +1,10 @@
 //! The tables in `protocol/README.md`. The prose around them is written by hand.
 
 use serde_json::Value;
+use workflow_protocol::{Direction, Kind, MethodKind};
 
 use super::openrpc::resolve;
 use super::schema::{Contract, contains};
-use crate::error::Kind;
-use crate::method::{Direction, MethodKind};
 
 /// The text of an empty cell.
 const NOTHING: &str = "–";
@@ -14,7 +13,7 @@ const NOTHING: &str = "–";
 ///
 /// A part goes from `<!-- generated:name -->` to `<!-- /generated:name -->`. A marker that is missing is an error that
 /// names it.
-pub fn in_readme(readme: &str) -> Result<String, String> {
+pub(crate) fn in_readme(readme: &str) -> Result<String, String> {
     let contract = Contract::under("/$defs");
     let parts = [
         ("methods", methods(&contract, Direction::ToSidecar)),
