@@ -5,16 +5,12 @@ use std::sync::Arc;
 
 use workflow_core::session::Abilities;
 use workflow_protocol::method::{ClockAdvance, Initialize, Shutdown};
-use workflow_protocol::{
-    self as protocol, ClockAdvanceParams, ClockAdvanceResult, Error, InitializeParams, Kind,
-    Manifest, ShutdownParams,
-};
+use workflow_protocol::{self as protocol, ClockAdvanceResult, Error, Kind, Manifest};
 
 use super::super::clock::Clock;
 use super::super::host::ConnectedHost;
 use super::super::manifest::manifest;
 use super::super::state::Server;
-use super::{Handler, HandlerResult};
 use crate::definitions::Definitions;
 use crate::files::is_pipe;
 use crate::platform::answers::notifier::notifier;
@@ -26,52 +22,50 @@ const NO_DIALOGS: &str = "This host has no dialogs, and your settings have no `n
 const PIPE: &str = "The host talks to the sidecar over a pipe: every process of this user can open the host's end and answer in your place. \
      A pair of sockets has no such end.";
 
-impl Handler<Initialize> for Server {
-    fn handle(&mut self, params: InitializeParams<'_>) -> HandlerResult<Manifest> {
-        if self.host.is_some() {
-            return Err(Error::new(
-                Kind::AlreadyInitialized,
-                "initialize comes once",
-            ));
-        }
-        let seed = match params.clock {
-            protocol::Clock::System => {
-                let random = || RandomState::new().hash_one(&params.cwd);
-                self.config.seed.unwrap_or_else(random)
-            }
-            protocol::Clock::Virtual { now, seed } => {
-                self.clock = Clock::Virtual { now };
-                seed
-            }
-        };
-        tracing::info!(
-            name = &*params.host.name,
-            version = &*params.host.version,
-            "a host"
-        );
-        self.host = Some(ConnectedHost {
-            name: params.host.name.to_string(),
-            abilities: Abilities {
-                dialogs: params.capabilities.dialogs,
-                dismissal: params.capabilities.dismiss,
-                widgets: params.capabilities.widgets,
-                hints: params.capabilities.hints,
-                ..Abilities::default()
-            },
-            runs_commands: params.capabilities.exec,
-            definitions: Definitions::new(
-                Arc::clone(&self.config.loader),
-                params.agent_dir.as_deref(),
-                &params.cwd,
-            ),
-            seed,
-        });
-        Ok(Some(Manifest {
-            warnings: self.warnings(params.capabilities.dialogs, params.agent_dir.as_deref()),
-            ..manifest()
-        }))
+handler!(Initialize, |server, params| {
+    if server.host.is_some() {
+        return Err(Error::new(
+            Kind::AlreadyInitialized,
+            "initialize comes once",
+        ));
     }
-}
+    let seed = match params.clock {
+        protocol::Clock::System => {
+            let random = || RandomState::new().hash_one(&params.cwd);
+            server.config.seed.unwrap_or_else(random)
+        }
+        protocol::Clock::Virtual { now, seed } => {
+            server.clock = Clock::Virtual { now };
+            seed
+        }
+    };
+    tracing::info!(
+        name = &*params.host.name,
+        version = &*params.host.version,
+        "a host"
+    );
+    server.host = Some(ConnectedHost {
+        name: params.host.name.to_string(),
+        abilities: Abilities {
+            dialogs: params.capabilities.dialogs,
+            dismissal: params.capabilities.dismiss,
+            widgets: params.capabilities.widgets,
+            hints: params.capabilities.hints,
+            ..Abilities::default()
+        },
+        runs_commands: params.capabilities.exec,
+        definitions: Definitions::new(
+            Arc::clone(&server.config.loader),
+            params.agent_dir.as_deref(),
+            &params.cwd,
+        ),
+        seed,
+    });
+    Ok(Some(Manifest {
+        warnings: server.warnings(params.capabilities.dialogs, params.agent_dir.as_deref()),
+        ..manifest()
+    }))
+});
 
 impl Server {
     /// What a host and its surroundings lack.
@@ -87,26 +81,22 @@ impl Server {
     }
 }
 
-impl Handler<ClockAdvance> for Server {
-    fn handle(&mut self, params: ClockAdvanceParams<'_>) -> HandlerResult<ClockAdvanceResult> {
-        if !self.clock.advance(params.ms) {
-            return Err(Error::new(
-                Kind::ClockIsNotVirtual,
-                "the clock is the system's: ask for a virtual one in initialize",
-            ));
-        }
-        let actions = self.tick(Some(&params.session_id));
-        Ok(Some(ClockAdvanceResult {
-            actions,
-            ..ClockAdvanceResult::default()
-        }))
+handler!(ClockAdvance, |server, params| {
+    if !server.clock.advance(params.ms) {
+        return Err(Error::new(
+            Kind::ClockIsNotVirtual,
+            "the clock is the system's: ask for a virtual one in initialize",
+        ));
     }
-}
+    let actions = server.tick(Some(&params.session_id));
+    Ok(Some(ClockAdvanceResult {
+        actions,
+        ..ClockAdvanceResult::default()
+    }))
+});
 
-impl Handler<Shutdown> for Server {
-    fn handle(&mut self, _: ShutdownParams<'_>) -> HandlerResult<()> {
-        self.close_all();
-        self.is_over = true;
-        Ok(Some(()))
-    }
-}
+handler!(Shutdown, |server, _| {
+    server.close_all();
+    server.is_over = true;
+    Ok(Some(()))
+});

@@ -3,6 +3,21 @@
 //! A handler passes the parameters of a call to its session, and makes the result of the method from what the session
 //! returns. Must not know lines and ids, or decide anything that the engine decides.
 
+/// Implements [`Handler`] for a method.
+macro_rules! handler {
+    ($method:ty, |$server:ident, $params:pat_param| $body:expr) => {
+        impl super::Handler<$method> for super::Server {
+            fn handle(
+                &mut self,
+                $params: <$method as super::Method>::Params<'_>,
+            ) -> super::HandlerResult<<$method as super::Method>::Result> {
+                let $server = self;
+                $body
+            }
+        }
+    };
+}
+
 mod agent_hooks;
 mod commands;
 mod lifecycle;

@@ -6,57 +6,43 @@ use workflow_protocol::method::{
     HookBranch, HookSessionCompact, HookSessionShutdown, HookSessionStart, HookSessionSwitch,
     HookSessionTree,
 };
-use workflow_protocol::{
-    BranchParams, BranchResult, Error, HookResult, Kind, SessionBound, SessionHookParams,
-};
+use workflow_protocol::{Error, HookResult, Kind, SessionBound, SessionHookParams};
 
 use super::super::requests::RequestKind;
 use super::super::state::{Server, unknown_session};
-use super::{Handler, HandlerResult};
+use super::HandlerResult;
 
-impl Handler<HookSessionStart> for Server {
-    fn handle(&mut self, params: SessionHookParams<'_>) -> HandlerResult<HookResult> {
-        begin_session(self, &params)
-    }
-}
+handler!(HookSessionStart, |server, params| {
+    begin_session(server, &params)
+});
 
-impl Handler<HookSessionTree> for Server {
-    fn handle(&mut self, params: SessionHookParams<'_>) -> HandlerResult<HookResult> {
-        require_branch(&params)?;
-        begin_session(self, &params)
-    }
-}
+handler!(HookSessionTree, |server, params| {
+    require_branch(&params)?;
+    begin_session(server, &params)
+});
 
-impl Handler<HookSessionSwitch> for Server {
-    fn handle(&mut self, params: SessionHookParams<'_>) -> HandlerResult<HookResult> {
-        require_branch(&params)?;
-        begin_session(self, &params)
-    }
-}
+handler!(HookSessionSwitch, |server, params| {
+    require_branch(&params)?;
+    begin_session(server, &params)
+});
 
-impl Handler<HookSessionCompact> for Server {
-    fn handle(&mut self, params: SessionHookParams<'_>) -> HandlerResult<HookResult> {
-        self.handle_hook(&params, Session::handle_compaction)
-    }
-}
+handler!(HookSessionCompact, |server, params| {
+    server.handle_hook(&params, Session::handle_compaction)
+});
 
-impl Handler<HookSessionShutdown> for Server {
-    fn handle(&mut self, params: SessionHookParams<'_>) -> HandlerResult<HookResult> {
-        self.session_of(&params)?;
-        Ok(Some(self.close(params.session_id()).into()))
-    }
-}
+handler!(HookSessionShutdown, |server, params| {
+    server.session_of(&params)?;
+    Ok(Some(server.close(params.session_id()).into()))
+});
 
-impl Handler<HookBranch> for Server {
-    fn handle(&mut self, params: BranchParams<'_>) -> HandlerResult<BranchResult> {
-        let branch = params.context.branch.as_ref();
-        let entries = branch.map(|branch| branch.entries.as_slice());
-        let turn = params.event.target_turn_index;
-        self.handle_request(&params, RequestKind::Branch, |session, request| {
-            session.handle_branch(request, turn, entries);
-        })
-    }
-}
+handler!(HookBranch, |server, params| {
+    let branch = params.context.branch.as_ref();
+    let entries = branch.map(|branch| branch.entries.as_slice());
+    let turn = params.event.target_turn_index;
+    server.handle_request(&params, RequestKind::Branch, |session, request| {
+        session.handle_branch(request, turn, entries);
+    })
+});
 
 fn begin_session(server: &mut Server, params: &SessionHookParams<'_>) -> HandlerResult<HookResult> {
     let id = params.session_id();
