@@ -48,3 +48,4 @@ pub(crate) use schema::{Change, Declared};
 pub use schema::{Default, Key, KeyLocations, Section, nearest};
 pub use schema_file::SchemaFile;
 pub use tier::Tier;
+pub(crate) use value::{NamedValues, words};

@@ -1,14 +1,9 @@
 //! Texts of the engine, with the names that commands have in a prompt.
 
-/// The engine's names of commands, and how a person types them as a prompt. Longer ones first.
-const COMMANDS: [(&str, &str); 12] = [
-    ("/workflow-status", "workflow status"),
-    ("/workflow-pause", "workflow pause"),
-    ("/workflow-resume", "workflow resume"),
-    ("/workflow-next", "workflow next"),
-    ("/workflow-skip", "workflow skip"),
-    ("/workflow-goto", "workflow goto"),
-    ("/workflow-approve", "workflow approve"),
+use workflow_core::session::Control;
+
+/// The engine's names of the other commands, and how a person types them as a prompt. Longer ones first.
+const COMMANDS: [(&str, &str); 5] = [
     ("/cancel-workflow", "workflow cancel"),
     ("Run /workflow again", "Type it again"),
     ("Usage: /workflow ", "Usage: workflow "),
@@ -18,9 +13,13 @@ const COMMANDS: [(&str, &str); 12] = [
 
 /// Returns a text for the person with the commands as prompts.
 pub(crate) fn with_commands_as_prompts(text: &str) -> String {
-    COMMANDS
-        .iter()
-        .fold(text.to_owned(), |text, (name, prompt)| {
-            text.replace(name, prompt)
-        })
+    let mut text = text.to_owned();
+    for control in Control::ALL {
+        let prompt = format!("workflow {}", control.short_name());
+        text = text.replace(&format!("/{}", control.word()), &prompt);
+    }
+    for (name, prompt) in COMMANDS {
+        text = text.replace(name, prompt);
+    }
+    text
 }

@@ -131,7 +131,7 @@ fn commands() -> Vec<CommandDeclaration> {
         command(CANCEL_COMMAND, "Cancel the active workflow", false, true),
     ];
     commands.extend(Control::ALL.map(|control| {
-        let (name, description) = (control.command(), control.description());
+        let (name, description) = (control.word(), control.description());
         command(name, description, control.completes(), true)
     }));
     commands

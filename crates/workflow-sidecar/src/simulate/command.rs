@@ -151,7 +151,7 @@ impl ScriptCommand {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
         if let Some(name) = word.strip_prefix('/') {
-            let controls = Control::ALL.into_iter().map(Control::command);
+            let controls = Control::ALL.map(Control::word);
             let commands: Vec<&str> = START_AND_END.into_iter().chain(controls).collect();
             if !commands.contains(&name) {
                 let near = nearest(name, commands).map(|near| format!("/{near}"));

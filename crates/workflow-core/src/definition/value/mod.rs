@@ -14,4 +14,5 @@ pub(super) use map::{List, ListOf, Map, read_maps};
 pub(super) use name::not_a_name;
 pub(super) use number::{Cents, Duration, Limit, Seconds, Whole, whole_number};
 pub(super) use text::{CommandName, FilledText, Template, Text, check_template};
-pub(super) use word::{Flag, NamedValues, OneOf, words};
+pub(super) use word::{Flag, OneOf};
+pub(crate) use word::{NamedValues, words};

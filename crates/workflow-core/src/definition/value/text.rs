@@ -205,9 +205,7 @@ pub(crate) fn check_template(
                 let form = family.form();
                 finding.help(format!("`{{{form}}}` has no value here: remove it"))
             }
-            (None, Some(near)) => finding
-                .help(format!("did you mean `{{{near}}}`?"))
-                .fix(&format!("{{{name}}}"), &format!("{{{near}}}")),
+            (None, Some(near)) => finding.meant(&format!("{{{name}}}"), &format!("{{{near}}}")),
             (None, None) => {
                 let known = listed(known.iter().copied());
                 finding.help(format!("known variables: {known}"))

@@ -67,9 +67,7 @@ impl<T: NamedValues> KeyType for OneOf<T> {
         // The user had this name before.
         let word = if text == "person" { "user" } else { text };
         reader.refuse(match nearest(word, known::<T>()) {
-            Some(near) => finding
-                .help(format!("did you mean `{near}`?"))
-                .fix(text, near),
+            Some(near) => finding.meant(text, near),
             None => finding,
         })
     }
@@ -86,7 +84,7 @@ macro_rules! words {
             $($(#[doc = $doc])* #[serde(rename = $word)] $(#[$default])? $value,)+
         }
 
-        impl $crate::definition::value::NamedValues for $name {
+        impl $crate::definition::NamedValues for $name {
             const NAMES: &'static [(&'static str, Self, &'static str)] = &[
                 $(($word, Self::$value, concat!($($doc),*)),)+
             ];
@@ -94,7 +92,10 @@ macro_rules! words {
 
         #[allow(dead_code, unreachable_pub, reason = "some are only read, and some are not public")]
         impl $name {
-            /// Its word in a file.
+            /// All of them.
+            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$value),+];
+
+            /// Its word, as it is written.
             #[must_use]
             pub fn word(self) -> &'static str {
                 match self { $(Self::$value => $word),+ }

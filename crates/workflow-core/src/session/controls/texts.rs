@@ -25,7 +25,7 @@ pub(crate) fn no_run(control: Control) -> String {
 
 /// The answer to a command with an argument that it does not take.
 pub(crate) fn takes_no_argument(control: Control, argument: &str) -> String {
-    let name = control.command();
+    let name = control.word();
     format!(
         "/{name} takes no argument, so \"{}\" was not understood. Nothing was done.",
         visible(argument)

@@ -89,7 +89,7 @@ fn every_command_of_a_person_can_be_played() {
     let resume = ScriptCommand::run("workflow-resume", "+20 turns");
     assert_eq!(played, resume);
     for control in Control::ALL {
-        assert!(ScriptLine::read(&format!("/{}", control.command())).is_ok());
+        assert!(ScriptLine::read(&format!("/{}", control.word())).is_ok());
     }
 }
 
