@@ -48,15 +48,6 @@ pub enum Needed {
     Limit,
 }
 
-/// What is said of a condition.
-struct Sayings {
-    /// The state of the run, for programs.
-    state: &'static str,
-    words: &'static str,
-    /// What resumes the run, where the words do not say it.
-    remedy: Option<&'static str>,
-}
-
 impl Needed {
     /// Who or what ends a condition with this state.
     #[must_use]
@@ -69,79 +60,67 @@ impl Needed {
     }
 }
 
-impl Sayings {
-    fn of(state: &'static str, words: &'static str) -> Self {
-        Self {
-            state,
-            words,
-            remedy: None,
-        }
-    }
-
-    fn until(self, remedy: &'static str) -> Self {
-        Self {
-            remedy: Some(remedy),
-            ..self
-        }
-    }
-}
-
 impl RunCondition {
-    fn sayings(self) -> Sayings {
-        const ANY_MESSAGE: &str = "any message resumes it";
-        let waits = |words| Sayings::of("waits", words);
-        let paused = |words| Sayings::of("paused", words);
-        let stopped = |words| Sayings::of("stopped", words);
+    /// Its state, its words, and what resumes the run where the words do not say it.
+    fn sayings(self) -> (&'static str, &'static str, Option<&'static str>) {
+        let waits = |words| ("waits", words, None);
+        let paused = |words, remedy| ("paused", words, Some(remedy));
+        let stopped = |words, remedy| ("stopped", words, Some(remedy));
+        let any_message = "any message resumes it";
         match self {
-            Self::Active => Sayings::of("active", "active"),
-            Self::Closed => Sayings::of("closed", "session closed"),
-            Self::RunningGate => Sayings::of("active", "gate running"),
+            Self::Active => ("active", "active", None),
+            Self::Closed => ("closed", "session closed", None),
+            Self::RunningGate => ("active", "gate running", None),
             Self::AwaitsTrust => waits("waiting for your trust in the gate's commands"),
             Self::AwaitsApproval | Self::Paused(PauseReason::Approval) => {
                 waits("waiting for your approval")
             }
-            Self::Answered => Sayings::of("active", "answered: ask the agent to continue"),
+            Self::Answered => ("active", "answered: ask the agent to continue", None),
             Self::AwaitsConsent => waits("waiting for your consent"),
             Self::Paused(PauseReason::Question) => waits("waiting for your reply"),
             Self::AwaitsUser => waits("waiting for you"),
             Self::ReminderHeld => waits("reminder held: /workflow-resume sends it"),
-            Self::PausedByUser => paused("paused by you").until("/workflow-resume resumes it"),
-            Self::Paused(PauseReason::Error) => paused("paused: model error").until(ANY_MESSAGE),
-            Self::Paused(PauseReason::Max) => stopped("paused: reminder limit").until(ANY_MESSAGE),
+            Self::PausedByUser => paused("paused by you", "/workflow-resume resumes it"),
+            Self::Paused(PauseReason::Error) => paused("paused: model error", any_message),
+            Self::Paused(PauseReason::Max) => stopped("paused: reminder limit", any_message),
             Self::Paused(PauseReason::MaxStale) => {
-                stopped("paused: the agent called no tool").until(ANY_MESSAGE)
+                stopped("paused: the agent called no tool", any_message)
             }
             Self::Paused(PauseReason::Visits) => {
-                stopped("paused: visit limit").until("/workflow-resume allows one more visit")
+                let remedy = "/workflow-resume allows one more visit";
+                stopped("paused: visit limit", remedy)
             }
             Self::Paused(PauseReason::Budget) => {
-                stopped("paused: budget used up").until("/workflow-resume +20 turns allows more")
+                let remedy = "/workflow-resume +20 turns allows more";
+                stopped("paused: budget used up", remedy)
             }
-            Self::Paused(PauseReason::LaterVersion) => paused("paused: stored by a later version")
-                .until("/workflow-resume continues without what it stored"),
-            Self::Stale => Sayings::of("stale", "stale: its definition is not known"),
-            Self::Complete => Sayings::of("complete", "complete"),
-            Self::Cancelled => Sayings::of("cancelled", "cancelled"),
-            Self::Replaced => Sayings::of("ended", "ended: another workflow was started"),
+            Self::Paused(PauseReason::LaterVersion) => {
+                let remedy = "/workflow-resume continues without what it stored";
+                paused("paused: stored by a later version", remedy)
+            }
+            Self::Stale => ("stale", "stale: its definition is not known", None),
+            Self::Complete => ("complete", "complete", None),
+            Self::Cancelled => ("cancelled", "cancelled", None),
+            Self::Replaced => ("ended", "ended: another workflow was started", None),
         }
     }
 
     /// The state of the run, for programs.
     #[must_use]
     pub fn state(self) -> &'static str {
-        self.sayings().state
+        self.sayings().0
     }
 
     /// The condition in words, for people.
     #[must_use]
     pub fn words(self) -> &'static str {
-        self.sayings().words
+        self.sayings().1
     }
 
     /// The condition in words, and what resumes the run where they do not say it.
     #[must_use]
     pub fn described(self) -> String {
-        let Sayings { words, remedy, .. } = self.sayings();
+        let (_, words, remedy) = self.sayings();
         remedy.map_or_else(|| words.to_owned(), |remedy| format!("{words} ({remedy})"))
     }
 
