@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Code, Fix, Severity};
+use super::{Code, Fix, Severity, shown};
 
 /// A stretch of a text, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +62,12 @@ impl Finding {
             to: to.to_owned(),
         }));
         self
+    }
+
+    /// The same finding, with what is most likely meant instead.
+    pub(crate) fn meant(self, from: &str, to: &str) -> Self {
+        let help = format!("did you mean `{}`?", shown(to));
+        self.help(help).fix(from, to)
     }
 
     pub(crate) fn help(mut self, help: impl Into<Cow<'static, str>>) -> Self {

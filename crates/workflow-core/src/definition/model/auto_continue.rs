@@ -77,7 +77,7 @@ impl KeyType for WaitOrMap {
                 let message = format!("`continue` must be `wait` or a map, not `{}`", shown(text));
                 let finding = Finding::error(Code::InvalidValue, written.span(), message);
                 if means_wait(text) {
-                    return reader.refuse(finding.help("did you mean `wait`?").fix(text, "wait"));
+                    return reader.refuse(finding.meant(text, "wait"));
                 }
                 finding
             }

@@ -265,9 +265,7 @@ fn not_a_type(written: Written<'_>, word: &str) -> Finding {
         word => nearest(word, ParameterKind::NAMED.map(|(name, _)| name)),
     };
     match meant {
-        Some(meant) => finding
-            .help(format!("did you mean `{meant}`?"))
-            .fix(word, meant),
+        Some(meant) => finding.meant(word, meant),
         None => finding.help("write `type: text`, for example"),
     }
 }

@@ -86,9 +86,7 @@ fn wrong_target(site: &Site, ids: &HashSet<&str>, twice: &HashSet<&str>) -> Opti
     known.sort_unstable();
     known.extend(words);
     Some(match nearest(to, known.iter().copied()) {
-        Some(near) => finding
-            .help(format!("did you mean `{}`?", shown(near)))
-            .fix(to, near),
+        Some(near) => finding.meant(to, near),
         None => finding.help(format!(
             "known here: {}",
             listed(known.into_iter().take(30))

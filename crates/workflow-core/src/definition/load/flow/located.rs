@@ -117,7 +117,6 @@ impl UnknownName<'_> {
         };
         parts[self.part] = near;
         let near = written(&parts.join("."));
-        let help = format!("did you mean `{near}`?");
-        finding.help(help).fix(&written(&self.subject), &near)
+        finding.meant(&written(&self.subject), &near)
     }
 }
