@@ -132,19 +132,25 @@ pub(crate) fn word_of_line(word: &str) -> String {
 /// Counts as ECMAScript does, but a pair is never split (B16).
 pub(crate) fn shortened(text: &str, max: u32) -> String {
     let mut left = max as usize;
-    let end = text
-        .char_indices()
-        .find(|(_, c)| match left.checked_sub(c.len_utf16()) {
-            Some(rest) => {
-                left = rest;
-                false
-            }
-            None => true,
-        });
-    match end {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+    for (at, c) in text.char_indices() {
+        match left.checked_sub(c.len_utf16()) {
+            Some(rest) => left = rest,
+            None => return format!("{}…", &text[..at]),
+        }
     }
+    text.to_owned()
+}
+
+/// The first and the last characters of a text, and the number of those between them; `None` if they are the whole text.
+pub(crate) fn ends(text: &str, first: usize, last: usize) -> Option<(&str, usize, &str)> {
+    let between = text.chars().count().checked_sub(first + last)?;
+    let at = |index| {
+        text.char_indices()
+            .nth(index)
+            .map_or(text.len(), |(at, _)| at)
+    };
+    let ends = (&text[..at(first)], between, &text[at(first + between)..]);
+    (between > 0).then_some(ends)
 }
 
 /// A moment as ECMAScript prints it; one without such a form as its number (B22).
@@ -155,12 +161,8 @@ pub(crate) fn moment(millis: i64) -> String {
 
 /// A time span as people read it: `48 s`, `12 min`, `3 h 5 min`, `2 days 3 h`.
 pub(crate) fn duration(span: Millis) -> String {
-    let (seconds, minutes, hours, days) = (
-        span / 1000,
-        span / 60_000,
-        span / 3_600_000,
-        span / 86_400_000,
-    );
+    let units = [1000, 60_000, 3_600_000, 86_400_000];
+    let [seconds, minutes, hours, days] = units.map(|unit| span / unit);
     match (days, hours, minutes) {
         (0, 0, 0) => format!("{seconds} s"),
         (0, 0, _) => format!("{minutes} min"),

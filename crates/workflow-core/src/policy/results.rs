@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::definition::{ResultKind, ResultRule};
 use crate::pattern::secrets::{PATTERN, REDACTED, SECRETS};
 use crate::pattern::{names_match, regex};
+use crate::text;
 
 /// The rules on results of all levels, outer first. All matching rules are applied, in order.
 #[derive(Debug, Clone, Default)]
@@ -337,23 +338,10 @@ fn text_of(part: &mut Value) -> Option<&mut String> {
 
 /// Cuts the middle of a text. Returns the number of characters left for the next one.
 pub(crate) fn cut(text: &mut String, most: usize) -> usize {
-    let length = text.chars().count();
-    if length <= most {
-        return most - length;
-    }
-    let (head, tail) = (most - most / 3, most / 3);
-    let at = |index: usize| {
-        text.char_indices()
-            .nth(index)
-            .map_or(text.len(), |(at, _)| at)
+    let Some((head, left_out, tail)) = text::ends(text, most - most / 3, most / 3) else {
+        return most - text.chars().count();
     };
-    let (head, tail) = (at(head), at(length - tail));
-    let left_out = length - most;
-    *text = format!(
-        "{}\n[… {left_out} characters left out …]\n{}",
-        &text[..head],
-        &text[tail..]
-    );
+    *text = format!("{head}\n[… {left_out} characters left out …]\n{tail}");
     0
 }
 

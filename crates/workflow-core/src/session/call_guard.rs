@@ -365,19 +365,8 @@ fn below(value: &Value, indent: usize) -> Option<String> {
 
 /// Arguments in a question to a person: the whole text, or its beginning and end and the length of the middle.
 fn shortened(text: &str) -> String {
-    let length = text.chars().count();
-    if length <= MAX_SHOWN {
+    let Some((head, hidden, tail)) = text::ends(text, MAX_SHOWN / 2, MAX_SHOWN / 2) else {
         return text.to_owned();
-    }
-    let offset = |index: usize| {
-        let found = text.char_indices().nth(index);
-        found.map_or(text.len(), |(at, _)| at)
     };
-    let (head, tail) = (offset(MAX_SHOWN / 2), offset(length - MAX_SHOWN / 2));
-    let hidden = length - MAX_SHOWN;
-    format!(
-        "{}\n\n[{hidden} CHARACTERS ARE NOT SHOWN. YES ALLOWS THEM AS WELL]\n\n{}",
-        &text[..head],
-        &text[tail..]
-    )
+    format!("{head}\n\n[{hidden} CHARACTERS ARE NOT SHOWN. YES ALLOWS THEM AS WELL]\n\n{tail}")
 }
