@@ -137,8 +137,7 @@ pub fn complete(catalog: &Catalog, prefix: &str) -> Vec<(String, String)> {
             .collect();
     };
     let (name, inputs) = white_space::split_first_word(written);
-    let mut startable = catalog.startable();
-    let workflow = startable.find(|workflow| workflow.command_name == name);
+    let workflow = catalog.started_by(name);
     let proposals = workflow.map(|workflow| inputs::proposals(workflow, inputs, last));
     let whole = |(input, about)| (format!("{written} {input}"), about);
     proposals.into_iter().flatten().map(whole).collect()
@@ -158,11 +157,12 @@ fn usage(catalog: &Catalog) -> String {
 /// Finds the workflow that a person can start under a name, visible ones first (B32), or says why there is none.
 fn find<'c>(name: &str, loaded: &'c Loaded) -> Result<&'c Workflow, String> {
     let catalog = &loaded.catalog;
-    let is_named = |workflow: &&Workflow| workflow.command_name == name;
-    if let Some(workflow) = catalog.startable().find(is_named) {
+    if let Some(workflow) = catalog.started_by(name) {
         return Ok(workflow);
     }
-    let mut named = catalog.iter().filter(is_named);
+    let mut named = catalog
+        .iter()
+        .filter(|workflow| workflow.command_name == name);
     if named.any(|workflow| workflow.show == Show::Workflows) {
         return Err(format!(
             "\"{name}\" is a subworkflow that can only run as part of another workflow. It cannot be started directly."

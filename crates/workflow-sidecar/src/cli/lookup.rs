@@ -9,9 +9,7 @@ use crate::present::contains;
 /// Finds the workflow that `/workflow NAME` starts, or else the one in the directory of this name.
 pub(super) fn find_workflow<'l>(loaded: &'l Loaded, name: &str) -> Result<&'l Workflow> {
     let catalog = &loaded.catalog;
-    let started = catalog
-        .startable()
-        .find(|workflow| workflow.command_name == name);
+    let started = catalog.started_by(name);
     if let Some(workflow) = started.or_else(|| catalog.get(name)) {
         return Ok(workflow);
     }
@@ -43,8 +41,7 @@ pub(super) fn find_workflow<'l>(loaded: &'l Loaded, name: &str) -> Result<&'l Wo
 /// the first is started.
 pub(super) fn find_startable<'l>(loaded: &'l Loaded, name: &str) -> Result<&'l str> {
     let workflow = find_workflow(loaded, name)?;
-    let mut startable = loaded.catalog.startable();
-    match startable.find(|found| found.command_name == workflow.command_name) {
+    match loaded.catalog.started_by(&workflow.command_name) {
         Some(started) if started.key == workflow.key => Ok(&workflow.command_name),
         Some(started) if workflow.show == Show::User => bail!(
             "`/workflow {}` starts `{}`: give one of them another commandName",

@@ -5,6 +5,7 @@
 
 use workflow_core::definition::Loaded;
 use workflow_core::session::Control;
+use workflow_core::white_space::split_first_word;
 
 /// A command in a prompt.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,11 +28,11 @@ const CONFIRM: &str = "confirm";
 
 /// Reads a prompt; `None` if it is no command.
 pub(super) fn parse<'a>(prompt: &'a str, loaded: &Loaded) -> Option<PromptCommand<'a>> {
-    let (first, rest) = split(prompt);
+    let (first, rest) = split_first_word(prompt);
     if !matches!(first, "workflow" | "/workflow") {
         return None;
     }
-    let (second, after) = split(rest);
+    let (second, after) = split_first_word(rest);
     let (rest, is_confirmed) = if second == CONFIRM {
         (after, true)
     } else {
@@ -45,12 +46,12 @@ pub(super) fn parse<'a>(prompt: &'a str, loaded: &Loaded) -> Option<PromptComman
 
 /// The prompt that confirms this one.
 pub(super) fn confirmation(prompt: &str) -> String {
-    let (_, rest) = split(prompt);
+    let (_, rest) = split_first_word(prompt);
     format!("workflow {CONFIRM} {rest}")
 }
 
 fn action<'a>(text: &'a str, loaded: &Loaded) -> Option<PromptAction<'a>> {
-    let (word, rest) = split(text);
+    let (word, rest) = split_first_word(text);
     let is_alone = rest.is_empty();
     let control = |control| Some(PromptAction::Control(control, rest));
     match word {
@@ -64,20 +65,10 @@ fn action<'a>(text: &'a str, loaded: &Loaded) -> Option<PromptAction<'a>> {
         "goto" => control(Control::Goto),
         "approve" => control(Control::Approve),
         _ => {
-            let mut startable = loaded.catalog.startable();
-            let is_workflow = startable.any(|workflow| workflow.command_name == word);
+            let is_workflow = loaded.catalog.started_by(word).is_some();
             // One with errors as well: the refusal names them.
             let is_broken = || loaded.problems_of(word).next().is_some();
             (is_workflow || is_broken()).then_some(PromptAction::Start(text))
         }
-    }
-}
-
-/// The first word, and the rest without the white space around it.
-fn split(text: &str) -> (&str, &str) {
-    let text = text.trim();
-    match text.split_once(char::is_whitespace) {
-        Some((first, rest)) => (first, rest.trim_start()),
-        None => (text, ""),
     }
 }

@@ -63,8 +63,7 @@ impl<'a> WorkflowRow<'a> {
         let mut index = loaded.index.iter();
         let other = index.find(|other| other.key == listing.key && other.tier != listing.tier);
         let other = other.map(|other| &*other.source);
-        let mut startable = loaded.catalog.startable();
-        let started = startable.find(|workflow| workflow.command_name == listing.command_name);
+        let started = loaded.catalog.started_by(&listing.command_name);
         let started = started.filter(|workflow| workflow.key != listing.key);
         let (status, started_instead) = match (listing.outcome, listing.show, started) {
             (LoadOutcome::LeftOut, ..) => (ListedStatus::Broken, None),

@@ -80,8 +80,7 @@ impl Catalog {
     }
 
     /// Returns true if a run of this workflow may take another way than that of its entries.
-    #[must_use]
-    pub fn has_flow(&self, root: &str) -> bool {
+    pub(crate) fn has_flow(&self, root: &str) -> bool {
         let mut workflows = self.reachable_from(root).into_iter();
         workflows.any(|workflow| workflow.phases.iter().any(PhaseEntry::has_flow))
     }
@@ -94,6 +93,13 @@ impl Catalog {
     /// The workflows a person can start, in order.
     pub fn startable(&self) -> impl Iterator<Item = &Workflow> {
         self.iter().filter(|workflow| workflow.show == Show::User)
+    }
+
+    /// The workflow that `/workflow NAME` starts.
+    #[must_use]
+    pub fn started_by(&self, name: &str) -> Option<&Workflow> {
+        self.startable()
+            .find(|workflow| workflow.command_name == name)
     }
 }
 
