@@ -64,8 +64,7 @@ impl Word {
     }
 
     /// Returns whether it may be an option, or add one, although its text does not start with a dash.
-    #[must_use]
-    pub fn may_hide_option(&self) -> bool {
+    pub(crate) fn may_hide_option(&self) -> bool {
         let starts_unknown = self.shape.starts_with(UNKNOWN)
             && !self.is_no_option
             && !self.starts_at_home
@@ -197,10 +196,14 @@ impl Word {
     }
 }
 
+/// Returns whether a character can be in a name.
+pub(crate) fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
 /// Returns whether a text is a name of the shell.
 fn is_name(text: &str) -> bool {
-    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    text.bytes().all(is_of_name) && text.starts_with(|first: char| !first.is_ascii_digit())
+    text.chars().all(is_of_name) && text.starts_with(|first: char| !first.is_ascii_digit())
 }
 
 /// Returns whether a path names a descriptor of a process: a file that is open already.

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::programs::{is_environment_variable, is_listed};
+use crate::word::is_of_name;
 
 /// The longest value that is kept, in bytes.
 const MAX_VALUE_BYTES: usize = 256;
@@ -79,11 +80,10 @@ impl<'a> Variables<'a> {
 
     /// Counts the names that the line mentions.
     pub(super) fn mention(&mut self, line: &'a str) {
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let mut at = 0;
-        while let Some(start) = line[at..].find(is_name).map(|start| at + start) {
+        while let Some(start) = line[at..].find(is_of_name).map(|start| at + start) {
             let name = &line[start..];
-            let name = &name[..name.find(|c| !is_name(c)).unwrap_or(name.len())];
+            let name = &name[..name.find(|c| !is_of_name(c)).unwrap_or(name.len())];
             at = start + name.len();
             // `$x` and `${x}` assign nothing.
             let before = &line[..start];

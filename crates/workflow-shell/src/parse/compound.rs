@@ -1,7 +1,7 @@
 //! Compound commands: conditions, loops, `case`, tests, functions.
 
 use super::cursor::{ParseError, Parser, Result};
-use super::tree::{CommandKind, Connector, List, ListItem, RawWord, WordPart};
+use super::tree::{CommandKind, List, ListItem, RawWord, WordPart};
 
 /// Commands that some shells look for before functions, and those that change the directory or run one that does.
 #[rustfmt::skip] // A list.
@@ -165,11 +165,6 @@ impl Parser<'_> {
     }
 
     pub(super) fn nested_command(&mut self) -> Result<List> {
-        let command = self.nested(Self::command)?;
-        Ok(vec![ListItem {
-            connector: Connector::Then,
-            pipeline: vec![command],
-            is_negated: false,
-        }])
+        Ok(vec![ListItem::of(self.nested(Self::command)?)])
     }
 }

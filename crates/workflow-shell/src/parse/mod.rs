@@ -83,8 +83,9 @@ impl Parser<'_> {
                 // All from the last separator on is in a subshell.
                 let is_start = |item: &ListItem| item.connector == Connector::Then;
                 let start = items.iter().rposition(is_start).unwrap_or(0);
-                let list = items.split_off(start);
-                items.push(ListItem::of(CommandKind::Subshell(list)));
+                let kind = CommandKind::Subshell(items.split_off(start));
+                let redirections = Vec::new();
+                items.push(ListItem::of(Command { kind, redirections }));
                 connector = Connector::Then;
             } else if let Some(next) = self.separator() {
                 connector = next;

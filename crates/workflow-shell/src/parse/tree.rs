@@ -17,11 +17,10 @@ pub(crate) struct ListItem {
 
 impl ListItem {
     /// Creates one with a single command.
-    pub(super) fn of(kind: CommandKind) -> Self {
-        let redirections = Vec::new();
+    pub(super) fn of(command: Command) -> Self {
         Self {
             connector: Connector::Then,
-            pipeline: vec![Command { kind, redirections }],
+            pipeline: vec![command],
             is_negated: false,
         }
     }

@@ -4,10 +4,10 @@
 //! a pipe, and a function that is not listed make a program unknown.
 
 use super::outcome::{Invocation, NestedCommand, Outcome, Result, code_words, expansion};
-use super::sed::behind_expression;
+use super::sed::{behind_expression, behind_quoted};
 use super::table::{is_listed, read};
 use crate::effect::{Unknown, UnknownReason};
-use crate::word::Word;
+use crate::word::{Word, is_of_name};
 
 /// Returns the outcome of `awk`.
 pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
@@ -82,11 +82,10 @@ fn unknown_part(program: &str) -> Option<&str> {
 /// Returns the text behind a token; `last` is the one before it.
 fn behind_token<'a>(text: &'a str, last: &str) -> Option<&'a str> {
     let mut characters = text.chars();
-    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let first = characters.next()?;
     let behind = characters.as_str();
     match first {
-        '"' => behind_string(behind),
+        '"' => behind_quoted(behind, '"', true),
         '/' if matches!(
             last,
             "" | "(" | "," | "~" | "!" | "&&" | "||" | "{" | "}" | ";" | "\n"
@@ -111,19 +110,6 @@ fn behind_token<'a>(text: &'a str, last: &str) -> Option<&'a str> {
         first => " \t\n;,?:~!%*^=<$(){}[]+-"
             .contains(first)
             .then_some(behind),
-    }
-}
-
-/// Returns the text behind a string.
-fn behind_string(text: &str) -> Option<&str> {
-    let mut characters = text.chars();
-    loop {
-        match characters.next()? {
-            '\\' => drop(characters.next()?),
-            '"' => return Some(characters.as_str()),
-            '\n' => return None,
-            _ => {}
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::outcome::{Invocation, Outcome, Result, argument, code_words, expansio
 use super::table::{is_listed, read};
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
-use crate::word::Word;
+use crate::word::{Word, is_of_name};
 
 /// Returns the outcome of such a program; `None` if no statement is in the line.
 pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
@@ -149,10 +149,6 @@ fn only_asks(statement: &str) -> bool {
                 && !rest.windows(2).any(calls_other)
         }
     }
-}
-
-fn is_of_name(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// Returns the words behind `explain (analyze, buffers)`.

@@ -110,7 +110,7 @@ fn behind_command(script: &str) -> Option<&str> {
             let is_plain = delimiter.is_ascii_punctuation() && !"\\[];{}".contains(delimiter);
             let expression = characters.as_str();
             let replacement = behind_expression(expression, delimiter).filter(|_| is_plain)?;
-            let flags = behind_replacement(replacement, delimiter)?;
+            let flags = behind_quoted(replacement, delimiter, false)?;
             let is_flag = |c: char| c.is_ascii_digit() || "gpiI".contains(c);
             Some(flags.trim_start_matches(is_flag))
         }
@@ -171,14 +171,14 @@ pub(super) fn behind_expression(text: &str, delimiter: char) -> Option<&str> {
     None
 }
 
-/// Returns the text behind a replacement and its delimiter.
-fn behind_replacement(text: &str, delimiter: char) -> Option<&str> {
+/// Returns the text behind a text on one line and its end. `\` quotes a character, and joins lines if that is allowed.
+pub(super) fn behind_quoted(text: &str, end: char, joins_lines: bool) -> Option<&str> {
     let mut rest = text.chars();
     loop {
         match rest.next()? {
             '\n' => return None,
-            '\\' => drop(rest.next().filter(|c| *c != '\n')?),
-            next if next == delimiter => return Some(rest.as_str()),
+            '\\' => drop(rest.next().filter(|c| joins_lines || *c != '\n')?),
+            next if next == end => return Some(rest.as_str()),
             _ => {}
         }
     }
