@@ -107,8 +107,7 @@ impl ContinueCounters {
     ///
     /// `used_tools` is true if the agent called a tool since the last reminder; it is `None` for a stop without a
     /// reminder before it, or with one that is counted already.
-    #[must_use]
-    pub fn after_stop(
+    pub(crate) fn after_stop(
         self,
         rule: &ContinuePolicy,
         last: Option<LastAssistant<'_>>,

@@ -1,8 +1,7 @@
 //! White space as ECMAScript has it: what the package's `trim` and `\s` mean.
 
 /// Returns true for white space: U+FEFF and U+00A0 are, U+0085 and U+200B are not.
-#[must_use]
-pub fn is_white_space(c: char) -> bool {
+pub(crate) fn is_white_space(c: char) -> bool {
     matches!(
         c,
         '\t'..='\r' | ' ' | '\u{A0}' | '\u{1680}' | '\u{2000}'..='\u{200A}' | '\u{2028}' | '\u{2029}' | '\u{202F}'

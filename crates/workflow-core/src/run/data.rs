@@ -154,8 +154,7 @@ impl RunData {
     }
 
     /// The key of a phase's outputs.
-    #[must_use]
-    pub fn output_key(workflow: &str, phase: &str) -> String {
+    pub(crate) fn output_key(workflow: &str, phase: &str) -> String {
         format!("{workflow}/{phase}")
     }
 

@@ -64,7 +64,6 @@ impl Parameter {
 
 impl ParameterKind {
     /// Returns whether a value is of this type.
-    #[must_use]
     pub(crate) fn takes(&self, value: &Value) -> bool {
         self.mistake_in(value).is_none()
     }

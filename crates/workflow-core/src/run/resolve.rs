@@ -119,8 +119,7 @@ impl<'c> Position<'c> {
     }
 
     /// The workflow that contains the phase.
-    #[must_use]
-    pub fn own_workflow(&self) -> &'c Workflow {
+    pub(crate) fn own_workflow(&self) -> &'c Workflow {
         let drilled = self.drilled.last().copied();
         drilled.unwrap_or(self.innermost()).workflow
     }

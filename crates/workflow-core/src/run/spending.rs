@@ -166,14 +166,12 @@ impl BudgetUse {
     }
 
     /// Returns true if nothing is left.
-    #[must_use]
-    pub fn is_used_up(&self) -> bool {
+    pub(crate) fn is_used_up(&self) -> bool {
         self.amounts.0 >= self.amounts.1
     }
 
     /// Returns true if four fifths are used.
-    #[must_use]
-    pub fn is_nearly_used_up(&self) -> bool {
+    pub(crate) fn is_nearly_used_up(&self) -> bool {
         self.amounts.0.saturating_mul(5) >= self.amounts.1.saturating_mul(4)
     }
 }

@@ -98,8 +98,7 @@ impl Path {
     }
 
     /// The same scopes, the innermost on another entry.
-    #[must_use]
-    pub fn moved_to(&self, phase_index: usize) -> Self {
+    pub(crate) fn moved_to(&self, phase_index: usize) -> Self {
         let mut path = self.clone();
         let last = path.0.len() - 1;
         path.0[last].phase_index = phase_index;

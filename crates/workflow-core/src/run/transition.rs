@@ -196,10 +196,7 @@ pub fn repeat(
     catalog: &Catalog,
 ) -> Result<RunProgress, TransitionError> {
     let first = from.state.current_path.moved_to(0);
-    let at_first = RunState {
-        current_path: first.clone(),
-        ..from.state.clone()
-    };
+    let at_first = moved(&from.state, first.clone());
     if !Position::of(&at_first, catalog)?.scope().loopable {
         return Err(TransitionError::NotLoopable);
     }

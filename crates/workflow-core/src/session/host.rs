@@ -23,7 +23,7 @@ pub struct Abilities {
 }
 
 /// The current knowledge of the host.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Host {
     pub(super) abilities: Abilities,
     /// True if it has an interface, if it says so.
@@ -42,11 +42,8 @@ impl Host {
     pub(crate) fn new(abilities: Abilities) -> Self {
         Self {
             abilities,
-            has_ui: None,
             project_trusted: true,
-            status: None,
-            phases: None,
-            hints: None,
+            ..Self::default()
         }
     }
 

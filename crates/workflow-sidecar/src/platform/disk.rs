@@ -32,7 +32,6 @@ pub(crate) const WORKFLOWS: &str = "workflows";
 /// Returns the host's directory for the user, from its variable and the home directory (B30).
 ///
 /// Follows the host: an empty value counts as not set, `~` and `~/` mean the home directory.
-#[must_use]
 pub(crate) fn agent_dir(variable: Option<&OsStr>, home: &Path) -> PathBuf {
     match variable.filter(|value| !value.is_empty()) {
         None => home.join(HOST_DIRECTORY).join("agent"),
@@ -47,7 +46,6 @@ pub(crate) fn agent_dir(variable: Option<&OsStr>, home: &Path) -> PathBuf {
 const AGENT_DIR_VARIABLE: &str = "PI_CODING_AGENT_DIR";
 
 /// Returns the directory of the user's definitions: the given one, or the default of pi (B30).
-#[must_use]
 pub(crate) fn user_agent_dir(given: Option<&str>) -> PathBuf {
     // A relative path would let a project act as the user's directory; only the administrator writes to the root.
     let home = home_dir().unwrap_or_else(|| PathBuf::from("/"));
@@ -58,7 +56,6 @@ pub(crate) fn user_agent_dir(given: Option<&str>) -> PathBuf {
 
 impl Disk {
     /// Global workflows and settings are in `agent_dir`, those of a project in `<cwd>/.pi`.
-    #[must_use]
     pub(crate) fn new(agent_dir: PathBuf, cwd: PathBuf) -> Self {
         Self {
             agent_dir,

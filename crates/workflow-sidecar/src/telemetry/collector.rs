@@ -1,6 +1,5 @@
 //! Requests to a collector: HTTP/1.1 without encryption, one connection a request.
 
-use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
@@ -59,13 +58,8 @@ fn ip(host: &str) -> Option<IpAddr> {
 }
 
 /// A client of the collector. It blocks the exporter's thread, which runs nothing else.
+#[derive(Debug)]
 pub(super) struct Collector;
-
-impl fmt::Debug for Collector {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Collector")
-    }
-}
 
 impl HttpClient for Collector {
     fn send_bytes<'life, 'result>(

@@ -179,8 +179,7 @@ impl Phase {
     }
 
     /// Returns true if it may be skipped, may be left for another phase than the next, or counts its visits.
-    #[must_use]
-    pub fn has_flow(&self) -> bool {
+    pub(crate) fn has_flow(&self) -> bool {
         let leads_elsewhere = |gate: &Gate| gate.on_fail.is_some();
         !self.when.is_empty()
             || !self.outcomes.is_empty()

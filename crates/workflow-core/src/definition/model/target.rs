@@ -37,8 +37,7 @@ impl Target {
     ];
 
     /// Returns true if it leads on; false if it leads to a phase that is named, or cancels the run.
-    #[must_use]
-    pub fn is_onward(&self) -> bool {
+    pub(crate) fn is_onward(&self) -> bool {
         matches!(self, Self::Next | Self::End | Self::Done)
     }
 

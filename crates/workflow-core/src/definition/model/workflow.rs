@@ -311,8 +311,7 @@ impl PhaseEntry {
     }
 
     /// Returns true if it may be skipped, may be left for another entry than the next, or counts its visits.
-    #[must_use]
-    pub fn has_flow(&self) -> bool {
+    pub(crate) fn has_flow(&self) -> bool {
         self.phase().is_some_and(Phase::has_flow) || !self.when().is_empty()
     }
 }

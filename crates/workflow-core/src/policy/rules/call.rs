@@ -142,8 +142,7 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the arguments as JSON text; empty if they were not sent.
-    #[must_use]
-    pub fn input_text(&self) -> &'a str {
+    pub(crate) fn input_text(&self) -> &'a str {
         self.input.map_or("", RawValue::get)
     }
 

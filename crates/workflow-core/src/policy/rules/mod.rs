@@ -110,8 +110,7 @@ impl Rules {
 
     /// Returns whether a level has rules, so that a decision may depend on the input of a tool. The built-in rule, which
     /// always reads it, does not count.
-    #[must_use]
-    pub fn depend_on_input(&self) -> bool {
+    pub(crate) fn depend_on_input(&self) -> bool {
         self.levels.iter().any(|level| !level.rules.is_empty())
     }
 

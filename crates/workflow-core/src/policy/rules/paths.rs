@@ -146,7 +146,5 @@ pub fn normalized_path(path: &str) -> String {
             '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
         )
     };
-    path.chars()
-        .map(|c| if is_space(c) { ' ' } else { c })
-        .collect()
+    path.replace(is_space, " ")
 }

@@ -42,7 +42,6 @@ fn hash<T: Serialize>(kind: &str, things: impl IntoIterator<Item = T>) -> Comman
 }
 
 /// Hashes all commands of a project. Their location does not matter; every argument does.
-#[must_use]
 pub(crate) fn hash_of<'a>(commands: impl IntoIterator<Item = &'a RunCheck>) -> CommandsHash {
     let commands = commands.into_iter();
     hash(
@@ -52,7 +51,6 @@ pub(crate) fn hash_of<'a>(commands: impl IntoIterator<Item = &'a RunCheck>) -> C
 }
 
 /// Hashes all triggers of a project; the result is never the hash of commands.
-#[must_use]
 pub(crate) fn hash_of_triggers<'a>(
     triggers: impl IntoIterator<Item = &'a Trigger>,
 ) -> CommandsHash {

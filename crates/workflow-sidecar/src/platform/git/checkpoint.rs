@@ -59,7 +59,6 @@ pub(crate) fn record_checkpoint(cwd: &Path, agent_dir: &Path) -> Result<Snapshot
 }
 
 /// Restores the code of a checkpoint. `on_step` gets the name of each step.
-#[must_use]
 pub(crate) fn restore_checkpoint(
     snapshot: &Snapshot,
     cwd: &Path,
