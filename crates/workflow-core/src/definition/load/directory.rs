@@ -6,7 +6,7 @@ use super::file_map::{read_map, reader_of};
 use super::files::{FilePath, FileProblem, Files, TierEntry};
 use super::listing::{Listing, LoadOutcome};
 use super::origins::WorkflowOrigin;
-use super::phase_file::read_phase_source;
+use super::phase::read_phase_source;
 use crate::definition::model::{Limits, Phase, RuleSets, Show, Workflow};
 use crate::definition::schema::{Reader, Sites};
 use crate::definition::syntax::{Findings, Source, Span, TreeLimits, json5, raise, yaml};
@@ -230,8 +230,7 @@ impl Directory<'_> {
                 .is_ok_and(|path| self.read_file(&path).is_ok())
         };
         if let Some(meant) = candidates.iter().find(exists) {
-            let help = format!("did you mean `{}`?", shown(meant));
-            return finding.help(help).fix(name, meant);
+            return finding.meant(name, meant);
         }
         let is_workflow = |entry: &TierEntry| entry.name == name && entry.problem.is_none();
         let entries = self.files.entries(self.tier);

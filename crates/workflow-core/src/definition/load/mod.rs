@@ -10,7 +10,6 @@ mod idle;
 mod listing;
 mod origins;
 mod phase;
-mod phase_file;
 mod references;
 mod settings;
 mod workflow;

@@ -1,11 +1,38 @@
 //! The reader of phases: from a phase file, or from a map in the definition itself.
 
+use super::file_map::read_map;
 use crate::definition::model::{Opening, Phase, RuleSets, read_level, too_many_patterns};
 use crate::definition::schema::{Declared, MapReader, Reader, Sites};
-use crate::definition::syntax::{Map, Span};
+use crate::definition::syntax::{Kind, Map, Node, Span, TreeLimits, frontmatter, yaml};
 use crate::definition::value::check_template;
 use crate::diagnostic::{Code, Finding};
 use crate::template::TemplateKind;
+
+/// The keys that a phase file needs.
+const PHASE_CONTENT: &str = "`id`, `name` and `emoji`";
+
+/// Reads the phase of a file.
+pub(super) fn read_phase_source(
+    reader: &mut Reader<'_>,
+    limits: TreeLimits,
+    sets: &RuleSets,
+) -> Option<(Phase, Sites)> {
+    let text = reader.source.text();
+    let parts = match frontmatter::split(text) {
+        Ok(parts) => parts,
+        Err(finding) => return reader.refuse(finding),
+    };
+    let map = match yaml::parse(parts.yaml, parts.yaml_start, limits) {
+        // As the host: no text between the lines is an empty map.
+        Ok(Node {
+            kind: Kind::Null, ..
+        }) => Map::default(),
+        node => read_map(reader, "the frontmatter", PHASE_CONTENT, node)?.0,
+    };
+    let end = parts.body_start + parts.body.len();
+    let body = Some((parts.body, Span::new(parts.body_start, end)));
+    read_phase(reader, &map, Some(frontmatter::opening()), body, sets)
+}
 
 /// Reads a phase's map, with the locations of what is checked later. `body` are the instructions of a phase file; without one they are a key.
 pub(super) fn read_phase(

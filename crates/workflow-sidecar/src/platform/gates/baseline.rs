@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use workflow_core::definition::{Check, FileCheck, Gate};
 
-use super::not_passed::{Checked, NotPassed};
+use super::report::{Checked, NotPassed};
 use crate::files::FileState;
 use crate::platform::git::{Git, RepositoryState};
 use crate::platform::process::{CheckError, Monitor, one_line};

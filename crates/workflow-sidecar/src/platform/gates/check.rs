@@ -13,8 +13,7 @@ use super::Report;
 use super::baseline::{Baseline, check_file};
 use super::git_check::{has_new_commit, is_clean};
 use super::no_test::no_test_ran;
-use super::not_passed::{Checked, NotPassed};
-use super::report::{could_not_run, report};
+use super::report::{Checked, NotPassed, could_not_run, report};
 use crate::platform::git::Git;
 use crate::platform::process::{
     CANCELLED, CheckError, CommandLine, End, Failure, Finished, GRACE, Invocation, Monitor,

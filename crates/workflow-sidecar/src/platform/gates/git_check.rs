@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::not_passed::{Checked, NotPassed};
+use super::report::{Checked, NotPassed};
 use crate::platform::git::{
     Configuration, Git, GitOperation, PrivateDirectory, RepositoryState, hidden_changes,
     shown_changes,

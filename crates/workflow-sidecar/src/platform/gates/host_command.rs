@@ -10,8 +10,7 @@ use workflow_protocol::{ExecParams, ExecResult};
 
 use super::Report;
 use super::check::{EXECUTED_BY_SHELL, STDOUT, judge_exit, pattern, too_much_output};
-use super::not_passed::{Checked, NotPassed};
-use super::report::{could_not_run, report};
+use super::report::{Checked, NotPassed, could_not_run, report};
 use crate::platform::process::{CheckError, shown_end};
 
 /// Bytes of each output that are asked for where no pattern is compared with them.

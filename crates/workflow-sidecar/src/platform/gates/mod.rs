@@ -34,7 +34,6 @@ mod check;
 mod git_check;
 mod host_command;
 mod no_test;
-mod not_passed;
 mod report;
 mod runner;
 mod supervisor;

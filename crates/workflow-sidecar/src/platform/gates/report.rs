@@ -1,10 +1,39 @@
-//! Reports on checks: the name of a check, and the report for a verdict.
+//! Reports on checks: why one did not pass, the name of a check, and the report for a verdict.
 
 use workflow_core::definition::{Check, Gate};
 
-use super::not_passed::{Checked, NotPassed};
 use super::{CheckVerdict, Report};
-use crate::platform::process::{CheckError, one_line};
+use crate::platform::process::{CheckError, Failure, one_line};
+
+/// The result of a check.
+pub(super) type Checked = Result<(), NotPassed>;
+
+/// The verdict on a check that did not pass, the reason, and the lines that show it.
+#[derive(Debug)]
+pub(super) struct NotPassed {
+    pub(super) verdict: CheckVerdict,
+    pub(super) reason: String,
+    pub(super) shown: String,
+}
+
+impl NotPassed {
+    pub(super) fn failed(reason: impl Into<String>) -> Self {
+        Self {
+            verdict: CheckVerdict::Failed,
+            reason: reason.into(),
+            shown: String::new(),
+        }
+    }
+}
+
+impl From<Failure> for NotPassed {
+    fn from((error, reason): Failure) -> Self {
+        Self {
+            verdict: CheckVerdict::CouldNotRun(error),
+            ..Self::failed(reason)
+        }
+    }
+}
 
 /// Returns a report on a check, without results of a command.
 pub(super) fn report(gate: &Gate, checked: Checked) -> Report {
