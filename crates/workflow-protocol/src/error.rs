@@ -2,13 +2,11 @@
 //!
 //! A broken definition is a diagnostic in a result, not an error.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::version::PROTOCOL_VERSION;
+use crate::PROTOCOL_VERSION;
 
 /// Declares [`Kind`]: a row a kind, with its code and its meaning.
 macro_rules! kinds {
@@ -85,7 +83,8 @@ impl Kind {
 }
 
 /// A refused call: the `error` object of a JSON-RPC response.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}", .path.iter().map(|path| format!("{path}: ")).collect::<String>())]
 pub struct Error {
     /// The reason for refusing the call.
     pub kind: Kind,
@@ -118,17 +117,6 @@ impl Error {
         }
     }
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.path {
-            Some(path) => write!(f, "{path}: {}", self.message),
-            None => f.write_str(&self.message),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// The `data` of an error object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

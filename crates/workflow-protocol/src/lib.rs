@@ -26,12 +26,13 @@ mod error;
 pub mod method;
 mod read;
 mod types;
-mod version;
 
 pub use error::{Error, ErrorData, Kind};
 pub use method::{
     Direction, HOST_METHODS, HostMethod, METHODS, Method, MethodInfo, MethodKind, TypeSchema,
 };
 pub use types::*;
-pub use version::PROTOCOL_VERSION;
 pub use workflow_core::Text;
+
+/// The version of the protocol that this crate speaks.
+pub const PROTOCOL_VERSION: u32 = 1;

@@ -28,5 +28,3 @@ macro_rules! answer {
         }
     )*};
 }
-
-pub(crate) use answer;

@@ -4,9 +4,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use workflow_core::Text;
 
-use super::answer::answer;
-use super::session::session_bound;
-
 session_bound! {
     /// The command that the user gave.
     pub struct CommandRunParams<'a> {

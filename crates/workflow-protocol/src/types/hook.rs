@@ -9,9 +9,7 @@ use serde_json::value::RawValue;
 use workflow_core::Text;
 use workflow_core::effect::{Block, BranchMutation, Message, Mutation};
 
-use super::answer::answer;
 use super::messages::Messages;
-use super::session::session_bound;
 use crate::read::lenient;
 
 session_bound! {

@@ -4,9 +4,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use workflow_core::Text;
 
-use super::answer::answer;
-use super::session::session_bound;
-
 /// The host's description of itself.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -6,8 +6,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::answer::answer;
-
 answer! {
     /// The hooks to forward, the tools and commands to register, and the messages to show.
     pub struct Manifest {

@@ -1,6 +1,10 @@
 //! Parameters and results, a file for each topic.
 
+#[macro_use]
 mod answer;
+#[macro_use]
+mod session;
+
 mod branch;
 mod command;
 mod hook;
@@ -8,7 +12,6 @@ mod host;
 mod lifecycle;
 mod manifest;
 mod messages;
-mod session;
 mod state;
 mod tool;
 mod workflow;

@@ -67,5 +67,3 @@ macro_rules! session_bound {
         }
     )*};
 }
-
-pub(crate) use session_bound;

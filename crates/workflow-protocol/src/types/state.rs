@@ -7,9 +7,6 @@ use serde::Serialize;
 use workflow_core::run::PathSegment;
 use workflow_core::session::Breadcrumb;
 
-use super::answer::answer;
-use super::session::session_bound;
-
 session_bound! {
     /// The session whose state is asked for.
     pub struct SessionStateParams<'a> {}

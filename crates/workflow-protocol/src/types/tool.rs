@@ -6,9 +6,6 @@ use serde_json::value::RawValue;
 use workflow_core::Text;
 use workflow_core::effect::AnswerKind as ResultType;
 
-use super::answer::answer;
-use super::session::session_bound;
-
 session_bound! {
     /// The tool that the agent calls.
     pub struct ToolExecuteParams<'a> {

@@ -4,9 +4,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use workflow_core::definition::{Show, Tier as Source};
 
-use super::answer::answer;
-use super::session::session_bound;
-
 session_bound! {
     /// The session whose workflows are asked for.
     pub struct WorkflowListParams<'a> {}
