@@ -36,7 +36,7 @@ struct Host {
 impl Host {
     fn start(project: &Path) -> Self {
         let mut host = Self {
-            sidecar: InMemoryServer::new(),
+            sidecar: InMemoryServer::default(),
             project: project.display().to_string(),
             calls: 0,
             state: None,

@@ -9,7 +9,7 @@ use workflow_sidecar::server::InMemoryServer;
 /// Sends the first line of the input to a new sidecar.
 pub fn play(data: &[u8]) {
     let line = data.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let answers = InMemoryServer::new().send(line);
+    let answers = InMemoryServer::default().send(line);
     assert!(answers.len() <= 1, "{answers:?}");
     for answer in answers {
         let answer: Value = serde_json::from_str(&answer).expect("an answer is JSON");

@@ -13,7 +13,7 @@ use crate::platform::PlatformReport;
 /// Nothing waits for time here: ask for a virtual clock in `initialize`.
 ///
 /// ```
-/// let sidecar = workflow_sidecar::server::InMemoryServer::new();
+/// let sidecar = workflow_sidecar::server::InMemoryServer::default();
 /// let answers = sidecar.send(r#"{"jsonrpc":"2.0","id":1,"method":"hook/turn_end"}"#);
 /// assert!(answers[0].contains("notInitialized"));
 /// ```
@@ -21,12 +21,6 @@ use crate::platform::PlatformReport;
 pub struct InMemoryServer(Mutex<Server>);
 
 impl InMemoryServer {
-    /// A sidecar that has not been initialized.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::with_config(ServerConfig::default())
-    }
-
     /// A sidecar with other files or another clock, or whose lines are recorded.
     pub(crate) fn with_config(config: ServerConfig) -> Self {
         Self(Mutex::new(Server::new(config)))
@@ -75,7 +69,8 @@ impl InMemoryServer {
 }
 
 impl Default for InMemoryServer {
+    /// A sidecar that has not been initialized.
     fn default() -> Self {
-        Self::new()
+        Self::with_config(ServerConfig::default())
     }
 }
