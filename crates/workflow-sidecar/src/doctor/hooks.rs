@@ -50,13 +50,11 @@ pub(super) fn hosts(project: &Path) -> Vec<InstallationCheck> {
 
 /// The version in a line such as `codex-cli 0.169.0`.
 fn number(line: &str) -> Option<&str> {
-    let mut words = line.split(|c: char| c.is_whitespace() || c == '(' || c == ',');
-    words
-        .find(|word| {
-            let word = word.trim_start_matches('v');
-            word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.')
-        })
-        .map(|word| word.trim_start_matches('v').trim_end_matches('.'))
+    let words = line.split(|c: char| c.is_whitespace() || c == '(' || c == ',');
+    let mut words = words.map(|word| word.trim_start_matches('v'));
+    let is_number =
+        |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.');
+    words.find(is_number).map(|word| word.trim_end_matches('.'))
 }
 
 /// A host that is examined.

@@ -1,7 +1,6 @@
 //! The outline of a workflow: its phases and subworkflows, each in one line.
 
 use serde::Serialize;
-use unicode_width::UnicodeWidthStr;
 use workflow_core::definition::Phase;
 use workflow_core::diagnostic::{few, shown};
 use workflow_core::explain::{Explained, NodeKind, PhaseNode, Topic, Value};
@@ -61,12 +60,8 @@ impl<'a> Outline<'a> {
 
     /// Adds a line for each entry, indented by its depth.
     pub(super) fn text(&self, page: &mut Page) {
-        let width = self.entries.iter().map(|entry| entry.label.width()).max();
-        let width = width.unwrap_or_default();
-        for Entry { label, summary, .. } in &self.entries {
-            let gap = " ".repeat(width - label.width() + 2);
-            page.line(format_args!("  {label}{gap}{}", summary.join(" · ")));
-        }
+        let pair = |entry: &Entry<'_>| (entry.label.clone(), entry.summary.join(" · "));
+        page.pairs(&self.entries.iter().map(pair).collect::<Vec<_>>());
         if self.cut {
             page.line("  … and more, which are not shown");
         }

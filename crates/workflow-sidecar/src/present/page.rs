@@ -5,6 +5,7 @@ use std::io::Write;
 
 use clap::builder::styling::{AnsiColor, Style};
 use serde::{Serialize, Serializer};
+use unicode_width::UnicodeWidthStr;
 use workflow_core::diagnostic::{is_hidden, visible};
 
 /// A title.
@@ -63,10 +64,10 @@ impl Page {
 
     /// Adds indented lines, each with a name and what it is, below each other.
     pub(crate) fn pairs(&mut self, pairs: &[(String, impl Display)]) {
-        let width = pairs.iter().map(|(name, _)| name.len()).max();
-        let width = width.unwrap_or_default();
+        let width = pairs.iter().map(|(name, _)| name.width()).max();
         for (name, what) in pairs {
-            self.line(format_args!("  {name:width$}  {what}"));
+            let gap = " ".repeat(width.unwrap_or_default() - name.width() + 2);
+            self.line(format_args!("  {name}{gap}{what}"));
         }
     }
 
