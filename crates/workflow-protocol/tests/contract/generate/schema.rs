@@ -6,9 +6,7 @@ use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use serde_json::{Map, Value, json};
-use workflow_protocol::{
-    Direction, ErrorData, HOST_METHODS, METHODS, MethodInfo, WorkflowState,
-};
+use workflow_protocol::{Direction, ErrorData, HOST_METHODS, METHODS, MethodInfo, WorkflowState};
 
 /// The dialect of every schema.
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
