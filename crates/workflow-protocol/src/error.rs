@@ -84,7 +84,7 @@ impl Kind {
 
 /// A refused call: the `error` object of a JSON-RPC response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}{message}", .path.iter().map(|path| format!("{path}: ")).collect::<String>())]
+#[error("{}{message}", .path.as_ref().map(|path| format!("{path}: ")).unwrap_or_default())]
 pub struct Error {
     /// The reason for refusing the call.
     pub kind: Kind,
