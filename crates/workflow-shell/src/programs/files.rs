@@ -41,14 +41,15 @@ pub(super) fn unbundled(arguments: &[Word]) -> Result<Vec<Word>> {
     Ok(options)
 }
 
-/// Returns whether the mode of `chmod` takes no rights away: `u+w`, `+x`.
-pub(super) fn only_adds_rights(arguments: &[Word]) -> bool {
+/// Returns whether the mode of `chmod` closes no directory of the user: `u+w`, `+x`, `755`.
+pub(super) fn closes_nothing(arguments: &[Word]) -> bool {
     let mut words = arguments.iter().map(Word::shape);
     // `-w` is a mode too.
-    let is_mode =
-        |word: &&str| !word.starts_with('-') || word.contains(['r', 'w', 'x', 'X', 's', 't']);
-    let mode = words.find(is_mode).unwrap_or_default();
+    let letters = ['r', 'w', 'x', 'X', 's', 't'];
+    let mode = words.find(|word| !word.starts_with('-') || word.contains(letters));
+    let mode = mode.unwrap_or_default().trim_start_matches('0');
     mode.contains('+') && !mode.contains(['-', '=', '\0'])
+        || mode.len() == 3 && mode.starts_with('7')
 }
 
 /// Returns whether a command makes links, or copies whatever is in a directory.

@@ -84,7 +84,7 @@ fn trees(invocation: &Invocation<'_>) -> Vec<FileAccess> {
             name,
             &files::unbundled(invocation.arguments).unwrap_or_default(),
         ),
-        "chmod" if files::only_adds_rights(invocation.arguments) => {
+        "chmod" if files::closes_nothing(invocation.arguments) => {
             let mut found = table::trees("chmod", invocation.arguments);
             found.retain(|access| access.kind != AccessKind::Itself);
             found

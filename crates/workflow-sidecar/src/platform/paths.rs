@@ -358,12 +358,48 @@ mod tests {
     }
 
     #[test]
+    fn a_line_with_many_directories_is_compared_with_the_protected_files_in_time() {
+        use workflow_core::definition::ToolAccess;
+        use workflow_core::policy::rules::{Call, CallDecision, LevelRules, RuleSource, Rules};
+
+        let project = tempfile::tempdir().unwrap();
+        let paths = LocalPaths::new(project.path(), Path::new("/agent"), None);
+        let rules = Rules::new([LevelRules {
+            name: "a level".into(),
+            source: RuleSource::Phase,
+            tools: Some(&ToolAccess::Blacklist(Vec::new())),
+            rules: &[],
+            read_only: None,
+            unknown: None,
+            on_repeat: None,
+        }]);
+        let is_allowed = |shape: &str, number: usize| {
+            let line: String = (0..number)
+                .map(|number| shape.replace('N', &number.to_string()))
+                .collect();
+            let input = serde_json::json!({ "command": line });
+            let input = serde_json::value::to_raw_value(&input).unwrap();
+            let decision = rules.decide(&Call::new("bash", Some(&input), &paths));
+            matches!(decision, CallDecision::Allow)
+        };
+        let start = Instant::now();
+        assert!(is_allowed("cd dN; echo > xN; ", 10));
+        for number in [200, 900] {
+            assert!(!is_allowed("cd dN; echo > xN; ", number), "{number}");
+            is_allowed("cd d; echo > xN; cd ..; ", number);
+            is_allowed("cd dN; echo > xN; cd ..; ", number);
+        }
+        assert!(start.elapsed().as_secs() < 4, "{:?}", start.elapsed());
+    }
+
+    #[test]
     fn the_users_answers_are_recognised_through_links() {
         let root = tempfile::tempdir().unwrap();
         let agent = root.path().join("agent");
         fs::create_dir_all(agent.join("workflow-sidecar")).unwrap();
         symlink("agent", root.path().join("link")).unwrap();
-        let paths = LocalPaths::new(root.path(), &agent, None);
+        let paths =
+            LocalPaths::new(root.path(), &agent, None).with_store(&root.path().join("other"));
         let holds = |path: &str| {
             let forms = paths.forms(path);
             forms.iter().any(|form| paths.holds_answers(form))
@@ -371,6 +407,7 @@ mod tests {
         assert!(holds("agent/workflow-sidecar/store.sqlite3"));
         assert!(holds("agent/workflow-sidecar"));
         assert!(holds("x/../link/workflow-sidecar/queue/database"));
+        assert!(holds("other/workflow-sidecar.db"));
         assert!(!holds("agent/workflow-sidecar.json5"));
         assert!(!holds("crates/workflow-sidecar/src/lib.rs"));
     }

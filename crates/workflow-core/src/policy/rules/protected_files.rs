@@ -79,8 +79,8 @@ fn written(call: &Call<'_>) -> Option<String> {
 
 /// Counts the comparisons that as long as looking up a path take. Returns whether it may be looked up.
 fn may_look_up(call: &Call<'_>, path: &str) -> bool {
-    let parts = path.matches('/').count();
-    (call.comparisons()).spend(COMPARISONS_OF_A_PATH.max(parts * COMPARISONS_OF_A_PATH / 10))
+    let parts = 4 + path.matches('/').count();
+    call.comparisons().spend(parts * COMPARISONS_OF_A_PATH / 20)
 }
 
 /// The protected files and directories of a call.
@@ -265,7 +265,10 @@ mod tests {
             "mv /project /tmp/x",
             "cd ..; rm -rf project",
             "chmod -R 0 .",
-            "chmod a-x .",
+            "chmod a-x .; chmod 777 x",
+            "chmod -R 655 .",
+            "chmod -x +a ~/.local/state",
+            "chmod --reference=f +x ~/.local/state",
             "chmod -rx ~/.local/state",
             "chattr +i ~/.local/state",
             "setfacl -m u:me:--- ~/.local/state",
@@ -316,7 +319,7 @@ mod tests {
             "find . -name __pycache__ -exec rm -rf {} +",
             "rm -rf */dist **/node_modules \"$x\"",
             "chmod -R u+w .",
-            "chmod +x . ~/.local/bin",
+            "chmod +x . ~/.local/bin; chmod -R 0755 .",
             "rm --help; chmod --version",
             "git stash; git clean -fdx; git checkout .",
             "cp -r build/. .; cp -r dist ~/.local",
@@ -351,7 +354,8 @@ mod tests {
         }
         let few: Vec<String> = names(200).collect();
         assert!(!is_held("mcp__fs__write", &json!({ "a": few })));
-        let uncertain = "cd d; echo > x; ".repeat(20);
-        assert!(!is_held("bash", &json!({ "command": uncertain })));
+        let builds = (0..40).map(|at| format!("cd p{at}; make > log{at}; cd ..; "));
+        let builds: String = builds.collect();
+        assert!(!is_held("bash", &json!({ "command": builds })));
     }
 }
