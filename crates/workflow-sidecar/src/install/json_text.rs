@@ -56,7 +56,7 @@ impl Place {
         Ok(last.append(text, &new[1..new.len() - 1]))
     }
 
-    /// Removes the values that are ours, and what was created for them.
+    /// Removes the values that are ours, and what was created for them: nothing is left of a text that was.
     pub(super) fn remove(
         &self,
         text: &str,
@@ -67,7 +67,9 @@ impl Place {
             let containers = self.containers(&text)?;
             let mut outwards = containers.iter().rev();
             let kept = outwards.find(|container| !container.is_created_for_one(&text));
-            let kept = kept.unwrap_or(&containers[0]);
+            let Some(kept) = kept else {
+                return Ok(String::new());
+            };
             text = kept.cut(&text, kept.next.unwrap_or(index));
         }
         Ok(text)

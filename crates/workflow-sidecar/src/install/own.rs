@@ -1,6 +1,6 @@
 //! The recognition of our entries in the files of others: by the shape of the command, since the program may have any name.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -17,20 +17,11 @@ pub(super) fn is_hook_command(command: &str, host: &str) -> bool {
 
 /// `'/path/to/program' hook HOST`, as it is installed. Others name their programs without quotes: `tool hook claude`.
 fn has_shape_of_hook(command: &str, host: &str) -> bool {
-    command.starts_with("'/") && origin(command, host).is_some()
-}
-
-/// The command of an installed hook: the program, and the directory of the store if that is named.
-pub(super) fn origin(command: &str, host: &str) -> Option<(PathBuf, Option<PathBuf>)> {
-    let words = shlex::split(command)?;
-    let [program, hook, of, options @ ..] = words.as_slice() else {
-        return None;
+    let words = shlex::split(command).unwrap_or_default();
+    let [_, hook, of, options @ ..] = words.as_slice() else {
+        return false;
     };
-    let is_hook = hook == "hook" && of == host && are_options(options);
-    let mut pairs = options.chunks(2);
-    let state = pairs.find(|option| option[0] == "--state");
-    let state = state.map(|option| PathBuf::from(&option[1]));
-    is_hook.then(|| (PathBuf::from(program), state))
+    command.starts_with("'/") && hook == "hook" && of == host && are_options(options)
 }
 
 /// Returns true if this is our entry of an MCP server, as JSON.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::file_change::{FileChange, read, unfit};
 use super::hosts::{self, InstallTarget};
+use super::opencode;
 use super::target_file::{Edit, TargetFile};
-use super::{opencode, own};
 use crate::hook_hosts::{HOSTS, HookHost};
 use crate::platform::installation::InstalledParts;
 
@@ -49,32 +49,20 @@ pub(crate) fn plan_removal(
     host: Option<&'static HookHost>,
     target: &InstallTarget,
 ) -> anyhow::Result<Vec<FileChange>> {
-    let mut target = target.clone();
-    // A file is only ours if it is what the program that installed it has written.
-    let origin = host.and_then(|host| {
-        let commands = installed(host, &target)?.commands;
-        let mut commands = commands.iter();
-        commands.find_map(|(_, command)| own::origin(command, host.name))
-    });
-    if let Some((program, state)) = origin {
-        target.program = program;
-        target.state = state.or(target.state);
-    }
     let mut changes = Vec::new();
-    for file in files(host, &target)? {
+    for file in files(host, target)? {
         let Some(before) = read(&file.path)? else {
             continue;
         };
         if !file.may_replace(&before) {
             continue;
         }
-        let unfit = |reason: String| unfit(&file.path, &reason);
-        let is_only_ours = file.install("").map_err(unfit)? == before;
-        let after = file.remove(&before).map_err(unfit)?;
+        let after = file.remove(&before);
+        let after = after.map_err(|reason| unfit(&file.path, &reason))?;
         changes.push(FileChange {
-            path: file.path.clone(),
-            after: (!is_only_ours && !after.is_empty()).then_some(after),
+            path: file.path,
             before: Some(before),
+            after: Some(after).filter(|after| !after.is_empty()),
         });
     }
     Ok(changes)
