@@ -55,7 +55,6 @@ pub struct Effects {
 }
 
 /// A message to the person, with which a command ends.
-#[derive(Debug)]
 pub(crate) struct Notice {
     pub(crate) severity: Severity,
     pub(crate) text: String,

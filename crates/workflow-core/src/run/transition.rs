@@ -304,7 +304,6 @@ impl ArrivalBound {
 }
 
 /// A move that ends at the first phase that may be entered.
-#[derive(Debug)]
 struct Arrival<'a> {
     from: &'a RunProgress,
     catalog: &'a Catalog,

@@ -54,7 +54,6 @@ pub(crate) struct RepeatedDenial {
 }
 
 /// What follows from a call.
-#[derive(Debug)]
 pub(crate) enum CallVerdict {
     Decided(ToolDecision),
     /// The user is asked.

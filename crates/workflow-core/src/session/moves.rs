@@ -9,7 +9,6 @@ use crate::run::{Actor, RunProgress, UserMove, VisitLimit, cancel};
 use crate::types::RequestId;
 
 /// The reason why a planned move is not possible.
-#[derive(Debug)]
 pub(crate) enum NoMove {
     /// This is the answer.
     Refused(ToolAnswer),

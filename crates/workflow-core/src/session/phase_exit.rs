@@ -57,7 +57,6 @@ pub(crate) enum Awaited {
 }
 
 /// The end of an exit.
-#[derive(Debug)]
 pub(crate) enum ExitOutcome {
     /// The run stays in the phase.
     Stay(ToolAnswer),

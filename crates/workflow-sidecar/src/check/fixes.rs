@@ -43,7 +43,6 @@ pub(crate) struct AppliedFix {
 }
 
 /// Corrections that hold, and what is left.
-#[derive(Debug)]
 pub(crate) struct Corrected {
     pub(crate) changes: Vec<AppliedFix>,
     pub(crate) report: CheckReport,

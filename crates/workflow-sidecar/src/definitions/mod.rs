@@ -17,7 +17,7 @@ use self::observed::{Observations, Observed};
 use crate::platform::disk::{Disk, user_agent_dir};
 
 /// Loads the definitions of a user and of a project.
-pub(crate) trait Loader: std::fmt::Debug + Send + Sync {
+pub(crate) trait Loader: Send + Sync {
     /// Loads the files as they are now.
     fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded>;
 
@@ -31,13 +31,12 @@ pub(crate) trait Loader: std::fmt::Debug + Send + Sync {
 const RECENT: Duration = Duration::from_secs(1);
 
 /// The directories of the disk. The last result is used again as long as no file has changed.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct OnDisk {
     last: Mutex<Option<Cached>>,
 }
 
 /// The result of a load, and the files that it depends on.
-#[derive(Debug)]
 struct Cached {
     directories: [PathBuf; 2],
     has_project: bool,
@@ -94,7 +93,6 @@ impl Loader for OnDisk {
 }
 
 /// The definitions of one user.
-#[derive(Debug)]
 pub(crate) struct Definitions {
     /// The directory of the user's own definitions.
     pub(crate) agent_dir: Arc<Path>,

@@ -47,7 +47,6 @@ impl FileVersion {
 }
 
 /// The versions of the files that a load depends on.
-#[derive(Debug)]
 pub(super) struct Observations(Vec<(PathBuf, Option<FileVersion>)>);
 
 impl Observations {

@@ -12,7 +12,6 @@ use crate::platform::{ProgramLine, RunningProgram, on_path};
 pub(super) const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What a program says of its version.
-#[derive(Debug)]
 pub(super) struct ProgramVersion {
     /// The program.
     pub(super) path: PathBuf,

@@ -14,7 +14,6 @@ use crate::platform::gates::{HostAnswer, check_name, judge_answer};
 const MARGIN: Millis = 5_000;
 
 /// A gate that runs.
-#[derive(Debug)]
 pub(super) struct HostGate {
     run: GateRun,
     /// The reports on the checks so far.
@@ -25,14 +24,12 @@ pub(super) struct HostGate {
 }
 
 /// A command that the host runs.
-#[derive(Debug)]
 struct OpenCommand {
     since: Millis,
     due: Millis,
 }
 
 /// The next step of a gate.
-#[derive(Debug)]
 pub(super) enum NextCheck {
     /// These checks, by the platform; the text says so to people.
     Platform(GateRun, String),

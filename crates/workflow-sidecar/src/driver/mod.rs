@@ -37,7 +37,6 @@ use crate::platform::{Platform, Project, SessionContext};
 use crate::telemetry;
 
 /// A session, its platform, and what runs for it.
-#[derive(Debug)]
 pub(crate) struct Driver {
     pub(crate) session: Session,
     pub(crate) directories: SessionDirectories,
@@ -82,7 +81,6 @@ pub(crate) struct SessionDirectories {
 }
 
 /// A call of the host that a gate needs.
-#[derive(Debug)]
 pub(crate) enum HostCall {
     Run(RunCheck),
     /// End the command that runs.

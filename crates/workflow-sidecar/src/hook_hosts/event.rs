@@ -50,7 +50,6 @@ pub(super) struct EventPayload<'a> {
 }
 
 /// An event.
-#[derive(Debug)]
 pub(super) struct HookEvent<'a> {
     pub(super) name: EventName,
     /// The session of the main agent.

@@ -190,7 +190,6 @@ fn load_in_time(cwd: PathBuf) -> Option<Vec<Arc<Loaded>>> {
 /// A host waits until every process that has the pipe closes it, then gives up waiting, and lets the tool run. So no child
 /// may inherit it: both descriptors are moved to ones that are closed when another program starts, and replaced by the null
 /// device.
-#[derive(Debug)]
 struct HookOutput {
     stdout: File,
     stderr: File,

@@ -1,7 +1,6 @@
 //! Languages and their habits: which files belong to a project, and where its tests are.
 
 /// A language, and what its projects look like. Names and globs are separated by spaces.
-#[derive(Debug)]
 pub(super) struct Ecosystem {
     /// Files at the root of a project that say that it is one; `*` stands for any beginning.
     marks: &'static str,

@@ -28,7 +28,6 @@ const GATE_PLACEHOLDER: &str = "run: [make, test]";
 const COMMAND_PLACEHOLDER: &str = "\"make test";
 
 /// The files that were written.
-#[derive(Debug)]
 pub(crate) struct WrittenTemplate {
     /// The workflow's key, then those of its subworkflows.
     pub(crate) keys: Vec<String>,

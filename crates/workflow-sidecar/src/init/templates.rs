@@ -13,7 +13,6 @@ pub(crate) enum Language {
 }
 
 /// A ready-made workflow.
-#[derive(Debug)]
 pub(crate) struct Template {
     /// Its name, and its default key.
     pub(crate) name: &'static str,

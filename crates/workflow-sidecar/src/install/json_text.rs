@@ -10,7 +10,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// The place of our values in a JSON text.
-#[derive(Debug)]
 pub(super) struct Place {
     /// The names of an object in the text, and of its member.
     pub(super) path: [&'static str; 2],

@@ -12,7 +12,6 @@ use crate::platform::installation::hash;
 pub(super) const WITH_PLUGIN: &str = "opencode";
 
 /// A file of a host.
-#[derive(Debug)]
 pub(super) struct TargetFile {
     pub(super) path: PathBuf,
     /// The name of the host.
@@ -21,7 +20,6 @@ pub(super) struct TargetFile {
 }
 
 /// An edit of a file.
-#[derive(Debug)]
 pub(super) enum Edit {
     /// A value in JSON: a hook in an array, or the server.
     Json { place: Place, value: String },

@@ -49,7 +49,6 @@ const LOST: &str = "[workflow] The checks ended without a result. Call workflow_
 pub(super) type StepAnswer = Result<String, String>;
 
 /// A call of the tool.
-#[derive(Debug)]
 pub(super) struct StepRequest {
     pub(super) arguments: JsonObject,
     /// What the host says of the call.

@@ -16,7 +16,6 @@ use crate::files::home_dir;
 use crate::files::regular_file::ContainedFile;
 
 /// The directories of one user and one project.
-#[derive(Debug)]
 pub(crate) struct Disk {
     agent_dir: PathBuf,
     cwd: PathBuf,

@@ -4,7 +4,6 @@
 //! [`RealPlatform`](super::RealPlatform) works on this machine; a replay answers from a transcript, a dry run invents.
 //! Must not know methods or lines.
 
-use std::fmt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -18,7 +17,7 @@ use super::paths::LocalPaths;
 use crate::store::Run;
 
 /// The world outside of sessions.
-pub(crate) trait Platform: fmt::Debug + Send + Sync {
+pub(crate) trait Platform: Send + Sync {
     /// Carries out an effect of a session. Gives the result if it is known at once; what is known later is reported.
     fn perform(&self, session: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent>;
 

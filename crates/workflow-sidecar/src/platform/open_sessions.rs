@@ -1,7 +1,6 @@
 //! The open sessions, and the reports to them.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +14,6 @@ use super::effects::{PlatformReport, SessionContext};
 /// Takes reports, and says what happens to the message of a trigger.
 type Listener = Arc<dyn Fn(PlatformReport) -> Option<TriggerOutcome> + Send + Sync>;
 
-#[derive(Debug)]
 struct ReachableSession {
     cwd: PathBuf,
     /// Marks the project as open.
@@ -27,12 +25,6 @@ struct ReachableSession {
 pub(super) struct OpenSessions {
     listener: Arc<Mutex<Option<Listener>>>,
     sessions: Arc<Mutex<HashMap<String, ReachableSession>>>,
-}
-
-impl fmt::Debug for OpenSessions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sessions").finish_non_exhaustive()
-    }
 }
 
 impl OpenSessions {

@@ -29,7 +29,6 @@ const UNREADABLE: &str =
     "what its process wrote about it cannot be read. Look at `git status` and `git stash list`";
 
 /// A restore of this process. Its file is removed when this is dropped, unless the outcome is left for a later session.
-#[derive(Debug)]
 pub(super) struct RestoreNote {
     path: TempPath,
     locked: File,

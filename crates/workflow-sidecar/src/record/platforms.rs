@@ -19,7 +19,6 @@ use crate::store::Run;
 ///
 /// Results that differ from those that a replay assumes are noted, and always baselines and excerpts. A sidecar in another process
 /// takes its own baseline: from the line, a replay knows that it must skip such a session.
-#[derive(Debug)]
 pub(super) struct RecordingPlatform {
     pub(super) inner: Arc<dyn Platform>,
     pub(super) results: Results,
@@ -91,7 +90,7 @@ fn json(event: &PlatformEvent) -> String {
 
 /// A platform on which every recorded result is given once, in order. Without one, the result is that of an empty
 /// machine; no command runs.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct ReplayPlatform {
     results: Results,
     home: Mutex<String>,

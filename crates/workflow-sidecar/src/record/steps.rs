@@ -8,7 +8,6 @@ use workflow_core::types::Millis;
 use super::format::{ProtocolLine, TranscriptEntry, TranscriptLine};
 
 /// Something that happens, and the lines that follow from it.
-#[derive(Debug)]
 pub(super) struct TranscriptStep<'a> {
     /// The line of the event; for time, the first line that it caused.
     pub(super) line: &'a TranscriptLine,
@@ -21,7 +20,6 @@ pub(super) struct TranscriptStep<'a> {
 }
 
 /// A line of the sidecar in a transcript, and the line that came in its place. One of them may be missing.
-#[derive(Debug)]
 pub(super) struct LinePair<'a> {
     /// The line of the transcript; of a line too many, the one that it precedes or follows.
     pub(super) line: &'a TranscriptLine,

@@ -26,7 +26,6 @@ pub(crate) enum Frame<'a> {
 }
 
 /// Splits a stream into lines: `\n` ends a line, one `\r` before it is dropped.
-#[derive(Debug)]
 pub(crate) struct LineReader<R> {
     input: BufReader<R>,
     line: Vec<u8>,

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use jsonrpsee::types::Id;
 
 /// The open requests, each with what it is about.
-#[derive(Debug)]
 pub(crate) struct OutgoingRequests<T> {
     last: u64,
     open: HashMap<u64, T>,

@@ -6,7 +6,6 @@ use crate::time::{millis, wall_time};
 use workflow_core::types::Millis;
 
 /// The source of time.
-#[derive(Debug)]
 pub(super) enum Clock {
     /// The system's clock: its time when it was last adopted, and what has passed since. It is read only when it is sampled:
     /// events that belong together have one time, which a recording can state.

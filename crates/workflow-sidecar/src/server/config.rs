@@ -7,7 +7,6 @@ use crate::definitions::{Loader, OnDisk};
 use crate::platform::{Platform, RealPlatform};
 
 /// Everything that a server needs of its process.
-#[derive(Debug)]
 pub(crate) struct ServerConfig {
     pub(crate) loader: Arc<dyn Loader>,
     /// The seed of task ids, so that the replay of a recording repeats them. They are random without one.

@@ -6,7 +6,6 @@ use workflow_protocol::{Error, Kind};
 use crate::definitions::Definitions;
 
 /// The host of the process.
-#[derive(Debug)]
 pub(super) struct ConnectedHost {
     pub(super) name: String,
     pub(super) abilities: Abilities,

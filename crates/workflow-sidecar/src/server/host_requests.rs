@@ -5,7 +5,6 @@ use workflow_core::diagnostic::visible;
 use workflow_core::effect::Question;
 
 /// A request to the host that it has not answered yet.
-#[derive(Debug)]
 pub(super) enum HostRequest {
     /// A question to the user.
     Question(HostQuestion),
@@ -14,7 +13,6 @@ pub(super) enum HostRequest {
 }
 
 /// An open question of a session.
-#[derive(Debug)]
 pub(super) struct HostQuestion {
     pub(super) session: String,
     pub(super) question: Question,

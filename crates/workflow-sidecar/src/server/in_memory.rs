@@ -17,7 +17,6 @@ use crate::platform::PlatformReport;
 /// let answers = sidecar.send(r#"{"jsonrpc":"2.0","id":1,"method":"hook/turn_end"}"#);
 /// assert!(answers[0].contains("notInitialized"));
 /// ```
-#[derive(Debug)]
 pub struct InMemoryServer(Mutex<Server>);
 
 impl InMemoryServer {

@@ -18,7 +18,6 @@ use crate::telemetry::PhaseClock;
 const JOBS_OF_A_SESSION: u64 = 1 << 32;
 
 /// An open session.
-#[derive(Debug)]
 pub(super) struct OpenSession {
     pub(super) driver: Driver,
     /// True if the host was last informed that settings apply without a run.

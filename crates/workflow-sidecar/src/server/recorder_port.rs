@@ -1,6 +1,5 @@
 //! The port to the recorder of a connection.
 
-use std::fmt;
 use std::sync::Arc;
 
 use workflow_core::types::Millis;
@@ -9,7 +8,7 @@ use crate::definitions::Loader;
 use crate::platform::{Platform, PlatformReport};
 
 /// A recording of a connection.
-pub(crate) trait ConnectionRecorder: fmt::Debug + Send {
+pub(crate) trait ConnectionRecorder: Send {
     /// The seed of task ids while this is recorded.
     fn seed(&self) -> u64;
 

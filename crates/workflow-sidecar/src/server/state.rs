@@ -30,7 +30,6 @@ use crate::store::Run;
 const MAX_SESSIONS: usize = 4096;
 
 /// The server.
-#[derive(Debug)]
 pub(super) struct Server {
     pub(super) host: Option<ConnectedHost>,
     pub(super) config: ServerConfig,

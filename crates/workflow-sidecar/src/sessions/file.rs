@@ -14,7 +14,6 @@ use workflow_core::text_or_none;
 use workflow_protocol::Text;
 
 /// A parsed session file.
-#[derive(Debug)]
 pub(crate) struct SessionFile<'a> {
     /// The session's working directory.
     pub(crate) cwd: Option<Text<'a>>,

@@ -8,7 +8,6 @@ use workflow_core::diagnostic::{shown, visible};
 use crate::present::{DIMMED, Page, paint};
 
 /// A reaction: a line, and the text below it.
-#[derive(Debug)]
 pub(super) struct Reaction(pub(super) Page);
 
 impl Reaction {

@@ -18,7 +18,6 @@ use crate::diagnostic::{Code, Finding, shown};
 pub(crate) struct RuleSets(BTreeMap<String, Vec<Rule>>);
 
 /// A rule set of a level itself: its name, its location, and its rules; `None` if they cannot be read.
-#[derive(Debug)]
 pub(crate) struct OwnRuleSet {
     pub(crate) name: String,
     pub(crate) span: Option<Span>,

@@ -17,7 +17,6 @@ pub(crate) trait KeyType: 'static {
 }
 
 /// A key whose values have a type.
-#[derive(Debug)]
 pub(crate) struct Typed<T> {
     pub(crate) key: Key,
     of: PhantomData<fn() -> T>,

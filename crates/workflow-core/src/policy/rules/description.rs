@@ -18,7 +18,6 @@ const MAX_PATTERNS: usize = 16;
 const UNNAMED: &str = "\u{0}";
 
 /// The rules of levels, outer first, to be described.
-#[derive(Debug)]
 pub(crate) struct Description<'a>(pub(crate) &'a [LevelRules<'a>]);
 
 impl<'a> Description<'a> {

@@ -9,7 +9,6 @@ use super::sizes::{
 };
 
 /// The text of a card or of a scope's head, in lines.
-#[derive(Debug)]
 pub(super) struct BoxText<'g> {
     /// The emoji before the name, if it is short enough.
     pub(super) emoji: Option<&'g str>,

@@ -101,7 +101,6 @@ pub(super) fn issue_ticket(
 }
 
 /// A call for the engine.
-#[derive(Debug)]
 pub(in crate::hook_hosts) struct EngineCall<'a> {
     pub(in crate::hook_hosts) tool: Cow<'a, str>,
     pub(in crate::hook_hosts) input: Option<Cow<'a, RawValue>>,

@@ -18,7 +18,6 @@ const MAX_AGE: u64 = 30 * 24 * 60 * 60 * 1000;
 pub(crate) type AskedRequest = (Request, Option<Decision>);
 
 /// The approval requests of a user.
-#[derive(Debug)]
 pub(crate) struct Requests(Store);
 
 impl Requests {

@@ -69,7 +69,6 @@ pub(crate) fn hash_of_triggers<'a>(
 }
 
 /// The user's decisions.
-#[derive(Debug)]
 pub(crate) struct TrustStore(Store);
 
 /// Says that an error of the store means that nothing is trusted.

@@ -17,7 +17,6 @@ use crate::platform::process::{CheckError, shown_end};
 const SHOWN: usize = 64 * 1024;
 
 /// The host's answer.
-#[derive(Debug)]
 pub(crate) enum HostAnswer {
     /// The command has ended.
     Ended(ExecResult),

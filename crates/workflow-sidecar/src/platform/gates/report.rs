@@ -9,7 +9,6 @@ use crate::platform::process::{CheckError, Failure, one_line};
 pub(super) type Checked = Result<(), NotPassed>;
 
 /// The verdict on a check that did not pass, the reason, and the lines that show it.
-#[derive(Debug)]
 pub(super) struct NotPassed {
     pub(super) verdict: CheckVerdict,
     pub(super) reason: String,

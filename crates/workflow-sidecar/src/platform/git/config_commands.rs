@@ -111,13 +111,11 @@ const HIDING: [(&str, bool); 3] = [
 ];
 
 /// The configuration of a repository, as git reads it.
-#[derive(Debug)]
 pub(in crate::platform) struct Configuration {
     settings: Vec<Setting>,
     location: Option<Location>,
 }
 
-#[derive(Debug)]
 struct Setting {
     /// False for a setting of the user or the machine.
     is_of_repository: bool,

@@ -25,7 +25,6 @@ const MAX_PAUSE: Duration = Duration::from_millis(25);
 pub(crate) const CANCELLED: &str = "it was stopped: the session ended, or the gate was cancelled";
 
 /// A command and the conditions under which it runs.
-#[derive(Debug)]
 pub(crate) struct Invocation<'a> {
     pub(crate) command: CommandLine<'a>,
     pub(crate) cwd: &'a Path,
@@ -43,7 +42,6 @@ pub(crate) struct Invocation<'a> {
 }
 
 /// A command as it is written.
-#[derive(Debug)]
 pub(crate) enum CommandLine<'a> {
     /// A program and its arguments.
     Program(&'a str, Vec<&'a str>),
@@ -52,7 +50,6 @@ pub(crate) enum CommandLine<'a> {
 }
 
 /// A command that has ended.
-#[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) end: End,
     pub(crate) stdout: Vec<u8>,
@@ -83,7 +80,6 @@ impl Finished {
 }
 
 /// The reason why a command ended.
-#[derive(Debug)]
 pub(crate) enum End {
     /// It exited, or was killed by a signal that is not ours.
     Exited(ExitStatus),

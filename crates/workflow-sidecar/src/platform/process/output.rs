@@ -25,7 +25,6 @@ const ONE_LINE: usize = 200;
 
 /// The output of one command so far, for as long as it is needed. A thread that reads a pipe refers to it weakly, until the
 /// pipe has ended.
-#[derive(Debug)]
 pub(super) struct Output(Arc<Mutex<Captured>>);
 
 #[derive(Debug, Default)]

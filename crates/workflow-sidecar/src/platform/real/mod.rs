@@ -27,7 +27,7 @@ use crate::store::{Run, RunNote};
 use crate::time::wall_time;
 
 /// This machine.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct RealPlatform {
     sessions: OpenSessions,
     gates: RunningGates,

@@ -20,7 +20,6 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const QUIET_TIME: Duration = Duration::from_millis(200);
 
 /// The location of a trigger's file.
-#[derive(Debug)]
 pub(super) struct FileLocation {
     pub(super) path: PathBuf,
     /// The real path of the directory that must contain the file.

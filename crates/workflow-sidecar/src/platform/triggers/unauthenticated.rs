@@ -27,7 +27,6 @@ struct Connection {
 }
 
 /// The slot of a connection, until it shows the token or this is dropped.
-#[derive(Debug)]
 pub(super) struct UnauthenticatedSlot {
     connections: UnauthenticatedConnections,
     connection: Arc<Connection>,
