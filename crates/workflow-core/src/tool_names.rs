@@ -93,7 +93,7 @@ impl ToolName {
         };
         if known.is_none() && !name.runs_lines() {
             let mut verbs = VERBS.into_iter();
-            let verb = verbs.find(|(list, _)| has_listed(list, &name.words));
+            let verb = verbs.find(|(list, _)| name.has(list));
             name.effect = verb.map_or(ToolEffect::Unknown, |(_, kind)| ToolEffect::Changes(kind));
         }
         name
@@ -135,14 +135,9 @@ impl ToolName {
         self.words.is_empty() && matches!(self.effect, ToolEffect::Changes(_))
     }
 
-    /// Returns whether it says that it is about files.
-    pub(crate) fn is_about_files(&self) -> bool {
-        has_listed("about_files", &self.words)
-    }
-
-    /// Returns whether it says that it applies patches.
-    pub(crate) fn applies_patch(&self) -> bool {
-        is_of_patch(&self.words) && self.words.iter().any(|word| word == "apply")
+    /// Returns whether a list has one of its words.
+    pub(crate) fn has(&self, list: &str) -> bool {
+        has_listed(list, &self.words)
     }
 
     /// Returns whether it says that it changes files or applies a patch, and nothing else.
@@ -170,11 +165,6 @@ impl ToolName {
         let first = self.behind("areas", "reading").first();
         first.is_some_and(|word| is_listed("searching", word))
     }
-
-    /// Returns whether it takes statements for a database.
-    pub(crate) fn takes_statements(&self) -> bool {
-        has_listed("statements", &self.words) || has_listed("queries", &self.words)
-    }
 }
 
 /// Returns whether the words of a name say that something is changed: `get_commit` only names a thing.
@@ -192,12 +182,6 @@ pub(crate) fn changes(word: &str) -> bool {
 /// Returns whether a word says that the files that a tool names are changed.
 pub(crate) fn is_verb(word: &str) -> bool {
     VERBS.iter().any(|(list, _)| is_listed(list, word))
-}
-
-/// Returns whether words are about patches.
-pub(crate) fn is_of_patch(words: &[String]) -> bool {
-    let names = ["patch", "patches", "diff", "diffs"];
-    words.iter().any(|word| names.contains(&&**word))
 }
 
 /// Returns a name in lower case without `_` and `-`.

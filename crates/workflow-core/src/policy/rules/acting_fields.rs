@@ -25,36 +25,36 @@ fn in_value<'f>(tool: &ToolName, value: &'f Value) -> Option<&'f str> {
 
 /// Returns whether a field may do more than read, by the words of its name and its value.
 fn acts(tool: &ToolName, field: &[String], value: &Value) -> bool {
+    let (Some(first), Some(last)) = (field.first(), field.last()) else {
+        return false;
+    };
     if value.is_null() || *value == false || *value == "" {
         return false;
     }
     let has = |list| has_listed(list, field);
-    let (first, last) = (field.first(), field.last());
-    let on = value.to_string().to_lowercase();
-    let turns_on = is_listed("on", on.trim_matches('"')) && !has("presenting");
-    let says_change = |text: &str| says_change(&words(text));
+    let is_action = |word: &String| {
+        let is_thing = is_listed("things", word) && *value != true;
+        changes(word) && !is_thing && !is_listed("presenting", word)
+    };
+    let is_noun = is_listed("nouns", last) && !is_verb(first);
+    let is_query = has("queries") && last != "id";
+    let takes_statements = tool.has("statements") || tool.has("queries");
+    let is_name = |text: &str| {
+        text.chars()
+            .all(|c| c.is_alphanumeric() || "_-.:/@".contains(c))
+    };
+    let is_searched = |text: &str| tool.searches() && !text.contains([';', '|', '{', '(']);
     let may_change = |text: &str| {
-        let is_query = has("queries") && last.is_some_and(|word| word != "id");
-        let is_plain = match (tool.takes_statements(), is_query) {
-            _ if has("statements") => false,
-            (true, true) => false,
-            (true, false) => text
-                .chars()
-                .all(|c| c.is_alphanumeric() || "_-.:/@".contains(c)),
-            (false, true) => {
-                let is_searched = tool.searches() && !text.contains([';', '|', '{', '(']);
-                let is_verb = |word: &String| changes(word) && !is_listed("things", word);
-                is_searched || !words(text).iter().any(is_verb)
-            }
-            (false, false) => true,
-        };
-        !is_plain && !only_asks(text)
+        let is_statement = has("statements") || takes_statements && (is_query || !is_name(text));
+        let says_so = || is_query && !is_searched(text) && words(text).iter().any(is_action);
+        (is_statement || says_so()) && !only_asks(text)
     };
     is_listed("acting", &field.concat())
-        || last.is_some_and(|word| is_listed("sending", word)) && *value != true
-        || first.is_some_and(|word| is_verb(word) || turns_on && changes(word))
+        || !is_noun && (is_action(first) || is_action(last))
         || has("outputs") && has("path_words")
-        || has("operations") && any_string(value, &says_change)
+        || is_listed("sending", last) && any_string(value, &|_| true)
+        || is_listed("switches", last) && any_string(value, &|text| text.starts_with('-'))
+        || has("operations") && any_string(value, &|text| says_change(&words(text)))
         || any_string(value, &may_change)
 }
 

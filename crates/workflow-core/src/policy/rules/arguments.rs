@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::patches::patched_files;
-use crate::tool_names::{ToolEffect, ToolName, is_listed, is_of_patch, normalized, words};
+use crate::tool_names::{ToolEffect, ToolName, has_listed, is_listed, normalized, words};
 
 /// Returns the texts in a value, at any depth.
 pub(super) fn all_texts(value: &Value) -> Vec<&str> {
@@ -48,7 +48,7 @@ pub(super) fn path_arguments(tool: &ToolName, fields: &Map<String, Value>) -> Ve
         }
     }
     let is_file = |named: &PathArgument| matches!(named, PathArgument::Path(_));
-    if tool.applies_patch() && !found.iter().any(is_file) {
+    if tool.has("patches") && tool.has("applying") && !found.iter().any(is_file) {
         found.push(PathArgument::Opaque);
     }
     found
@@ -71,7 +71,7 @@ fn in_map(fields: &Map<String, Value>, found: &mut Vec<PathArgument>) {
             let globs = texts(value).into_iter().flatten();
             found.extend(globs.map(|glob| PathArgument::Glob(glob.to_owned())));
         } else {
-            if is_of_patch(&words(key)) {
+            if has_listed("patches", &words(key)) {
                 in_patch(value, found);
             }
             in_value(value, found);

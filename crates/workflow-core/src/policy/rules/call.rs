@@ -43,7 +43,6 @@ pub struct Call<'a> {
     shell_analysis: OnceCell<Option<Analysis>>,
     comparisons: Comparisons,
     path_arguments: OnceCell<Option<Vec<PathArgument>>>,
-    named_targets: OnceCell<Vec<Target>>,
     accessed_paths: OnceCell<AccessedPaths>,
     written_paths: OnceCell<Vec<Target>>,
 }
@@ -91,7 +90,6 @@ impl<'a> Call<'a> {
             shell_analysis: OnceCell::new(),
             comparisons: Comparisons::default(),
             path_arguments: OnceCell::new(),
-            named_targets: OnceCell::new(),
             accessed_paths: OnceCell::new(),
             written_paths: OnceCell::new(),
         }
@@ -281,7 +279,7 @@ impl<'a> Call<'a> {
         let name = self.name();
         let names_files = || self.path_arguments().is_none_or(|named| !named.is_empty());
         matches!(name.effect, ToolEffect::Changes(_))
-            && (name.is_editor() || name.is_about_files() || names_files())
+            && (name.is_editor() || name.has("about_files") || names_files())
     }
 
     /// Returns whether the tool is known to change local files that it names, and nothing else.
@@ -292,7 +290,7 @@ impl<'a> Call<'a> {
             fields
                 .keys()
                 .all(|key| is_path_field(key) || is_content(key))
-                && (self.name().is_about_files()
+                && (self.name().has("about_files")
                     || texts.any(|text| !patched_files(text).is_empty()))
         };
         self.name().is_editor() || self.name().only_edits() && self.fields().is_some_and(is_local)
@@ -310,19 +308,20 @@ impl<'a> Call<'a> {
 
     /// Returns why it is not known that the tool itself only reads, apart from its shell lines, for display; `None` if it is known.
     pub(super) fn unknown_tool(&self) -> Option<String> {
-        match self.tool_effect() {
+        let why = match self.tool_effect() {
             ToolEffect::RunsShell if self.lacks_line() => {
-                Some("no argument is the command line that it runs".to_owned())
+                "no argument is the command line that it runs".to_owned()
             }
-            ToolEffect::Reads | ToolEffect::RunsShell => None,
+            ToolEffect::Reads | ToolEffect::RunsShell => return None,
             ToolEffect::Unknown if self.name().reads() => {
                 let field = shown(acting_field(self.name(), self.fields()?)?);
-                Some(format!("its argument `{field}` may change something"))
+                format!("its argument `{field}` may change something")
             }
             ToolEffect::Unknown | ToolEffect::Changes(_) => {
-                Some("it is not a tool that is known to only read".to_owned())
+                "it is not a tool that is known to only read".to_owned()
             }
-        }
+        };
+        Some(why)
     }
 
     /// Returns whether it is a shell without a line. One of the host that is given no text runs nothing: `write_stdin` reads then.
@@ -341,7 +340,7 @@ impl<'a> Call<'a> {
     /// Returns the files that its arguments name and that its shell lines write.
     pub(super) fn written_paths(&self) -> &[Target] {
         self.written_paths.get_or_init(|| {
-            let mut all = self.named_targets().to_vec();
+            let mut all = self.named_targets();
             match self.shell_effect() {
                 Some(Effect::Writes(writes)) if is_too_many(all.len() + writes.len()) => {
                     return vec![None];
@@ -357,21 +356,16 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the files that its arguments name.
-    pub(super) fn named_targets(&self) -> &[Target] {
+    pub(super) fn named_targets(&self) -> Vec<Target> {
         let target = |named: &PathArgument| match named {
             PathArgument::Path(path) => Some(Some(self.paths.forms(path))),
             PathArgument::Opaque => Some(None),
             PathArgument::Glob(_) | PathArgument::Directory(_) => None,
         };
-        let all = || {
-            let named = self.path_arguments();
-            let named = named.filter(|named| !is_too_many(named.len()));
-            named.map_or_else(
-                || vec![None],
-                |named| named.iter().filter_map(target).collect(),
-            )
-        };
-        self.named_targets.get_or_init(all)
+        match self.path_arguments() {
+            Some(named) if !is_too_many(named.len()) => named.iter().filter_map(target).collect(),
+            Some(_) | None => vec![None],
+        }
     }
 
     /// Returns the file that a shell line writes, in all its forms, with its copies: `cp a docs` writes `docs/a`.

@@ -208,7 +208,7 @@ impl Openings {
         let of_line = of_line.map(|write| call.target(write));
         let of_tool = call.tool_writes().then(|| call.named_targets());
         let mut closed = of_line
-            .chain(of_tool.into_iter().flatten().cloned())
+            .chain(of_tool.into_iter().flatten())
             .filter(|target| !decides(target) && !self.fits(call, target));
         let path =
             closed.find_map(|target| target?.into_iter().find_map(|form| form.in_project))?;
