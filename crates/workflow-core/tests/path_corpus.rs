@@ -113,6 +113,7 @@ fn lines_that_are_made_to_be_slow_are_decided_in_time() {
         "cd dN; echo > xN; ",
         "cd d; echo > xN; cd ..; ",
         "for f in aN; do rm \"$f\"; done; ",
+        "for f in $a $b $c $d; do rm $f\n",
     ] {
         let line = |size: usize| -> String {
             let numbers = 0..size / shape.len();

@@ -15,7 +15,7 @@ pub struct FileAccess {
 }
 
 /// The access of a line to a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessKind {
     /// It names the path.
     Read,

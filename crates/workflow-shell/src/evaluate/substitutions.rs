@@ -1,5 +1,7 @@
 //! Substitutions and arithmetic expressions in words.
 
+use std::collections::BTreeSet;
+
 use super::Evaluator;
 use super::expand::{expand, output_of};
 use super::outputs::Output;
@@ -21,10 +23,9 @@ impl Evaluator<'_> {
 
     /// Records that the items of a loop are written as its body writes, since `mark`, a path that is a variable.
     pub(super) fn access_items(&mut self, items: &[RawWord], mark: usize, scope: &Scope<'_>) {
-        let written = self.recorder.accesses[mark..].iter();
-        let written = written.filter(|access| access.path == "\0" && access.kind.writes());
-        let mut kinds: Vec<AccessKind> = written.map(|access| access.kind).collect();
-        kinds.dedup();
+        let done = self.recorder.accesses[mark..].iter();
+        let is_item = |access: &&FileAccess| access.path == "\0" && access.kind.writes();
+        let kinds: BTreeSet<_> = done.filter(is_item).map(|access| access.kind).collect();
         for word in expand(items, &self.variables) {
             for kind in &kinds {
                 self.recorder.access(FileAccess::of(&word, *kind), scope);

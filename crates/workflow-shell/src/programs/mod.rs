@@ -58,7 +58,9 @@ pub(crate) fn outcome(invocation: &Invocation<'_>) -> Outcome {
             }
         }
     }
-    outcome.accesses.extend(trees);
+    let is_open = invocation.name == "chmod" && files::closes_nothing(invocation.arguments);
+    let trees = trees.into_iter();
+    (outcome.accesses).extend(trees.filter(|tree| !is_open || tree.kind != AccessKind::Itself));
     // What an interpreter does with unknown arguments is code: in the line, or in the file that is its first argument.
     if let Effect::Unknown(unknown) = &mut outcome.effect
         && unknown.reason != UnknownReason::Input
@@ -84,11 +86,6 @@ fn trees(invocation: &Invocation<'_>) -> Vec<FileAccess> {
             name,
             &files::unbundled(invocation.arguments).unwrap_or_default(),
         ),
-        "chmod" if files::closes_nothing(invocation.arguments) => {
-            let mut found = table::trees("chmod", invocation.arguments);
-            found.retain(|access| access.kind != AccessKind::Itself);
-            found
-        }
         name => table::trees(name, invocation.arguments),
     }
 }

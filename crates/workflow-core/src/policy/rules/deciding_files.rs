@@ -24,9 +24,7 @@ const FILES: &[(&[&str], &[&str])] = &[
 
 /// Programs for which a word without a slash and a dot is a name that these files define.
 #[rustfmt::skip] // A list.
-const GOALS: &[&str] = &[
-    "make", "gmake", "npm", "pnpm", "yarn", "cargo", "just", "task", "rake", "mvn", "mvnw", "gradle", "gradlew", "go",
-];
+const GOALS: &[&str] = &["make", "gmake", "npm", "pnpm", "yarn", "cargo", "just", "task", "rake", "mvn", "mvnw", "gradle", "gradlew", "go"];
 
 /// Files of any directory that decide what programs run that only read. A directory counts with all that is in it.
 #[rustfmt::skip] // A list.
