@@ -73,7 +73,7 @@ fn read(messages: &Sender<RxJsonRpcMessage<RoleServer>>) -> io::Result<()> {
                 Ok(None) => {}
                 Err(refusal) => write(&refusal)?,
             },
-            Frame::TooLong => {
+            Frame::TooLong(_) => {
                 tracing::warn!("a line of more than {DEFAULT_MAX_LINE} bytes was skipped");
             }
             Frame::End => return Ok(()),

@@ -18,7 +18,8 @@ use super::platforms::ReplayPlatform;
 use super::redaction::hide_secrets;
 use super::steps::{LinePair, TranscriptStep};
 use crate::platform::disk::agent_dir;
-use crate::server::{HostLine, InMemoryServer, ServerConfig};
+use crate::rpc::Frame;
+use crate::server::{InMemoryServer, ServerConfig};
 
 /// The home directory in a transcript without a header.
 const HOME: &str = "$HOME";
@@ -80,9 +81,9 @@ impl Player {
             TranscriptEntry::Bytes(bytes) => (self.advance_clock(*at), self.send_text(bytes)),
             TranscriptEntry::TooLong(limit) => {
                 let before = self.advance_clock(*at);
-                (before, self.hear(HostLine::TooLong(*limit)))
+                (before, self.hear(Frame::TooLong(*limit)))
             }
-            TranscriptEntry::End => (self.advance_clock(*at), self.hear(HostLine::End)),
+            TranscriptEntry::End => (self.advance_clock(*at), self.hear(Frame::End)),
             TranscriptEntry::Event(report) => {
                 (self.advance_clock(*at), self.sidecar().report(report))
             }
@@ -119,7 +120,7 @@ impl Player {
     }
 
     /// Hands over a line of the host as it is.
-    pub(super) fn hear(&mut self, line: HostLine<'_>) -> Vec<String> {
+    pub(super) fn hear(&mut self, line: Frame<'_>) -> Vec<String> {
         let received = self.sidecar().handle_line(line);
         self.platform.clear();
         received

@@ -29,7 +29,8 @@ use crate::files::home_dir;
 use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, PlatformReport};
 use crate::present::Moment;
-use crate::server::{Cause, ConnectionRecorder, HostLine};
+use crate::rpc::Frame;
+use crate::server::{Cause, ConnectionRecorder};
 use crate::time::wall_time;
 
 /// The environment variable with the path of `--record`, so that the sessions of any host can be recorded.
@@ -183,16 +184,16 @@ impl Recorder {
     /// Writes a line of the host; gives the line that is recorded in place of its answers, if they depend on what is left out.
     fn push_host_line(
         &mut self,
-        line: HostLine<'_>,
+        line: Frame<'_>,
         followed: &[&str],
         depends_on_payload: bool,
         lines: &mut Lines,
     ) -> Option<&'static str> {
         match line {
-            HostLine::End => lines.push("end", &true),
-            HostLine::TooLong(limit) => lines.push("tooLong", &limit),
-            HostLine::Line(line) if line.trim_ascii().is_empty() => {}
-            HostLine::Line(line) => {
+            Frame::End => lines.push("end", &true),
+            Frame::TooLong(limit) => lines.push("tooLong", &limit),
+            Frame::Line(line) if line.trim_ascii().is_empty() => {}
+            Frame::Line(line) => {
                 let redaction = &mut self.redaction;
                 let (line, answers) = redaction.host_line(line, followed, depends_on_payload);
                 match std::str::from_utf8(&line) {
@@ -332,7 +333,7 @@ mod tests {
 
     fn say(recorder: &mut Recorder, line: &str) {
         let cause = Cause::Host {
-            line: HostLine::Line(line.as_bytes()),
+            line: Frame::Line(line.as_bytes()),
             depends_on_payload: false,
         };
         recorder.write(7, cause, b"{}\n");
@@ -351,7 +352,7 @@ mod tests {
             (b"a\xff", r#""bytes":[97,255]"#),
         ] {
             let mut lines = Lines(3, String::new());
-            let line = HostLine::Line(line);
+            let line = Frame::Line(line);
             recorder.push_host_line(line, &[], false, &mut lines);
             assert_eq!(lines.1, format!("{{\"at\":3,{expected}}}\n"));
         }

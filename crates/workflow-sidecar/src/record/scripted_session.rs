@@ -11,7 +11,7 @@ use super::loaders::Tiers;
 use super::player::Player;
 use super::replay::{blessed, replay};
 use super::steps::TranscriptStep;
-use crate::server::HostLine;
+use crate::rpc::Frame;
 
 /// The seed of task ids in a script.
 const SEED: u64 = 7;
@@ -51,7 +51,7 @@ pub fn run_script(text: &[u8]) -> Vec<Exchange> {
     }
     exchanges.push(Exchange {
         sent: None,
-        received: player.hear(HostLine::End),
+        received: player.hear(Frame::End),
         is_over: true,
     });
     exchanges
@@ -74,7 +74,7 @@ fn exchange(player: &mut Player, text: &[u8]) -> Option<Exchange> {
         Ok(_) => None,
     };
     let received = if let Some(sent) = &sent {
-        player.hear(HostLine::Line(sent))
+        player.hear(Frame::Line(sent))
     } else {
         let line = line.ok()?;
         let pairs = player.play(&TranscriptStep::of(&line, None)).ok()?;

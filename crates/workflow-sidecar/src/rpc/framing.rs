@@ -15,12 +15,12 @@ const BUFFER: usize = 64 << 10;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The next part of the stream.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Frame<'a> {
     /// A line, without its end.
     Line(&'a [u8]),
-    /// A line over the limit, which was skipped.
-    TooLong,
+    /// A line over the limit of this many bytes, which was skipped.
+    TooLong(usize),
     /// The end of the stream.
     End,
 }
@@ -57,11 +57,11 @@ impl<R: Read> LineReader<R> {
         let is_first = std::mem::replace(&mut self.is_first, false);
         if self.line.len() == limit && !self.line.ends_with(b"\n") {
             self.input.skip_until(b'\n')?;
-            return Ok(Frame::TooLong);
+            return Ok(Frame::TooLong(self.max_line));
         }
         let line = content(&self.line, is_first);
         if line.len() > self.max_line {
-            return Ok(Frame::TooLong);
+            return Ok(Frame::TooLong(self.max_line));
         }
         Ok(Frame::Line(line))
     }
@@ -94,7 +94,7 @@ mod tests {
         loop {
             found.push(match reader.next().unwrap() {
                 Frame::Line(line) => String::from_utf8(line.to_vec()).unwrap(),
-                Frame::TooLong => TOO_LONG.to_owned(),
+                Frame::TooLong(_) => TOO_LONG.to_owned(),
                 Frame::End => return found,
             });
         }

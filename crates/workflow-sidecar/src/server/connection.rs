@@ -13,7 +13,7 @@ use workflow_core::effect::TriggerOutcome;
 use workflow_core::types::Millis;
 
 use super::config::ServerConfig;
-use super::recorder_port::{ConnectionRecorder, HostLine};
+use super::recorder_port::ConnectionRecorder;
 use super::state::Server;
 use crate::platform::{Platform, PlatformReport, RealPlatform};
 use crate::rpc::{Frame, LineReader};
@@ -50,7 +50,7 @@ pub(crate) fn serve(
     let reported = Arc::clone(&connection);
     real.listen(move |report| reported.handle_report(&report));
     let lines = LineReader::new(io::stdin().lock(), max_line);
-    let served = connection.handle_lines(lines, max_line);
+    let served = connection.handle_lines(lines);
     connection.served.lock().has_ended = true;
     connection.changed.notify_one();
     if timer.join().is_err() {
@@ -81,18 +81,10 @@ struct Served {
 
 impl Connection {
     /// Reads, handles and answers lines until there are no more.
-    fn handle_lines(
-        &self,
-        mut lines: LineReader<impl io::Read>,
-        max_line: usize,
-    ) -> io::Result<()> {
+    fn handle_lines(&self, mut lines: LineReader<impl io::Read>) -> io::Result<()> {
         loop {
-            let line = match lines.next()? {
-                Frame::Line(line) => HostLine::Line(line),
-                Frame::TooLong => HostLine::TooLong(max_line),
-                Frame::End => HostLine::End,
-            };
-            let is_end = matches!(line, HostLine::End);
+            let line = lines.next()?;
+            let is_end = line == Frame::End;
             let mut served = self.served.lock();
             served.server.handle_input(line);
             self.reschedule(&served);

@@ -25,7 +25,7 @@ use super::convert;
 use super::handlers::Handler;
 use super::host::not_initialized;
 use super::host_requests::HostRequest;
-use super::recorder_port::{Cause, HostLine};
+use super::recorder_port::Cause;
 use super::requests::{HandlerResult, PendingRequest, RequestKind};
 use super::state::{Server, unknown_session};
 use crate::driver::{Driver, HostCall};
@@ -33,22 +33,22 @@ use crate::log::LINES;
 use crate::platform::PlatformReport;
 use crate::platform::gates::host_command;
 use crate::present::ended_run;
-use crate::rpc::{Message, MethodCall, failure, success};
+use crate::rpc::{Frame, Message, MethodCall, failure, success};
 use crate::telemetry::PhaseClock;
 
 /// Everything that happens to a server. The lines that follow are in its outbox; a panic costs one answer or one step, and
 /// the sessions continue.
 impl Server {
     /// Handles the input of the host.
-    pub(super) fn handle_input(&mut self, line: HostLine<'_>) {
+    pub(super) fn handle_input(&mut self, line: Frame<'_>) {
         self.handle_due_time();
         let is_recorded = self.config.recorder.is_some();
         let before = is_recorded.then(|| (depends_on_payload(self), denials(self)));
         match line {
-            HostLine::Line(line) => self.handle_line(line),
-            HostLine::TooLong(limit) => self.refuse_long_line(limit),
+            Frame::Line(line) => self.handle_line(line),
+            Frame::TooLong(limit) => self.refuse_long_line(limit),
             // The host is gone.
-            HostLine::End => {
+            Frame::End => {
                 self.run("a session could not be closed", Self::close_all);
             }
         }

@@ -4,9 +4,9 @@ use parking_lot::Mutex;
 use workflow_core::session::View;
 
 use super::config::ServerConfig;
-use super::recorder_port::HostLine;
 use super::state::Server;
 use crate::platform::PlatformReport;
+use crate::rpc::Frame;
 
 /// A sidecar in memory, for tests and replays: the same server, without pipes and threads.
 ///
@@ -27,11 +27,11 @@ impl InMemoryServer {
 
     /// Sends a line and gives the lines that follow. After `shutdown` there are none.
     pub fn send(&self, line: impl AsRef<[u8]>) -> Vec<String> {
-        self.handle_line(HostLine::Line(line.as_ref()))
+        self.handle_line(Frame::Line(line.as_ref()))
     }
 
     /// Gives the lines that follow the input of the host.
-    pub(crate) fn handle_line(&self, line: HostLine<'_>) -> Vec<String> {
+    pub(crate) fn handle_line(&self, line: Frame<'_>) -> Vec<String> {
         self.lines(|server| server.handle_input(line))
     }
 

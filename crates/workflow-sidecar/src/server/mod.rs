@@ -27,4 +27,4 @@ pub(crate) use config::ServerConfig;
 pub(crate) use connection::serve;
 pub(crate) use convert::session_state_result;
 pub(crate) use manifest::{START_COMMAND, step_tool};
-pub(crate) use recorder_port::{Cause, ConnectionRecorder, HostLine};
+pub(crate) use recorder_port::{Cause, ConnectionRecorder};

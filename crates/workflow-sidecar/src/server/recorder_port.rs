@@ -6,6 +6,7 @@ use workflow_core::types::Millis;
 
 use crate::definitions::Loader;
 use crate::platform::{Platform, PlatformReport};
+use crate::rpc::Frame;
 
 /// A recording of a connection.
 pub(crate) trait ConnectionRecorder: Send {
@@ -26,20 +27,10 @@ pub(crate) trait ConnectionRecorder: Send {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Cause<'a> {
     Host {
-        line: HostLine<'a>,
+        line: Frame<'a>,
         /// True if decisions depend on what tools are given or give back.
         depends_on_payload: bool,
     },
     Time,
     Platform(&'a PlatformReport),
-}
-
-/// The input of the host.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum HostLine<'a> {
-    Line(&'a [u8]),
-    /// A line over the limit of this many bytes.
-    TooLong(usize),
-    /// The host closed its side.
-    End,
 }
