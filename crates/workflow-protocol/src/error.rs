@@ -3,82 +3,51 @@
 //! A broken definition is a diagnostic in a result, not an error.
 
 use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 
 use crate::PROTOCOL_VERSION;
 
-/// Declares [`Kind`]: a row a kind, with its code and its meaning.
-macro_rules! kinds {
-    ($($(#[doc = $doc:literal])+ $kind:ident = $code:literal;)*) => {
-        /// The stable name of the reason for refusing a call.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-        #[serde(rename_all = "camelCase")]
-        #[schemars(rename = "ErrorKind")]
-        pub enum Kind {
-            $($(#[doc = $doc])+ $kind,)*
-        }
-
-        impl Kind {
-            /// Every kind, in the order of the contract's table.
-            pub const ALL: &'static [Self] = &[$(Self::$kind,)*];
-
-            /// The JSON-RPC error code.
-            #[must_use]
-            pub const fn code(self) -> i32 {
-                match self {
-                    $(Self::$kind => $code,)*
-                }
-            }
-
-            /// The meaning of the kind, in one sentence.
-            #[must_use]
-            pub const fn meaning(self) -> &'static str {
-                match self {
-                    $(Self::$kind => concat!($($doc,)+).trim_ascii(),)*
-                }
-            }
-        }
-    };
-}
-
-kinds! {
+/// The stable name of the reason for refusing a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "ErrorKind")]
+#[repr(i32)]
+pub enum Kind {
     /// The line is not JSON.
-    ParseError = -32700;
+    ParseError = -32700,
     /// The line is JSON, but not a message of the protocol: a batch, for example.
-    InvalidRequest = -32600;
+    InvalidRequest = -32600,
     /// There is no such method.
-    MethodNotFound = -32601;
+    MethodNotFound = -32601,
     /// The parameters do not fit; `path` says where.
-    InvalidParams = -32602;
+    InvalidParams = -32602,
     /// The sidecar failed on this call. It continues with the next one.
-    Internal = -32603;
+    Internal = -32603,
     /// The call came before `initialize`.
-    NotInitialized = -32050;
+    NotInitialized = -32050,
     /// `initialize` came a second time.
-    AlreadyInitialized = -32051;
+    AlreadyInitialized = -32051,
     /// The sidecar does not speak this version of the protocol; `supported` says which ones it does.
-    UnsupportedVersion = -32052;
+    UnsupportedVersion = -32052,
     /// There is no such session: it was not started with `hook/session_start`, or it has ended.
-    UnknownSession = -32053;
+    UnknownSession = -32053,
     /// The manifest has no such tool.
-    UnknownTool = -32054;
+    UnknownTool = -32054,
     /// The manifest has no such command.
-    UnknownCommand = -32055;
+    UnknownCommand = -32055,
     /// The line is longer than the limit and was skipped.
-    LineTooLong = -32056;
+    LineTooLong = -32056,
     /// The clock is the system's and cannot be advanced.
-    ClockIsNotVirtual = -32057;
+    ClockIsNotVirtual = -32057,
     /// Too many sessions are open: end some with `hook/session_shutdown`.
-    TooManySessions = -32058;
+    TooManySessions = -32058,
 }
 
 impl Kind {
-    /// The stable name, `error.data.kind` on the wire.
+    /// The JSON-RPC error code.
     #[must_use]
-    pub fn name(self) -> String {
-        let name = json!(self);
-        name.as_str().unwrap_or_default().to_owned()
+    pub const fn code(self) -> i32 {
+        self as i32
     }
 }
 

@@ -4,7 +4,7 @@
 //! `protocol/README.md` are generated from them by a test, which `scripts/gen` runs. It declares `params` and `result`;
 //! the envelope of JSON-RPC belongs to the transport.
 //!
-//! A method is a row of [`for_each_method!`]. The row declares a type that implements [`Method`] and an entry of
+//! A method is a row of [`for_each_method!`]. The row declares a type that implements [`Method`] and a name in
 //! [`METHODS`]. A router that is made from the rows does not compile if one has no handler.
 //!
 //! ```
@@ -28,9 +28,7 @@ mod read;
 mod types;
 
 pub use error::{Error, ErrorData, Kind};
-pub use method::{
-    Direction, HOST_METHODS, HostMethod, METHODS, Method, MethodInfo, MethodKind, TypeSchema,
-};
+pub use method::{HostMethod, METHODS, Method};
 pub use types::*;
 pub use workflow_core::Text;
 

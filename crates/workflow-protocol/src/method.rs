@@ -1,6 +1,5 @@
 //! The method tables, and the types that are declared from them.
 
-use schemars::{Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -43,44 +42,6 @@ pub trait HostMethod {
     /// The host's answer; `()` for a notification.
     type Result: DeserializeOwned;
 }
-
-/// The two kinds of calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MethodKind {
-    /// It has an id and is answered exactly once.
-    Request,
-    /// It has no id and is never answered.
-    Notification,
-}
-
-/// The caller of a method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// The host calls the sidecar.
-    ToSidecar,
-    /// The sidecar calls the host.
-    ToHost,
-}
-
-/// A row of a method table.
-#[derive(Debug, Clone, Copy)]
-pub struct MethodInfo {
-    /// The method's name on the wire.
-    pub name: &'static str,
-    /// Its purpose, in one or two sentences.
-    pub summary: &'static str,
-    /// Its caller.
-    pub direction: Direction,
-    /// Request or notification.
-    pub kind: MethodKind,
-    /// Its parameters.
-    pub params: TypeSchema,
-    /// Its result; `()` for a notification.
-    pub result: TypeSchema,
-}
-
-/// The JSON Schema of a type, as a reference into the generator's definitions.
-pub type TypeSchema = fn(&mut SchemaGenerator) -> Schema;
 
 /// Passes the rows of the host's calls to a macro.
 ///
@@ -149,11 +110,11 @@ macro_rules! for_each_method {
     };
 }
 
-/// Declares a type and a table entry for each row of the host's calls.
+/// Declares a type for each row of the host's calls.
 macro_rules! to_sidecar {
-    ($($(#[doc = $summary:literal])+ $row:ident = $name:literal ($params:ident) -> $result:ty;)*) => {
+    ($($(#[$doc:meta])+ $row:ident = $name:literal ($params:ident) -> $result:ty;)*) => {
         $(
-            $(#[doc = $summary])+
+            $(#[$doc])+
             #[derive(Debug, Clone, Copy)]
             pub struct $row;
 
@@ -164,60 +125,50 @@ macro_rules! to_sidecar {
             }
         )*
 
-        /// The methods that the host calls.
-        pub const METHODS: &[MethodInfo] = &[$(MethodInfo {
-            name: $row::NAME,
-            summary: concat!($($summary,)+).trim_ascii(),
-            direction: Direction::ToSidecar,
-            kind: MethodKind::Request,
-            params: SchemaGenerator::subschema_for::<$params<'static>>,
-            result: SchemaGenerator::subschema_for::<$result>,
-        },)*];
+        /// The names of the methods that the host calls.
+        pub const METHODS: &[&str] = &[$($name),*];
     };
 }
 
 for_each_method!(to_sidecar);
 
-/// Declares a type and a table entry for each row of the sidecar's calls.
-macro_rules! to_host {
-    ($($(#[doc = $summary:literal])+ $row:ident: $kind:ident = $name:literal ($params:ident) -> $result:ty;)*) => {
-        $(
-            $(#[doc = $summary])+
-            #[derive(Debug, Clone, Copy)]
-            pub struct $row;
-
-            impl HostMethod for $row {
-                const NAME: &'static str = $name;
-                type Params = $params;
-                type Result = $result;
-            }
-        )*
-
-        /// The methods that the sidecar calls.
-        pub const HOST_METHODS: &[MethodInfo] = &[$(MethodInfo {
-            name: $row::NAME,
-            summary: concat!($($summary,)+).trim_ascii(),
-            direction: Direction::ToHost,
-            kind: MethodKind::$kind,
-            params: SchemaGenerator::subschema_for::<$params>,
-            result: SchemaGenerator::subschema_for::<$result>,
-        },)*];
+/// Passes the rows of the sidecar's calls to a macro, as [`for_each_method!`] does with the host's. A notification has no
+/// answer.
+#[macro_export]
+macro_rules! for_each_host_method {
+    ($callback:ident) => {
+        $callback! {
+            /// Applies actions that no call caused: the ticks and the end of a countdown, the progress and the result of a gate.
+            HostApply: Notification = "host/apply" (HostApplyParams) -> ();
+            /// Asks the user a yes-or-no question. No comes first, so that a hasty Enter agrees to nothing. The answer is a boolean.
+            UiConfirm: Request = "ui/confirm" (ConfirmParams) -> bool;
+            /// Asks the user for one of several options. The answer is the option, or null.
+            UiSelect: Request = "ui/select" (SelectParams) -> Option<String>;
+            /// Asks the user for a line of text. The answer is the text, or null.
+            UiInput: Request = "ui/input" (InputDialogParams) -> Option<String>;
+            /// A question was answered elsewhere: the host closes its dialog, and still answers the request, with null.
+            UiDismiss: Notification = "ui/dismiss" (DismissParams) -> ();
+            /// Runs the command of a gate where the host runs commands. Only with the capability `exec`.
+            HostExec: Request = "host/exec" (ExecParams) -> ExecResult;
+            /// Cancels a `host/exec`: the host ends the command and every process that it started.
+            HostCancel: Notification = "host/cancel" (HostCancelParams) -> ();
+        }
     };
 }
 
-to_host! {
-    /// Applies actions that no call caused: the ticks and the end of a countdown, the progress and the result of a gate.
-    HostApply: Notification = "host/apply" (HostApplyParams) -> ();
-    /// Asks the user a yes-or-no question. No comes first, so that a hasty Enter agrees to nothing. The answer is a boolean.
-    UiConfirm: Request = "ui/confirm" (ConfirmParams) -> bool;
-    /// Asks the user for one of several options. The answer is the option, or null.
-    UiSelect: Request = "ui/select" (SelectParams) -> Option<String>;
-    /// Asks the user for a line of text. The answer is the text, or null.
-    UiInput: Request = "ui/input" (InputDialogParams) -> Option<String>;
-    /// A question was answered elsewhere: the host closes its dialog, and still answers the request, with null.
-    UiDismiss: Notification = "ui/dismiss" (DismissParams) -> ();
-    /// Runs the command of a gate where the host runs commands. Only with the capability `exec`.
-    HostExec: Request = "host/exec" (ExecParams) -> ExecResult;
-    /// Cancels a `host/exec`: the host ends the command and every process that it started.
-    HostCancel: Notification = "host/cancel" (HostCancelParams) -> ();
+/// Declares a type for each row of the sidecar's calls.
+macro_rules! to_host {
+    ($($(#[$doc:meta])+ $row:ident: $kind:ident = $name:literal ($params:ident) -> $result:ty;)*) => {$(
+        $(#[$doc])+
+        #[derive(Debug, Clone, Copy)]
+        pub struct $row;
+
+        impl HostMethod for $row {
+            const NAME: &'static str = $name;
+            type Params = $params;
+            type Result = $result;
+        }
+    )*};
 }
+
+for_each_host_method!(to_host);

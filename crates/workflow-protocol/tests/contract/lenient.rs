@@ -71,11 +71,11 @@ fn a_member_that_is_not_needed_may_be_anything() {
 
 #[test]
 fn an_event_or_a_context_of_null_counts_as_missing() {
-    for row in workflow_protocol::METHODS {
-        let without = read(row.name, "{}").expect("a row");
-        if without.is_ok() && row.name.starts_with("hook/") {
+    for name in workflow_protocol::METHODS {
+        let without = read(name, "{}").expect("a row");
+        if without.is_ok() && name.starts_with("hook/") {
             let params = r#"{"event":null,"context":null}"#;
-            assert_eq!(read(row.name, params), Some(Ok(())), "{}", row.name);
+            assert_eq!(read(name, params), Some(Ok(())), "{name}");
         }
     }
     let bound = [

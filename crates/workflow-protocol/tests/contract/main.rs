@@ -4,6 +4,7 @@ mod answers;
 mod generate;
 mod generated;
 mod lenient;
+mod methods;
 mod reading;
 mod rows;
 mod schemas;

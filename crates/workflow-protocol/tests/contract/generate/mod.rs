@@ -9,6 +9,7 @@ mod typescript;
 
 use serde_json::Value;
 
+pub(crate) use schema::Contract;
 pub(crate) use tables::in_readme;
 
 /// A generated file.

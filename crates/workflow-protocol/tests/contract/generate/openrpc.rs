@@ -1,9 +1,10 @@
 //! The `OpenRPC` document. It has both directions; a tag says which side calls.
 
 use serde_json::{Map, Value, json};
-use workflow_protocol::{Direction, Kind, MethodKind, PROTOCOL_VERSION};
+use workflow_protocol::PROTOCOL_VERSION;
 
 use super::schema::{Contract, Described, contains};
+use crate::methods::{Direction, MethodKind};
 
 /// The path of the definitions.
 const SCHEMAS: &str = "/components/schemas";
@@ -27,7 +28,7 @@ pub(super) fn document() -> Value {
         "methods": methods,
         "components": {
             "schemas": contract.definitions,
-            "errors": errors(),
+            "errors": errors(&contract),
             "tags": {
                 "toSidecar": { "name": "toSidecar", "description": "The host calls the sidecar." },
                 "toHost": { "name": "toHost", "description": "The sidecar calls the host." },
@@ -75,14 +76,14 @@ pub(super) fn resolve<'a>(schema: &'a Value, definitions: &'a Map<String, Value>
         .unwrap_or(schema)
 }
 
-fn errors() -> Map<String, Value> {
-    let error = |kind: &Kind| {
+fn errors(contract: &Contract) -> Map<String, Value> {
+    let errors = contract.kinds().map(|(kind, name, meaning)| {
         let object = json!({
             "code": kind.code(),
-            "message": kind.meaning(),
+            "message": meaning,
             "data": { "kind": kind },
         });
-        (kind.name(), object)
-    };
-    Kind::ALL.iter().map(error).collect()
+        (name.to_owned(), object)
+    });
+    errors.collect()
 }

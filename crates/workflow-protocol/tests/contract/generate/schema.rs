@@ -5,8 +5,11 @@
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use workflow_protocol::{Direction, ErrorData, HOST_METHODS, METHODS, MethodInfo, WorkflowState};
+use workflow_protocol::{ErrorData, Kind, WorkflowState};
+
+use crate::methods::{Direction, HOST_METHODS, METHODS, MethodInfo};
 
 /// The dialect of every schema.
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -19,14 +22,14 @@ pub(super) struct Described {
 }
 
 /// The schemas of all methods, and the definitions they refer to.
-pub(super) struct Contract {
+pub(crate) struct Contract {
     pub(super) methods: Vec<Described>,
     pub(super) definitions: Map<String, Value>,
 }
 
 impl Contract {
     /// The contract, its definitions under a JSON pointer, for example `/$defs`.
-    pub(super) fn under(definitions_path: &'static str) -> Self {
+    pub(crate) fn under(definitions_path: &'static str) -> Self {
         let mut read = reader(definitions_path).into_generator();
         let mut written = writer(definitions_path).into_generator();
         let methods = METHODS.iter().chain(HOST_METHODS).map(|method| {
@@ -47,6 +50,16 @@ impl Contract {
             methods,
             definitions,
         }
+    }
+
+    /// The kinds of errors, each with its name and its meaning.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = (Kind, &str, &str)> {
+        let kinds = self.definitions["ErrorKind"]["oneOf"].as_array();
+        kinds.expect("a list").iter().map(|kind| {
+            let read = Kind::deserialize(&kind["const"]).expect("a kind");
+            let text = |member: &str| kind[member].as_str().expect("a text");
+            (read, text("const"), text("description"))
+        })
     }
 }
 

@@ -1,10 +1,10 @@
 //! The tables in `protocol/README.md`. The prose around them is written by hand.
 
 use serde_json::Value;
-use workflow_protocol::{Direction, Kind, MethodKind};
 
 use super::openrpc::resolve;
 use super::schema::{Contract, contains};
+use crate::methods::{Direction, MethodKind};
 
 /// The text of an empty cell.
 const NOTHING: &str = "–";
@@ -18,7 +18,7 @@ pub(crate) fn in_readme(readme: &str) -> Result<String, String> {
     let parts = [
         ("methods", methods(&contract, Direction::ToSidecar)),
         ("host-methods", methods(&contract, Direction::ToHost)),
-        ("errors", errors()),
+        ("errors", errors(&contract)),
     ];
     parts
         .iter()
@@ -116,9 +116,9 @@ fn plain(schema: &Value) -> String {
     }
 }
 
-fn errors() -> String {
-    let rows = Kind::ALL.iter().map(|kind| {
-        let (code, name, meaning) = (kind.code(), kind.name(), kind.meaning());
+fn errors(contract: &Contract) -> String {
+    let rows = contract.kinds().map(|(kind, name, meaning)| {
+        let code = kind.code();
         format!("| {code} | `{name}` | {meaning} |\n")
     });
     let head = "| Code | `error.data.kind` | Meaning |\n| --- | --- | --- |\n";

@@ -1,9 +1,10 @@
 //! The TypeScript module with the protocol's types and methods, from their schemas.
 
 use serde_json::Value;
-use workflow_protocol::{Direction, MethodKind, PROTOCOL_VERSION};
+use workflow_protocol::PROTOCOL_VERSION;
 
 use super::schema::{Contract, contains};
+use crate::methods::{Direction, MethodKind};
 
 /// The module with every type of the contract and an interface for each direction.
 pub(super) fn module() -> String {

@@ -34,7 +34,7 @@ pub(super) fn of_sidecar(message: &mut Value, replace: Replace<'_>) {
 /// The rule for the parameters of a method.
 fn of_method(method: Option<&str>) -> &'static FreeText {
     match method {
-        Some(method) if !METHODS.iter().any(|known| known.name == method) => &Tool,
+        Some(method) if !METHODS.contains(&method) => &Tool,
         Some("tool/execute") => &EXECUTE,
         Some(method) if method.starts_with("hook/tool_") => &TOOL_HOOK,
         Some(_) => &PARAMS,
