@@ -140,10 +140,12 @@ impl ToolName {
         has_listed(list, &self.words)
     }
 
-    /// Returns whether it says that it changes files or applies a patch, and nothing else.
+    /// Returns whether it says that it changes files or applies a patch, and nothing else. One word is no name of a server.
     pub(crate) fn only_edits(&self) -> bool {
+        let applies_patch = self.has("applying") && self.has("patches");
         let mut own = self.behind("areas", "local").iter();
-        own.all(|word| is_listed("local", word) || is_listed("about_files", word))
+        (self.has("about_files") || applies_patch || self.words.len() == 1)
+            && own.all(|word| is_listed("local", word) || is_listed("about_files", word))
     }
 
     /// Returns whether it says that the tool reads: a word that says so comes first, behind what it is about, and none that

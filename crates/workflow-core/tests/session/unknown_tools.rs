@@ -569,6 +569,9 @@ fn writable_opens_no_tool_that_acts_elsewhere() {
         ),
         ("mcp__k8s__apply", json!({"file": "docs/a"}), Asked),
         ("mcp__k8s__patch", json!({"file": "docs/a"}), Asked),
+        ("k8s_patch", json!({"file": "docs/a"}), Asked),
+        ("delete", json!({"path": "docs/a"}), Runs),
+        ("delete", json!({"path": "docs/a", "bucket": "b"}), Asked),
         ("mcp__x__upload_file", path.clone(), Asked),
         (
             "mcp__x__download_file",

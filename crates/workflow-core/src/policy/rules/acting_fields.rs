@@ -44,6 +44,9 @@ fn acts(tool: &ToolName, field: &[String], value: &Value) -> bool {
             .all(|c| c.is_alphanumeric() || "_-.:/@".contains(c))
     };
     let is_searched = |text: &str| tool.searches() && !text.contains([';', '|', '{', '(']);
+    // One `select`, as `psql` would run it.
+    let line = |text: &str| format!("psql -c {}", word_of_line(text));
+    let only_asks = |text: &str| analyze(&line(text)).effect() == Effect::Reads;
     let may_change = |text: &str| {
         let is_statement = has("statements") || takes_statements && (is_query || !is_name(text));
         let says_so = || is_query && !is_searched(text) && words(text).iter().any(is_action);
@@ -56,10 +59,4 @@ fn acts(tool: &ToolName, field: &[String], value: &Value) -> bool {
         || is_listed("switches", last) && any_string(value, &|text| text.starts_with('-'))
         || has("operations") && any_string(value, &|text| says_change(&words(text)))
         || any_string(value, &may_change)
-}
-
-/// Returns whether a text is one `select`, as `psql` would run it.
-fn only_asks(text: &str) -> bool {
-    let line = format!("psql -c {}", word_of_line(text));
-    analyze(&line).effect() == Effect::Reads
 }

@@ -57,15 +57,9 @@ pub(super) fn path_arguments(tool: &ToolName, fields: &Map<String, Value>) -> Ve
 fn in_map(fields: &Map<String, Value>, found: &mut Vec<PathArgument>) {
     for (key, value) in fields {
         let name = normalized(key);
-        let last = last_word(key);
         if let (true, Some(path)) = (is_listed("directories", &name), value.as_str()) {
             found.push(PathArgument::Directory(path.to_owned()));
-        } else if is_listed("paths", &name) || is_listed("path_words", &last) {
-            let field = match &*name {
-                "uri" => PathField::Uri,
-                _ if is_listed("path_words", &last) => PathField::Paths,
-                _ => PathField::PathsAndOthers,
-            };
+        } else if let Some(field) = path_field(key) {
             in_path(value, field, found);
         } else if is_listed("globs", &name) {
             let globs = texts(value).into_iter().flatten();
@@ -81,8 +75,15 @@ fn in_map(fields: &Map<String, Value>, found: &mut Vec<PathArgument>) {
 
 /// Returns whether a field of this name contains paths.
 pub(super) fn is_path_field(key: &str) -> bool {
-    let last = last_word(key);
-    is_listed("paths", &normalized(key)) || is_listed("path_words", &last)
+    path_field(key).is_some()
+}
+
+fn path_field(key: &str) -> Option<PathField> {
+    match &*normalized(key) {
+        "uri" => Some(PathField::Uri),
+        _ if is_listed("path_words", &last_word(key)) => Some(PathField::Paths),
+        name => is_listed("paths", name).then_some(PathField::PathsAndOthers),
+    }
 }
 
 /// The content of a field for paths, as far as its name says.

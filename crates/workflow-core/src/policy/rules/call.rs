@@ -285,15 +285,9 @@ impl<'a> Call<'a> {
     /// Returns whether the tool is known to change local files that it names, and nothing else.
     pub(super) fn only_edits(&self) -> bool {
         let is_content = |key: &String| is_listed("contents", &normalized(key));
-        let is_local = |fields: &Map<String, Value>| {
-            let mut texts = fields.values().flat_map(all_texts);
-            fields
-                .keys()
-                .all(|key| is_path_field(key) || is_content(key))
-                && (self.name().has("about_files")
-                    || texts.any(|text| !patched_files(text).is_empty()))
-        };
-        self.name().is_editor() || self.name().only_edits() && self.fields().is_some_and(is_local)
+        let mut fields = self.fields().into_iter().flat_map(Map::keys);
+        self.name().is_editor()
+            || self.name().only_edits() && fields.all(|key| is_path_field(key) || is_content(key))
     }
 
     /// Returns what the name of the tool says.
