@@ -36,7 +36,7 @@ fn acts(tool: &ToolName, field: &[String], value: &Value) -> bool {
         let is_thing = is_listed("things", word) && *value != true;
         changes(word) && !is_thing && !is_listed("presenting", word)
     };
-    let is_noun = is_listed("nouns", last) && !is_verb(first);
+    let is_noun = is_listed("nouns", last) && !is_verb(first) && *value != true;
     let is_query = has("queries") && last != "id";
     let takes_statements = tool.has("statements") || tool.has("queries");
     let is_name = |text: &str| {
