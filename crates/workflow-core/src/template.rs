@@ -70,15 +70,11 @@ impl Family {
 impl TemplateKind {
     /// The families of dotted names that a template of this kind takes.
     #[must_use]
+    #[rustfmt::skip] // A row a line.
     pub fn families(self) -> &'static [Family] {
         match self {
             Self::InitialMessage => &[Family::Inputs],
-            Self::Context => &[
-                Family::Inputs,
-                Family::Outputs,
-                Family::Visits,
-                Family::Comment,
-            ],
+            Self::Context => &[Family::Inputs, Family::Outputs, Family::Visits, Family::Comment],
             Self::Completion | Self::NotDone | Self::Ask => &[Family::Inputs, Family::Outputs],
             Self::BlockReason | Self::Trigger | Self::RuleReason => &[],
         }
@@ -86,42 +82,16 @@ impl TemplateKind {
 
     /// The variables of a template of this kind.
     #[must_use]
+    #[rustfmt::skip] // A row a line.
     pub fn variables(self) -> &'static [&'static str] {
         match self {
-            Self::InitialMessage => &[
-                "workflowName",
-                "workflowKey",
-                "description",
-                "firstPhaseId",
-                "firstPhaseName",
-                "firstPhaseEmoji",
-                "firstPhaseProfiles",
-            ],
-            Self::Context => &[
-                "workflowName",
-                "workflowKey",
-                "description",
-                "taskId",
-                "phaseId",
-                "phaseName",
-                "previousPhaseName",
-                "nextPhaseName",
-                "blockedToolsList",
-                "toolName",
-                "breadcrumbPath",
-                "globalStepCount",
-            ],
+            Self::InitialMessage => &["workflowName", "workflowKey", "description", "firstPhaseId", "firstPhaseName", "firstPhaseEmoji",
+                "firstPhaseProfiles"],
+            Self::Context => &["workflowName", "workflowKey", "description", "taskId", "phaseId", "phaseName", "previousPhaseName",
+                "nextPhaseName", "blockedToolsList", "toolName", "breadcrumbPath", "globalStepCount"],
             Self::BlockReason => &["workflowName", "phaseName", "toolName", "allowedTools"],
             Self::Completion => &["workflowName", "taskDescription", "taskId", "phaseCount"],
-            Self::NotDone => &[
-                "workflowName",
-                "phaseName",
-                "phaseEmoji",
-                "phaseInstructions",
-                "taskDescription",
-                "taskId",
-                "workflowKey",
-            ],
+            Self::NotDone => &["workflowName", "phaseName", "phaseEmoji", "phaseInstructions", "taskDescription", "taskId", "workflowKey"],
             Self::Trigger => &["content", "body"],
             Self::Ask => &[],
             Self::RuleReason => &["path", "tool", "command"],
