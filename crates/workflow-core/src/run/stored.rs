@@ -34,9 +34,17 @@ pub mod entry_type {
     pub const GATE: &str = "workflow:gate";
     /// The checkpoint of the code at the start of a turn.
     pub const CHECKPOINT: &str = "workflow:checkpoint";
-    /// All of them.
-    pub const ALL: [&str; 8] = [
-        STATE, DEFINITION, RUN, VALUES, BUDGET, TALLY, GATE, CHECKPOINT,
+    /// All of them, each with its meaning for a host.
+    #[rustfmt::skip] // A row a line.
+    pub const ALL: [(&str, &str); 8] = [
+        (STATE, "The state of the run; the last entry counts"),
+        (DEFINITION, "The definition that the run uses, also if its files change or are removed"),
+        (RUN, "How many reminders the agent was sent, whether the run is paused, and the last move by the user"),
+        (VALUES, "The inputs and outputs of the run"),
+        (BUDGET, "What the run has used of its budgets"),
+        (TALLY, "What happened in the run, for the summary at its end"),
+        (GATE, "The result of a gate, or the state that it compares with, recorded when its phase was entered"),
+        (CHECKPOINT, "The checkpoint of the code at the start of a turn"),
     ];
 }
 

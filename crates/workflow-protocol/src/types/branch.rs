@@ -55,7 +55,7 @@ impl<'a> Branch<'a> {
             self.malformed += 1;
             return;
         };
-        let mut known = entry_type::ALL.into_iter();
+        let mut known = entry_type::ALL.into_iter().map(|(known, _)| known);
         let known = known.find(|known| Some(*known) == custom_type.as_deref());
         match (kind.as_deref(), known) {
             // A host that stores the action's members without pi's `type` means the same.

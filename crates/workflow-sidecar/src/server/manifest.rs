@@ -22,6 +22,7 @@ pub(super) const CANCEL_COMMAND: &str = "cancel-workflow";
 const RESTORING: &[&str] = &["cwd", "hasUI", "projectTrusted", "sessionFile", "branch"];
 
 /// The hooks to forward, and the fields of each event and of the context that are read.
+#[rustfmt::skip] // A row a line.
 const HOOKS: [(&str, &[&str], &[&str]); 14] = [
     ("session_start", &[], RESTORING),
     ("session_tree", &[], RESTORING),
@@ -32,11 +33,7 @@ const HOOKS: [(&str, &[&str], &[&str]); 14] = [
     ("agent_start", &[], &[]),
     ("turn_start", &["turnIndex"], &[]),
     ("tool_call", &["toolName", "toolCallId", "input"], &[]),
-    (
-        "tool_result",
-        &["toolName", "toolCallId", "content", "isError"],
-        &[],
-    ),
+    ("tool_result", &["toolName", "toolCallId", "content", "isError"], &[]),
     ("turn_end", &["tokens", "microUsd"], &[]),
     // The last message of the assistant is enough.
     ("agent_end", &["messages"], &[]),
@@ -62,7 +59,7 @@ pub(super) fn manifest() -> Manifest {
         tools: vec![step_tool()],
         commands: commands(),
         message_types: message_types(),
-        entry_types: ENTRIES
+        entry_types: entry_type::ALL
             .map(|(custom_type, description)| EntryType {
                 custom_type,
                 description,
@@ -159,33 +156,3 @@ fn message_types() -> Vec<MessageType> {
     let paused = shown(message_type::PAUSED, None, "warning");
     vec![context, complete, countdown, paused]
 }
-
-/// The entries, each with its meaning.
-const ENTRIES: [(&str, &str); 8] = [
-    (
-        entry_type::STATE,
-        "The state of the run; the last entry counts",
-    ),
-    (
-        entry_type::DEFINITION,
-        "The definition that the run uses, also if its files change or are removed",
-    ),
-    (
-        entry_type::RUN,
-        "How many reminders the agent was sent, whether the run is paused, and the last move by the user",
-    ),
-    (entry_type::VALUES, "The inputs and outputs of the run"),
-    (entry_type::BUDGET, "What the run has used of its budgets"),
-    (
-        entry_type::TALLY,
-        "What happened in the run, for the summary at its end",
-    ),
-    (
-        entry_type::GATE,
-        "The result of a gate, or the state that it compares with, recorded when its phase was entered",
-    ),
-    (
-        entry_type::CHECKPOINT,
-        "The checkpoint of the code at the start of a turn",
-    ),
-];
