@@ -11,6 +11,7 @@ const ALLOWED: &[&str] = &[
     "jiff",
     "json5",
     "memchr",
+    "percent-encoding",
     "regex",
     "schemars",
     "serde",

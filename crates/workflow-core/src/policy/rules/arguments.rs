@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
 use super::patches::patched_files;
@@ -152,21 +153,7 @@ fn path_of_uri(text: &str) -> Option<String> {
         None => rest,
     };
     let path = path.split(['?', '#']).next().unwrap_or_default();
-    let mut pieces = path.split('%');
-    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
-    for piece in pieces {
-        let code = piece
-            .get(..2)
-            .and_then(|code| u8::from_str_radix(code, 16).ok());
-        match code {
-            Some(code) => {
-                bytes.push(code);
-                bytes.extend(&piece.as_bytes()[2..]);
-            }
-            None => bytes.extend([b"%", piece.as_bytes()].concat()),
-        }
-    }
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    Some(percent_decode_str(path).decode_utf8_lossy().into_owned())
 }
 
 fn in_value(value: &Value, found: &mut Vec<PathArgument>) {
