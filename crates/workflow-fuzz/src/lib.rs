@@ -13,7 +13,7 @@
 pub mod canary;
 pub mod definition;
 pub mod line;
-pub mod mutate;
+pub mod numbers;
 pub mod restore;
 pub mod seeds;
 pub mod session;

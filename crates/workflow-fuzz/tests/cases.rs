@@ -1,11 +1,14 @@
 //! Runs the targets with the cases that fuzzing found, the seeds, and mutated seeds.
 
+mod mutate;
+
 use std::fs;
 use std::path::Path;
 
 use workflow_fuzz::canary::{Sandbox, change, search};
-use workflow_fuzz::mutate::mutated;
 use workflow_fuzz::{TARGETS, Target};
+
+use mutate::mutated;
 
 /// Mutated seeds per target.
 const MUTATIONS: u64 = 250;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::mutate::Numbers;
+use crate::numbers::Numbers;
 
 /// The depth from which on each rule has its first alternative.
 const MAX_DEPTH: usize = 7;

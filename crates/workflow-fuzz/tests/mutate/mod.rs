@@ -1,5 +1,7 @@
 //! Deterministic mutation of inputs.
 
+use workflow_fuzz::numbers::Numbers;
+
 /// Tokens of the languages that are read.
 const TOKENS: &[&[u8]] = &[
     b"\"",
@@ -40,32 +42,8 @@ const TOKENS: &[&[u8]] = &[
     b"\x1b[31m",
 ];
 
-/// A deterministic generator of numbers.
-#[derive(Debug)]
-pub(crate) struct Numbers(u64);
-
-impl Numbers {
-    /// Creates the generator with this number.
-    pub(crate) fn new(number: u64) -> Self {
-        let mut numbers = Self(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        numbers.below(2);
-        numbers
-    }
-
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        // Knuth's MMIX generator; its high bits are the better ones.
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        let high = usize::try_from(self.0 >> 33).expect("31 bits fit into usize");
-        high % end.max(1)
-    }
-}
-
 /// Returns a mutation of one seed; the same for the same number.
-#[must_use]
-pub fn mutated(seeds: &[Vec<u8>], number: u64) -> Vec<u8> {
+pub(crate) fn mutated(seeds: &[Vec<u8>], number: u64) -> Vec<u8> {
     let mut numbers = Numbers::new(number);
     let pick = |numbers: &mut Numbers| seeds[numbers.below(seeds.len())].clone();
     let mut input = pick(&mut numbers);
