@@ -49,8 +49,7 @@ impl Family {
     pub const COMMENT: &str = "approval.comment";
 
     /// The family of a variable's name, with what follows the family's own part; `None` for a plain name.
-    #[must_use]
-    pub fn of(name: &str) -> Option<(Self, &str)> {
+    pub(crate) fn of(name: &str) -> Option<(Self, &str)> {
         let mut known = Self::BEGINNINGS.into_iter();
         known.find_map(|(start, family)| Some((family, name.strip_prefix(start)?)))
     }

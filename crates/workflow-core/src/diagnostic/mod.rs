@@ -152,8 +152,7 @@ impl Location {
     }
 
     /// The first column, counted in characters from 1.
-    #[must_use]
-    pub fn column(&self) -> Option<u32> {
+    pub(crate) fn column(&self) -> Option<u32> {
         self.region.as_ref().map(|region| region.column)
     }
 }

@@ -43,8 +43,7 @@ impl VisibleTools {
 
 impl ToolAccess {
     /// Describes what is allowed, as hook-lifecycle does; `None` if it is about single calls.
-    #[must_use]
-    pub fn allowed(&self) -> Option<String> {
+    pub(crate) fn allowed(&self) -> Option<String> {
         match self {
             Self::Blacklist(names) => Some(format!("all except: {}", names.join(", "))),
             Self::Whitelist(names) => Some(names.join(", ")),

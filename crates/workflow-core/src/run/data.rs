@@ -131,8 +131,7 @@ pub(crate) const NOT_GIVEN: &str = "(not given)";
 
 impl RunData {
     /// Returns true if there is nothing to store.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         let values = RunValues::default();
         let without_values = Self {
             values,
@@ -187,8 +186,7 @@ impl RunData {
     }
 
     /// Returns true if an entry is entered, because all of its conditions hold. `path` is at the entry.
-    #[must_use]
-    pub fn admits(&self, entry: &PhaseEntry, path: &Path, catalog: &Catalog) -> bool {
+    pub(crate) fn admits(&self, entry: &PhaseEntry, path: &Path, catalog: &Catalog) -> bool {
         entry
             .when()
             .iter()
@@ -234,8 +232,7 @@ impl RunData {
     }
 
     /// The values as texts, by the names of their variables: all that the definitions declare.
-    #[must_use]
-    pub fn variables(
+    pub(crate) fn variables(
         &self,
         path: &Path,
         position: &Position<'_>,

@@ -50,8 +50,7 @@ impl Parameter {
     }
 
     /// A value that fits, for an example.
-    #[must_use]
-    pub fn example(&self) -> Value {
+    pub(crate) fn example(&self) -> Value {
         match &self.kind {
             ParameterKind::Text(_) => Value::from("…"),
             ParameterKind::Number => Value::from(1),
@@ -97,8 +96,7 @@ impl ParameterKind {
     }
 
     /// The values that it takes, for people and for the agent.
-    #[must_use]
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self {
             Self::Text(_) => "a text".to_owned(),
             Self::Number => "a number".to_owned(),

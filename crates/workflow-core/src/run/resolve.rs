@@ -113,8 +113,7 @@ impl<'c> Position<'c> {
     }
 
     /// The innermost level of the path.
-    #[must_use]
-    pub fn innermost(&self) -> ScopeLevel<'c> {
+    pub(crate) fn innermost(&self) -> ScopeLevel<'c> {
         self.levels[self.levels.len() - 1]
     }
 
@@ -125,8 +124,7 @@ impl<'c> Position<'c> {
     }
 
     /// The workflow names from the root to the innermost scope.
-    #[must_use]
-    pub fn breadcrumb(&self) -> String {
+    pub(crate) fn breadcrumb(&self) -> String {
         text::join(self.levels.iter().map(|level| &level.workflow.name), " > ")
     }
 }
@@ -142,14 +140,12 @@ impl<'c> ScopeLevel<'c> {
     }
 
     /// The entry before this one.
-    #[must_use]
-    pub fn previous(self) -> Option<&'c PhaseEntry> {
+    pub(crate) fn previous(self) -> Option<&'c PhaseEntry> {
         self.workflow.phases.get(self.index.checked_sub(1)?)
     }
 
     /// `{what} [{n}/{m}]`, as the status line shows a level.
-    #[must_use]
-    pub fn progress(self, catalog: &Catalog) -> String {
+    pub(crate) fn progress(self, catalog: &Catalog) -> String {
         let what = match self.entry() {
             Some(PhaseEntry::Phase(phase)) => phase.label(),
             Some(entry) => entry_name(entry, catalog).to_owned(),

@@ -155,8 +155,7 @@ pub struct BudgetUse {
 
 impl BudgetUse {
     /// The limit, as people read it.
-    #[must_use]
-    pub fn limit(&self) -> String {
+    pub(crate) fn limit(&self) -> String {
         format!("{} {}", self.unit.shown(self.amounts.1), self.unit)
     }
 

@@ -51,14 +51,12 @@ pub struct PathSegment {
 
 impl RunState {
     /// Returns true if it continues, or its end was not announced.
-    #[must_use]
-    pub fn matters(&self) -> bool {
+    pub(crate) fn matters(&self) -> bool {
         self.active || !self.completion_notified
     }
 
     /// The time since its start.
-    #[must_use]
-    pub fn age(&self, now: Millis) -> Millis {
+    pub(crate) fn age(&self, now: Millis) -> Millis {
         now.saturating_sub(u64::try_from(self.started_at).unwrap_or_default())
     }
 }
@@ -86,14 +84,12 @@ impl Path {
     }
 
     /// Returns the number of its scopes.
-    #[must_use]
-    pub fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         self.0.len()
     }
 
     /// The innermost scope.
-    #[must_use]
-    pub fn innermost(&self) -> &PathSegment {
+    pub(crate) fn innermost(&self) -> &PathSegment {
         &self.0[self.0.len() - 1]
     }
 
@@ -106,8 +102,7 @@ impl Path {
     }
 
     /// One scope more, on its first entry.
-    #[must_use]
-    pub fn entered(&self, workflow_key: &str) -> Self {
+    pub(crate) fn entered(&self, workflow_key: &str) -> Self {
         let mut path = self.clone();
         path.0.push(PathSegment {
             workflow_key: workflow_key.to_owned(),
@@ -117,8 +112,7 @@ impl Path {
     }
 
     /// One scope less; the root has none around it.
-    #[must_use]
-    pub fn left(&self) -> Option<Self> {
+    pub(crate) fn left(&self) -> Option<Self> {
         let outer = &self.0[..self.0.len() - 1];
         (!outer.is_empty()).then(|| Self(outer.to_vec()))
     }

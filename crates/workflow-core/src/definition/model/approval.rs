@@ -68,8 +68,7 @@ impl Approval {
     }
 
     /// The place that an answer leads to, by its index; `None` if the run stays in the phase.
-    #[must_use]
-    pub fn target(&self, choice: usize) -> Option<Target> {
+    pub(crate) fn target(&self, choice: usize) -> Option<Target> {
         match self.targets.get(choice) {
             Some(target) => Some(target.clone()),
             None => (choice == 0).then_some(Target::Next),

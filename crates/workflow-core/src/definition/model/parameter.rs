@@ -331,8 +331,7 @@ impl ParameterKind {
     ];
 
     /// Returns true if it takes every value that the other takes.
-    #[must_use]
-    pub fn covers(&self, other: &Self) -> bool {
+    pub(crate) fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Text(one), Self::Text(other)) => {
                 (one.pattern.is_none() || one.pattern == other.pattern)

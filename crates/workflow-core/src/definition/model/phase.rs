@@ -151,22 +151,19 @@ words! {
 
 impl Hints {
     /// Returns true if nothing is to be set.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl Phase {
     /// The emoji and the name, as people read them.
-    #[must_use]
-    pub fn label(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         format!("{} {}", self.emoji, self.name)
     }
 
     /// The id of the entry that is entered in place of it after too many visits, if it is one.
-    #[must_use]
-    pub fn redirect(&self) -> Option<&str> {
+    pub(crate) fn redirect(&self) -> Option<&str> {
         let instead = self.on_limit.as_ref();
         instead.filter(|_| self.max_visits.is_some())?.phase()
     }

@@ -64,8 +64,7 @@ impl FromMap for ResultRule {
 
 impl ResultRule {
     /// Returns true if it hides something.
-    #[must_use]
-    pub fn redacts(&self) -> bool {
+    pub(crate) fn redacts(&self) -> bool {
         self.unread || !self.redact.is_empty()
     }
 

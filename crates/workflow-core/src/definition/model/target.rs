@@ -42,8 +42,7 @@ impl Target {
     }
 
     /// The id of the entry that it leads to, if it is one.
-    #[must_use]
-    pub fn phase(&self) -> Option<&str> {
+    pub(crate) fn phase(&self) -> Option<&str> {
         match self {
             Self::Phase(id) => Some(id),
             Self::Next | Self::End | Self::Done | Self::Cancel => None,

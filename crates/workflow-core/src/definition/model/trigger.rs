@@ -200,8 +200,7 @@ impl Trigger {
     }
 
     /// The event, the message and the location in full, as a line that is safe to show.
-    #[must_use]
-    pub fn listed(&self) -> String {
+    pub(crate) fn listed(&self) -> String {
         let (waits_for, prompt) = (self.describe(), &self.prompt);
         let line = format!("{waits_for}: \"{prompt}\" ({})", self.source);
         visible(&line)

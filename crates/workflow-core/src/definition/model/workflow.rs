@@ -284,8 +284,7 @@ impl PhaseEntry {
     }
 
     /// The reference to a subworkflow, if it is one.
-    #[must_use]
-    pub fn subworkflow(&self) -> Option<&Subworkflow> {
+    pub(crate) fn subworkflow(&self) -> Option<&Subworkflow> {
         match self {
             Self::Phase(_) => None,
             Self::Subworkflow(reference) => Some(reference),

@@ -111,8 +111,7 @@ impl<'a> Call<'a> {
     }
 
     /// Returns true if it is a further part of a call: budgets count the call once.
-    #[must_use]
-    pub fn is_part(&self) -> bool {
+    pub(crate) fn is_part(&self) -> bool {
         self.is_part
     }
 
@@ -134,8 +133,7 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the name of the tool.
-    #[must_use]
-    pub fn tool(&self) -> &'a str {
+    pub(crate) fn tool(&self) -> &'a str {
         self.tool
     }
 
