@@ -685,7 +685,27 @@ test("new: on a terminal only the first line of a dialog is drawn as its title",
   await pi.run("workflow", "demo");
   await sleep(50);
   assert.equal(at.calls().find((call) => call.id === "s2")?.result, true);
-  assert.deepEqual(pi.done, ["select Which?\n\u001b[0m\n\u001b[0mThe first\n\u001b[0mor the second: a|b", "select Replace?\n\u001b[0m\n\u001b[0mIt runs.\n\u001b[0mReally.: No|Yes"]);
+  assert.deepEqual(pi.done, ["select Which?\n\u001b[0m\n\u001b[0mThe first\n\u001b[0mor the second: Decide later|a|b", "select Replace?\n\u001b[0m\n\u001b[0mIt runs.\n\u001b[0mReally.: No|Yes"]);
+});
+
+test("new: on a terminal a hasty Enter or a typed text answers nothing", async (t) => {
+  const question = { id: "s1", method: "ui/select", params: { title: "Plan OK?", options: ["approve", "revise"] } };
+  const { pi, at } = await started(t, "new", { before: { "hook/turn_end": [question] } });
+  const isAsked = () => pi.done.includes("select Plan OK?: Decide later|approve|revise");
+  let answer = (_: string) => {};
+  pi.answers = [new Promise<string>((resolve) => (answer = resolve))];
+  pi.editorText = "just do it";
+  await pi.emit("turn_end");
+  await sleep(300);
+  assert.ok(!isAsked(), "the person types");
+  pi.editorText = "";
+  await sleep(300);
+  assert.ok(isAsked());
+  assert.deepEqual(["j", "k", "\r"].map((key) => pi.press(key)), [false, false, true]);
+  answer("Decide later");
+  await sleep(50);
+  assert.equal(at.calls().find((call) => call.id === "s1")?.result, null);
+  assert.ok(pi.press("j"), "the dialog is closed");
 });
 
 test("new: on a terminal a pause stands out in the status bar", async (t) => {

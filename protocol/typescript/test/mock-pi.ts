@@ -53,7 +53,7 @@ export class MockPi {
   activeTools = ["read", "edit", "bash", "workflow_step"];
   /** The text in the editor. */
   editorText = "";
-  readonly keyHandlers = new Set<(data: string) => undefined>();
+  readonly keyHandlers = new Set<(data: string) => { consume: boolean } | undefined>();
   /** The completion of the editor, as extensions have wrapped it. */
   completion: PiCompletion | undefined;
   /** The answers to dialogs. */
@@ -207,9 +207,9 @@ export class MockPi {
     if (this.#generation === "new") await this.emit("agent_settled", { aborted: stopReason === "aborted" });
   }
 
-  /** The person presses a key. */
-  press(data: string): void {
-    for (const handler of this.keyHandlers) handler(data);
+  /** The person presses a key. Returns true if it reaches what pi draws. */
+  press(data: string): boolean {
+    return [...this.keyHandlers].map((handler) => handler(data)?.consume).every((consumed) => !consumed);
   }
 
   run(command: string, args = ""): Promise<void> {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { HostEvent, Hooks, Message, OpencodeClient, Part } from "../src/opencode/host.ts";
 import { plugin, type PluginOptions } from "../src/opencode/plugin.ts";
-import { confirmation, parsePrompt } from "../src/opencode/prompt.ts";
-import { Questions } from "../src/opencode/questions.ts";
+import { parsePrompt } from "../src/opencode/prompt.ts";
+import { LastShown, Questions } from "../src/opencode/questions.ts";
 import { isRunMode } from "../src/opencode/screen.ts";
 import { engineCalls } from "../src/opencode/tools.ts";
 import { manifest } from "../src/pi/manifest.ts";
@@ -260,15 +260,48 @@ test("questions of two sessions at once are both shown, and one that is settled 
   assert.deepEqual(host.toasts.map((toast) => toast.slice(0, 4)), ["One?", "Two?"]);
 });
 
-test("a command that asks is confirmed by typing it again", async (t) => {
+test("a question of a command is answered like any other, and the command goes on", async (t) => {
   const asks = { jsonrpc: "2.0", id: "s1", method: "ui/confirm", params: { sessionId: "ses_1", title: "Skip Fix?", message: "Its gate will not run." } };
-  const { host, at } = await load(t, { before: { "command/run": [asks] } });
-  assert.match((await host.command("workflow", "skip")).join("\n"), /To do it, type: workflow confirm skip/);
+  const { host, at } = await load(t, { before: { "command/run": [asks] }, raw: { "command/run": "" } });
+  assert.match((await host.command("workflow", "skip")).join("\n"), /Skip Fix\?.*Its gate will not run.*\/workflow-answer/s);
+  assert.equal(at.calls().find((call) => call.id === "s1")?.result, undefined);
+  await host.prompt("workflow answer yes");
   await sleep(100);
-  assert.equal(at.calls().findLast((call) => call.id === "s1")?.result, false);
-  await host.prompt("workflow confirm skip");
-  await sleep(100);
-  assert.equal(at.calls().findLast((call) => call.id === "s1")?.result, true);
+  assert.equal(at.calls().find((call) => call.id === "s1")?.result, true);
+});
+
+test("an answer counts for the question that was shown last, and another one is shown first", async (t) => {
+  const asks = (id: string, sessionId: string, title: string) => ({ jsonrpc: "2.0", id, method: "ui/confirm", params: { sessionId, title, message: "" } });
+  const before = { "hook/tool_call": [asks("s1", "ses_1", "Push?"), asks("s2", "ses_1", "Test?"), asks("s3", "ses_2", "Lint?")] };
+  const { host, at } = await load(t, { before });
+  await host.prompt("x", "ses_2");
+  await host.call("write", { filePath: "a" });
+  await sleep(200);
+  assert.deepEqual(host.toasts.map((toast) => toast.slice(0, 5)), ["Push?", "Lint?"], "the oldest of each session");
+  const answered = () => ["s1", "s2", "s3"].filter((id) => at.calls().some((call) => call.id === id));
+  const answer = async () => {
+    const text = (await host.prompt("workflow answer yes")).join("\n");
+    await sleep(100);
+    return text;
+  };
+  assert.match(await answer(), /does not count yet.*Push\?/s);
+  assert.deepEqual(answered(), []);
+  await answer();
+  assert.deepEqual(answered(), ["s1"]);
+  assert.match(host.toasts.at(-1) ?? "", /^Test\?/);
+  await answer();
+  assert.deepEqual(answered(), ["s1", "s2"]);
+});
+
+test("an answer to a question that was withdrawn does not count for the next one", async () => {
+  const questions: Questions = new Questions(new LastShown(), () => questions.show());
+  const withdrawn = new AbortController();
+  void questions.ask({ title: "Test?", options: ["no", "yes"] }, withdrawn.signal);
+  const push = questions.ask({ title: "Push?", options: ["no", "yes"] }, new AbortController().signal);
+  withdrawn.abort();
+  assert.match(questions.answer("yes"), /does not count yet.*Push\?/s);
+  assert.match(questions.answer("yes"), /Answered/);
+  assert.equal(await push, "yes");
 });
 
 test("a start that also asks about trust begins the work", async (t) => {
@@ -299,18 +332,15 @@ test("prompts are commands only in the exact form", () => {
   const names = ["bugfix"];
   const parsed = (prompt: string) => {
     const command = parsePrompt(prompt, names);
-    return command && `${command.isConfirmed ? "! " : ""}${command.name} ${command.arguments}`;
+    return command && `${command.name} ${command.arguments}`;
   };
   assert.equal(parsed("workflow bugfix the export\nis empty"), "workflow bugfix the export\nis empty");
   assert.equal(parsed("/workflow status"), "workflow-status ");
   assert.equal(parsed('"workflow goto fix"'), "workflow-goto fix");
   assert.equal(parsed("workflow resume +20 turns"), "workflow-resume +20 turns");
-  assert.equal(parsed("workflow confirm skip"), "! workflow-skip ");
   for (const sentence of ["workflow engines are useful", "workflow status reports are late", "Workflow status", "my workflow status", "workflow", "workflow constructor"]) {
     assert.equal(parsed(sentence), undefined, sentence);
   }
-  assert.equal(confirmation({ name: "workflow-goto", arguments: "fix", isConfirmed: false }), "workflow confirm goto fix");
-  assert.equal(confirmation({ name: "workflow", arguments: "bugfix x", isConfirmed: false }), "workflow confirm bugfix x");
 });
 
 test("a patch is a call for each of its files", () => {
@@ -328,7 +358,7 @@ test("a patch is a call for each of its files", () => {
 });
 
 test("a question is answered by number, by text or by its beginning, and settled by its signal", async () => {
-  const questions = new Questions();
+  const questions: Questions = new Questions(new LastShown(), () => questions.show());
   const none = new AbortController();
   const options = ["approve", "reject", "retry"];
   const answers = [questions.ask({ title: "1", options }, none.signal), questions.ask({ title: "2", options }, none.signal), questions.ask({ title: "3" }, none.signal)];

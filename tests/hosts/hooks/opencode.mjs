@@ -312,14 +312,15 @@ const scenarios = {
 
   async 'a second start needs a confirmation'() {
     const session = await createSession();
-    model.play([say('I stop.'), say('ok'), say('ok'), say('ok')]);
+    model.play([say('I stop.'), ...Array(6).fill(say('ok'))]);
     await session.command('workflow', 'bugfix first');
     await session.command('workflow-pause');
     await session.command('workflow', 'bugfix second');
-    includes(news()[2], /To do it, type: workflow confirm bugfix second/);
+    includes(news()[2], /Workflow already active.*workflow-answer/s);
     assert.equal(session.state().taskDescription, 'first');
-    await session.prompt('workflow confirm bugfix second');
-    assert.equal(session.state().taskDescription, 'second');
+    await session.send('workflow answer yes');
+    await until('the second run begins', () => session.state().taskDescription === 'second');
+    await until('the session is idle', session.isIdle);
     await session.command('cancel-workflow');
   },
 

@@ -107,6 +107,12 @@ impl Session {
         }
     }
 
+    /// Returns true if the user was shown this question alone, and so confirms it. Any other one is shown to the user now.
+    pub fn was_shown(&mut self, question: &Question) -> bool {
+        self.last_shown
+            .is(format!("{}\n\n{}", question.title, question.message))
+    }
+
     /// Handles the answer to a question.
     pub fn handle_answer(&mut self, question: QuestionId, answer: Answer<'_>) {
         let topic = match self.questions.take(question) {

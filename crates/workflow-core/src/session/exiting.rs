@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::controls::{Answered, Control, settle};
 use super::handover::{UserAnswer, asked_and_chose};
+use super::last_shown::LastShown;
 use super::phase::ResolvedPhase;
 use super::phase_exit::{Awaited, Exit, ExitBy, ExitOutcome};
 use super::questions::{TIMED_OUT, Topic};
@@ -389,6 +390,7 @@ impl Session {
         let run = self.run.as_mut();
         let (run, approval) = run.and_then(with_approval).ok_or_else(no_approval)?;
         run.request_approval(id, &exit.reports, actor, &mut self.out);
+        self.last_shown.note(run.asks());
         let message = approval_message(run, &approval, &exit.reports, note, actor);
         if let Some(why) = self.questions.cannot_ask("this host has no dialogs") {
             let mut why = why.to_owned();
@@ -455,6 +457,7 @@ impl Session {
         let Some(choice) = choice else {
             return self.look_up(exit, Some(DISMISSED));
         };
+        self.last_shown = LastShown::default();
         let Some(target) = approval.target(choice) else {
             let choice = &approval.choices[choice];
             let (asked, name) = (asked_and_chose(&approval.ask, choice), run.phase_name());

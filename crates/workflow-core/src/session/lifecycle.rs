@@ -124,12 +124,14 @@ impl Session {
             sent_context: self.sent_context.clone(),
             reminded: self.auto_continue.reminded.clone(),
             repeated: self.call_guard.repeated.clone(),
+            last_shown: self.last_shown.clone(),
         }
     }
 
     /// Adopts the memory of another process, after [`Session::handle_session`] has restored the entries.
     pub fn recall(&mut self, memory: Memory) {
         self.call_guard.repeated = memory.repeated;
+        self.last_shown = memory.last_shown;
         let run = self.run.as_mut();
         if run.is_some_and(|run| run.recall(memory.run)) {
             self.sent_context = memory.sent_context;

@@ -21,6 +21,7 @@ mod handover;
 mod host;
 mod ids;
 pub(crate) mod inputs;
+mod last_shown;
 mod lifecycle;
 mod memory;
 mod moves;
@@ -49,6 +50,7 @@ use self::checkpoints::Checkpoints;
 use self::context::SentContext;
 use self::host::Host;
 use self::ids::Ids;
+use self::last_shown::LastShown;
 use self::phase_exit::PhaseExit;
 use self::problems::ShownProblems;
 use self::questions::{QuestionTable, Topic, Unanswered};
@@ -92,6 +94,7 @@ pub struct Session {
     /// True if the response in progress has moved the run; `None` between responses.
     turn_moved: Option<bool>,
     questions: QuestionTable,
+    last_shown: LastShown,
     exit: PhaseExit,
     call_guard: CallGuard,
     auto_continue: AutoContinue,
@@ -114,6 +117,7 @@ impl Session {
             run: None,
             turn_moved: None,
             questions: QuestionTable::new(abilities),
+            last_shown: LastShown::default(),
             exit: PhaseExit::default(),
             call_guard: CallGuard::default(),
             auto_continue: AutoContinue::default(),

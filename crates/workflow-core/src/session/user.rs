@@ -1,6 +1,7 @@
 //! The commands of the user that move, pause and resume the run.
 
 use super::controls::{Answered, Control, PendingMove, PlannedMove};
+use super::last_shown::LastShown;
 use super::moves::NoMove;
 use super::phase_exit::{ExitBy, ExitOutcome};
 use super::questions::Topic;
@@ -202,8 +203,9 @@ impl Session {
         } else {
             (Actor::User, Answered::Later)
         };
-        let (choice, comment) =
-            controls::read_reply(run, &approval, actor, argument).map_err(Notice::info)?;
+        let was_shown = self.last_shown.is(run.asks());
+        let (choice, comment) = controls::read_reply(run, &approval, actor, was_shown, argument)
+            .map_err(Notice::info)?;
         self.out.inform(format!("Your answer: {choice}."));
         let by = ExitBy::user(Some(request), Control::Approve);
         self.follow_decision(by, choice, comment);
@@ -276,6 +278,7 @@ impl Session {
     pub(super) fn move_by_user(&mut self, planned: &PlannedMove) {
         let was_idle = self.triggers.is_idle(self.out.now());
         self.auto_continue.reminded = None;
+        self.last_shown = LastShown::default();
         let to = planned.moved.to.clone();
         if to.state.active {
             self.enter(to, Some(planned.record()));

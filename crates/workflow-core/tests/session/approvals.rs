@@ -133,7 +133,25 @@ fn what_is_approved_survives_a_restart() {
     let mut world = waiting();
     world.restart_with(Abilities::default());
     let lines = world.control(Control::Approve, "yes");
+    assert!(line(&lines, "notify Info").contains("does not count yet"));
+    let lines = world.control(Control::Approve, "yes");
     assert!(user_text(&lines).contains("Do: one"), "{lines:?}");
+}
+
+#[test]
+fn an_approval_by_command_counts_only_for_the_question_that_was_shown() {
+    let mut world = waiting();
+    world.next("", &plan("two"));
+    world.choose(None);
+    let lines = world.control(Control::Approve, "yes");
+    let answer = line(&lines, "notify Info");
+    assert!(
+        answer.contains("does not count yet") && answer.contains("Do this? two"),
+        "{answer}"
+    );
+    assert_eq!(index(&world), 0);
+    let lines = world.control(Control::Approve, "yes");
+    assert!(user_text(&lines).contains("Do: two"), "{lines:?}");
 }
 
 #[test]

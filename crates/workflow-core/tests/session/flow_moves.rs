@@ -357,6 +357,8 @@ fn an_approval_after_a_restart_follows_the_outcome_and_keeps_the_outputs() {
         widgets: Some(true),
         ..Abilities::default()
     });
+    // The first one shows the question again.
+    world.control(Control::Approve, "publish");
     world.control(Control::Approve, "publish");
     assert_eq!(index(&world), 3);
     let data = data(&world);

@@ -32,12 +32,7 @@ pub(super) fn parse<'a>(prompt: &'a str, loaded: &Loaded) -> Option<PromptComman
     if !matches!(first, "workflow" | "/workflow") {
         return None;
     }
-    let (second, after) = split_first_word(rest);
-    let (rest, is_confirmed) = if second == CONFIRM {
-        (after, true)
-    } else {
-        (rest, false)
-    };
+    let (rest, is_confirmed) = split_confirm(rest);
     Some(PromptCommand {
         action: action(rest, loaded)?,
         is_confirmed,
@@ -46,8 +41,16 @@ pub(super) fn parse<'a>(prompt: &'a str, loaded: &Loaded) -> Option<PromptComman
 
 /// The prompt that confirms this one.
 pub(super) fn confirmation(prompt: &str) -> String {
-    let (_, rest) = split_first_word(prompt);
+    let (rest, _) = split_confirm(split_first_word(prompt).1);
     format!("workflow {CONFIRM} {rest}")
+}
+
+/// The words behind `confirm`, and true, or all of them.
+fn split_confirm(words: &str) -> (&str, bool) {
+    match split_first_word(words) {
+        (CONFIRM, rest) => (rest, true),
+        _ => (words, false),
+    }
 }
 
 fn action<'a>(text: &'a str, loaded: &Loaded) -> Option<PromptAction<'a>> {

@@ -4,11 +4,12 @@
  * opencode has no command without the model: a command becomes a message. So the answer is in the message, and the model is
  * asked to repeat it, unless the command has work for it.
  */
+import { setTimeout } from "node:timers/promises";
 import { isActive } from "../branch.ts";
 import { messageOf, SidecarError } from "../error.ts";
 import type { OfflineCommand } from "../offline.ts";
-import { ANSWER, type Command, confirmation, mayBeCommand, parseArguments, parsePrompt, unquoted } from "./prompt.ts";
-import type { Screen } from "./screen.ts";
+import { ANSWER, type Command, mayBeCommand, parseArguments, parsePrompt, unquoted } from "./prompt.ts";
+import { type Screen, STATUS_FOLLOWS_MS } from "./screen.ts";
 import type { Addition, CommandOutput, Session } from "./session.ts";
 import type { Sidecar } from "./sidecar.ts";
 
@@ -43,15 +44,30 @@ export class Commands {
     if (!this.declarations.some((command) => command.name === name)) return undefined;
     const argument = unquoted(words);
     const known = name === "workflow" ? parseArguments(argument, await this.#workflows(session)) : undefined;
-    return known ?? { name, arguments: argument, isConfirmed: false };
+    return known ?? { name, arguments: argument };
   }
 
   /** Carries out a command, and returns what is added to its message. */
   async run(command: Command, session: Session): Promise<Addition> {
     if (this.#env[SHELL_MARK] !== undefined) return this.#show(TYPED_BY_AGENT, session);
     if (command.name === ANSWER) return this.#show(session.questions.answer(command.arguments), session);
-    const output: CommandOutput = { notices: [], messages: [], isConfirmed: command.isConfirmed };
+    const output: CommandOutput = { notices: [], messages: [] };
     session.command = output;
+    const done = this.#carryOut(command, output, session).then(() => true);
+    // Another prompt has the answer to a question, so this one ends, and the command goes on by itself.
+    const asked = session.questions.asked().then(() => setTimeout(STATUS_FOLLOWS_MS, false));
+    let question: string | undefined;
+    try {
+      question = (await Promise.race([done, asked])) ? undefined : session.questions.show();
+      if (question === undefined) await done;
+    } finally {
+      session.command = undefined;
+    }
+    if (output.messages.length > 0) return { text: output.messages.join("\n\n"), isWork: true };
+    return this.#repeat([...output.notices, question].filter((text) => text).join("\n\n") || "Done.", session);
+  }
+
+  async #carryOut(command: Command, output: CommandOutput, session: Session): Promise<void> {
     try {
       await this.#sidecar.ask("command/run", session, { name: command.name, arguments: command.arguments }, { patient: true });
     } catch (error) {
@@ -59,17 +75,7 @@ export class Commands {
       const text = this.#runOffline(command, session) ?? `The command did nothing: ${messageOf(error)}.`;
       output.notices.push(text);
       this.#screen.show(text, "warning");
-    } finally {
-      session.command = undefined;
     }
-    // A command with work for the model was carried out, whatever else was asked: trust in commands is asked for again.
-    if (output.messages.length > 0) return { text: output.messages.join("\n\n"), isWork: true };
-    const { question } = output;
-    if (question) {
-      const lines = [question.title, question.message, `To do it, type: ${confirmation(command)}`];
-      return this.#show(lines.filter((line) => line).join("\n\n"), session);
-    }
-    return this.#repeat(output.notices.join("\n\n") || "Done.", session);
   }
 
   async #workflows(session: Session): Promise<string[]> {

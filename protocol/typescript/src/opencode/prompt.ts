@@ -9,13 +9,10 @@ export interface Command {
   /** A command of the manifest. */
   name: string;
   arguments: string;
-  /** True if the person has confirmed it: `workflow confirm skip`. */
-  isConfirmed: boolean;
 }
 
 /** The command with which a person answers an open question. */
 export const ANSWER = "workflow-answer";
-const CONFIRM = "confirm";
 
 /** True if a verb takes these words. */
 type Takes = (words: string) => boolean;
@@ -45,19 +42,10 @@ export function parsePrompt(prompt: string, workflows: readonly string[]): Comma
 
 /** Reads the words behind `workflow`. */
 export function parseArguments(words: string, workflows: readonly string[]): Command | undefined {
-  const [first, after] = split(words);
-  const isConfirmed = first === CONFIRM;
-  const rest = isConfirmed ? after : words.trim();
-  const [word, more] = split(rest);
+  const [word, more] = split(words);
   const [name, takes] = (Object.hasOwn(VERBS, word) && VERBS[word]) || [];
-  if (name !== undefined) return takes?.(more) ? { name, arguments: more, isConfirmed } : undefined;
-  return workflows.includes(word) ? { name: "workflow", arguments: rest, isConfirmed } : undefined;
-}
-
-/** The prompt that confirms a command. */
-export function confirmation(command: Command): string {
-  const verb = Object.keys(VERBS).find((verb) => VERBS[verb]?.[0] === command.name);
-  return ["workflow", CONFIRM, verb, command.arguments].filter((word) => word).join(" ");
+  if (name !== undefined) return takes?.(more) ? { name, arguments: more } : undefined;
+  return workflows.includes(word) ? { name: "workflow", arguments: words.trim() } : undefined;
 }
 
 /** `opencode run` puts quotes around an argument with spaces. */

@@ -1,5 +1,7 @@
 /**
  * Questions of the sidecar that a person answers with a command, since a plugin of opencode cannot show a dialog.
+ *
+ * An answer does not say what it answers, so it counts only for a question that the person was shown, and no other one since.
  */
 
 export interface Question {
@@ -14,8 +16,32 @@ interface OpenQuestion {
   settle: (answer: string | null) => void;
 }
 
+/** What was shown since the last answer, on the screen that all sessions share. */
+export class LastShown {
+  question: OpenQuestion | "several" | undefined;
+
+  note(question: OpenQuestion): void {
+    this.question = this.question === undefined || this.question === question ? question : "several";
+  }
+}
+
+/** The open questions of a session. Only the oldest is shown. */
 export class Questions {
+  readonly #shown: LastShown;
   readonly #open: OpenQuestion[] = [];
+  readonly #show: () => void;
+  readonly #whenAsked: (() => void)[] = [];
+
+  /** `show` shows the oldest question soon, by `show()` of this. */
+  constructor(shown: LastShown, show: () => void) {
+    this.#shown = shown;
+    this.#show = show;
+  }
+
+  /** Resolves when the next question is asked. */
+  asked(): Promise<void> {
+    return new Promise((resolve) => this.#whenAsked.push(resolve));
+  }
 
   /** Waits for the answer; null if the question is settled otherwise. */
   ask(question: Question, signal: AbortSignal): Promise<string | null> {
@@ -26,29 +52,37 @@ export class Questions {
           const at = this.#open.indexOf(open);
           if (at >= 0) this.#open.splice(at, 1);
           resolve(answer);
+          if (at === 0 && this.#open.length > 0) this.#show();
         },
       };
       if (signal.aborted) return resolve(null);
       signal.addEventListener("abort", () => open.settle(null), { once: true });
       this.#open.push(open);
+      if (this.#open.length === 1) this.#show();
+      for (const resolve of this.#whenAsked.splice(0)) resolve();
     });
   }
 
-  /** The text that shows the oldest question. */
-  get shown(): string | undefined {
+  /** The text that shows the oldest question, to a person who did not ask for it. */
+  show(): string | undefined {
     const open = this.#open[0];
+    if (open) this.#shown.note(open);
     return open && describe(open.question);
   }
 
-  /** Answers the oldest question, and returns what to say to the person. */
+  /** Answers the oldest question, and returns what to say to the person. One that was not shown is shown now. */
   answer(text: string): string {
     const open = this.#open[0];
     if (!open) return "No question is open.";
+    const wasShown = this.#shown.question === open;
+    this.#shown.question = open;
     const { options } = open.question;
     // The command alone shows the question again.
     if (options !== undefined && text.trim() === "") return describe(open.question);
+    if (!wasShown) return `Your answer does not count yet, because you may have seen another question before this one.\n\n${describe(open.question)}`;
     const answer = options === undefined ? text : choose(options, text);
     if (answer === undefined) return `"${text}" is not an answer to: ${describe(open.question)}`;
+    this.#shown.question = undefined;
     open.settle(answer);
     return `Answered "${open.question.title}" with "${answer}".`;
   }

@@ -2,19 +2,20 @@
  * What a person sees of the plugin: toasts, and standard error where opencode has no interface.
  */
 import type { OpencodeClient, ToastVariant } from "./host.ts";
-import type { Questions } from "./questions.ts";
+import { LastShown, Questions } from "./questions.ts";
 
 /** A text needs time to be read. */
 const MS_PER_CHARACTER = 60;
 const [SHORTEST_MS, LONGEST_MS] = [5_000, 60_000];
 /** The status that changes because of a question comes with it. */
-const STATUS_FOLLOWS_MS = 50;
+export const STATUS_FOLLOWS_MS = 50;
 
 export class Screen {
   readonly #client: OpencodeClient;
   /** False for `opencode run`, where nobody can be shown a toast or asked. */
   readonly hasPerson: boolean;
   #status = "";
+  readonly #lastShown = new LastShown();
   /** The question of each session that is about to be shown. */
   readonly #soon = new Map<Questions, NodeJS.Timeout>();
 
@@ -30,12 +31,18 @@ export class Screen {
     this.#client.tui.showToast({ body: { title: "Workflow", message, variant, duration } }).catch(() => {});
   }
 
-  /** Shows a question until it is answered, in one toast with the status if that changes too. */
-  showQuestion(questions: Questions, question: string, answer: Promise<unknown>): void {
-    clearTimeout(this.#soon.get(questions));
-    const timer = setTimeout(() => this.show(question, "warning"), STATUS_FOLLOWS_MS);
-    this.#soon.set(questions, timer);
-    void answer.then(() => clearTimeout(timer));
+  /** Creates the open questions of a session. Each is shown in one toast with the status if that changes too. */
+  questions(): Questions {
+    const questions: Questions = new Questions(this.#lastShown, () => {
+      clearTimeout(this.#soon.get(questions));
+      this.#soon.set(questions, setTimeout(() => this.#showQuestion(questions), STATUS_FOLLOWS_MS));
+    });
+    return questions;
+  }
+
+  #showQuestion(questions: Questions): void {
+    const question = questions.show();
+    if (question !== undefined) this.show(question, "warning");
   }
 
   /** Shows where the run is, if that has changed. */
@@ -53,7 +60,7 @@ export class Screen {
   /** Shows a text with the open question: a toast replaces the one before. */
   #showBeside(questions: Questions, text: string, variant: ToastVariant): void {
     if (!this.hasPerson) return;
-    const question = questions.shown;
+    const question = questions.show();
     if (question === undefined) return this.show(text, variant);
     clearTimeout(this.#soon.get(questions));
     this.show(`${text}\n\n${question}`, "warning");

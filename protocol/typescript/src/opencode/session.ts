@@ -8,7 +8,7 @@ import { GuardStatus } from "../guard-status.ts";
 import type { OfflineManifest } from "../offline.ts";
 import type { Context } from "../types.ts";
 import type { MessageInfo, ModelId } from "./host.ts";
-import { type Question, Questions } from "./questions.ts";
+import type { Questions } from "./questions.ts";
 
 /** What a command of a person produced. */
 export interface CommandOutput {
@@ -16,9 +16,6 @@ export interface CommandOutput {
   notices: string[];
   /** Texts for the agent. */
   messages: string[];
-  /** The question that the command asked, if it was not confirmed. */
-  question?: Question;
-  isConfirmed: boolean;
 }
 
 /** The part of a command's message that only the model reads. */
@@ -34,7 +31,7 @@ export class Session {
   readonly file: string;
   readonly store: EntryStore;
   readonly guardStatus = new GuardStatus();
-  readonly questions = new Questions();
+  readonly questions: Questions;
   /** Resolves when the sidecar knows the session, or cannot be reached. */
   ready: Promise<void> = Promise.resolve();
   isBusy = false;
@@ -61,9 +58,10 @@ export class Session {
   expectsInstructions = true;
   #manifest: () => OfflineManifest;
 
-  constructor(id: string, cwd: string, directory: string, manifest: () => OfflineManifest) {
+  constructor(id: string, cwd: string, directory: string, questions: Questions, manifest: () => OfflineManifest) {
     this.id = id;
     this.cwd = cwd;
+    this.questions = questions;
     this.file = join(directory, `${id.replace(/[^\w-]/g, "_")}.jsonl`);
     this.store = new EntryStore(this.file);
     this.#manifest = manifest;

@@ -14,7 +14,7 @@ import { ACTIVE, type OfflineManifest, offlineCommands, withOffline } from "../o
 import { manifest } from "../pi/manifest.ts";
 import type { Action, Methods } from "../types.ts";
 import type { PluginInput } from "./host.ts";
-import { describe, type Question } from "./questions.ts";
+import type { Question } from "./questions.ts";
 import type { Screen } from "./screen.ts";
 import { Session } from "./session.ts";
 
@@ -81,7 +81,7 @@ export class Sidecar {
     let session = this.#sessions.get(root);
     if (!session) {
       const directory = this.#settings.state ?? join(homedir(), ".local/state/workflow-sidecar/opencode");
-      session = new Session(root, this.#host.directory, directory, () => this.#manifest);
+      session = new Session(root, this.#host.directory, directory, this.#screen.questions(), () => this.#manifest);
       session.store.compact(this.#manifest.entryTypes);
       this.#sessions.set(root, session);
       session.ready = this.#begin(session);
@@ -230,20 +230,8 @@ export class Sidecar {
   }
 
   #handlers(): HostHandlers {
-    const ask = (sessionId: string | undefined, question: Question, signal: AbortSignal): Promise<string | null> => {
-      const session = this.#sessions.get(sessionId ?? "");
-      if (!session) return Promise.resolve(null);
-      const { command } = session;
-      if (command) {
-        // A command is confirmed by typing it again with `confirm`.
-        if (command.isConfirmed) return Promise.resolve(question.options?.[1] ?? null);
-        command.question = question;
-        return Promise.resolve(null);
-      }
-      const answer = session.questions.ask(question, signal);
-      this.#screen.showQuestion(session.questions, describe(question), answer);
-      return answer;
-    };
+    const ask = async (sessionId: string | undefined, question: Question, signal: AbortSignal): Promise<string | null> =>
+      (await this.#sessions.get(sessionId ?? "")?.questions.ask(question, signal)) ?? null;
     return {
       "ui/confirm": async ({ sessionId, title, message }, signal) => (await ask(sessionId, { title, message, options: NO_OR_YES }, signal)) === NO_OR_YES[1],
       "ui/select": ({ sessionId, title, options }, signal) => ask(sessionId, { title, options }, signal),

@@ -23,7 +23,7 @@ import { whereProposed } from "./completion.ts";
 import type { PiApi, PiCommandContext, PiContext, PiToolResult } from "./host.ts";
 import { renderCall, renderMessage, renderResult, type TextComponent } from "./render.ts";
 import { SettleDetector } from "./settle-detector.ts";
-import { confirm, dialogTitle, isTerminal } from "./terminal.ts";
+import { choose, confirm, dialogTitle, hasText, isTerminal, untilSent } from "./terminal.ts";
 
 export interface ShimOptions {
   Text: TextComponent;
@@ -80,6 +80,8 @@ class Shim {
   /** The number of messages sent in the user's name. */
   #userMessages = 0;
   #deferred: Action[] = [];
+  /** The number of open lists of choices. */
+  #dialogs = 0;
   /** True from the question about going back until the conversation has moved, or goes on. */
   #isGoingBack = false;
   /** The event by which the sidecar is being restored. */
@@ -406,7 +408,8 @@ class Shim {
     this.#stopListening?.();
     this.#stopListening = ctx.ui.onTerminalInput?.((data) => {
       if (this.#drawn.showsProgress && isTyped(data)) this.#interrupt();
-      return undefined;
+      // pi's lists take these letters for the arrow keys, so that a text and its Enter would choose.
+      return this.#dialogs > 0 && (data === "j" || data === "k") ? { consume: true } : undefined;
     });
   }
 
@@ -501,9 +504,20 @@ class Shim {
       const ends = [signal, this.#sessionEnd.signal, ctx.signal].filter((signal) => signal !== undefined);
       return ask(ctx, AbortSignal.any(ends));
     };
+    const choosing = <T>(ask: (ctx: PiContext, signal: AbortSignal) => Promise<T>) =>
+      asking((ctx, signal) => {
+        const show = () => {
+          this.#dialogs += 1;
+          const close = () => void (this.#dialogs -= 1);
+          const answer = ask(ctx, signal);
+          void answer.then(close, close);
+          return answer;
+        };
+        return isTerminal(ctx) && hasText(ctx) ? untilSent(ctx, signal).then(show) : show();
+      });
     return {
-      "ui/confirm": ({ title, message }, signal) => asking((ctx, signal) => confirm(title, message, ctx, signal))(signal),
-      "ui/select": ({ title, options }, signal) => asking(async (ctx, signal) => (await ctx.ui.select(dialogTitle(title, ctx), options, { signal })) ?? null)(signal),
+      "ui/confirm": ({ title, message }, signal) => choosing((ctx, signal) => confirm(title, message, ctx, signal))(signal),
+      "ui/select": ({ title, options }, signal) => choosing((ctx, signal) => choose(title, options, ctx, signal))(signal),
       "ui/input": ({ title, placeholder }, signal) => asking(async (ctx, signal) => (await ctx.ui.input(dialogTitle(title, ctx), placeholder, { signal })) ?? null)(signal),
       "host/exec": (params, signal) =>
         asking(async (ctx, signal) => {
@@ -607,9 +621,6 @@ class Shim {
     return commands.length === 0 ? "" : `The user can end it with ${commands.join(" or ")}, which works without the sidecar.`;
   }
 }
-
-/** True if the person has typed a text that is not sent yet. */
-const hasText = (ctx: PiContext): boolean => (ctx.ui.getEditorText?.() ?? "").trim() !== "";
 
 /** Escape, and any key in the form of kitty's protocol, except when it is released. */
 const ESCAPE_OR_KEY = /^\u001b(\[\d[\d:]*(;\d*(:[12])?(;[\d:]*)?)?u)?$/;

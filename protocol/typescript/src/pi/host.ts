@@ -15,7 +15,7 @@ export interface PiUi {
   /** The text in the editor; empty where there is no editor. */
   getEditorText?(): string;
   /** Calls a handler with the data of every key, and returns a function that removes it; does nothing where there is no terminal. */
-  onTerminalInput?(handler: (data: string) => undefined): (() => void) | undefined;
+  onTerminalInput?(handler: (data: string) => { consume: boolean } | undefined): (() => void) | undefined;
   /** Wraps what completes the text in the editor; does nothing where there is no editor. */
   addAutocompleteProvider?(wrap: (current: PiCompletion) => PiCompletion): void;
   readonly theme: PiTheme;

@@ -87,26 +87,27 @@ fn listing(described: &[(String, String)]) -> String {
     text::join(lines.map(|(name, does)| format!("  {name} — {does}")), "\n")
 }
 
-/// Reads the arguments of `/workflow-approve`, a choice and a comment; the error is shown to the person.
+/// Reads the arguments of `/workflow-approve`, a choice and a comment. The error shows the question, and so does an answer to one
+/// that was not shown.
 pub(crate) fn read_reply<'a>(
     run: &ActiveRun,
     approval: &'a Approval,
     actor: Actor,
+    was_shown: bool,
     arguments: &str,
 ) -> Result<(&'a str, Option<String>), String> {
     let usage = || {
-        let mut lines = vec![approval.ask.clone()];
-        lines.extend(run.to_approve(&[]));
-        let show = approval.show.iter();
-        lines.extend(show.map(|file| format!("Look at: {}", visible(file))));
-        let choices = listing(&run.consequences(approval, actor));
-        lines.push(format!(
-            "\nAnswer with /workflow-approve {{choice}} {{comment}}:\n{choices}"
-        ));
-        lines.join("\n")
+        let (asks, choices) = (run.asks(), listing(&run.consequences(approval, actor)));
+        format!("{asks}\n\nAnswer with /workflow-approve {{choice}} {{comment}}:\n{choices}")
     };
     if arguments.is_empty() {
         return Err(usage());
+    }
+    if !was_shown {
+        return Err(format!(
+            "Your answer does not count yet, because you may have seen another question before this one.\n\n{}",
+            usage()
+        ));
     }
     let rest_after = |choice: &str| {
         let head = arguments.get(..choice.len())?;

@@ -1,5 +1,6 @@
 //! The open approval request of a run.
 
+use std::iter::once;
 use std::path::PathBuf;
 
 use super::ActiveRun;
@@ -10,6 +11,8 @@ use crate::effect::{Effect, Effects};
 use crate::policy::gate_report::Report;
 use crate::reminders::PauseReason;
 use crate::run::{Actor, StoredApproval};
+use crate::session::phase::ResolvedPhase;
+use crate::text;
 
 impl ActiveRun {
     /// The approval that the phase needs, if any.
@@ -67,6 +70,19 @@ impl ActiveRun {
         let summary = self.progress.data.handed_over.summary.iter();
         let summary = summary.map(|summary| format!("The agent says: {}", visible(summary)));
         checks.chain(outcome).chain(summary).collect()
+    }
+
+    /// What the user is asked to approve, and where.
+    pub(crate) fn asks(&self) -> String {
+        let approval = self.approval().into_iter();
+        let question = approval.flat_map(|approval| {
+            let show = approval.show.iter();
+            let show = show.map(|file| format!("Look at: {}", visible(file)));
+            let about = self.to_approve(&[]).into_iter();
+            once(approval.ask.clone()).chain(about).chain(show)
+        });
+        let location = self.phase().map(ResolvedPhase::location);
+        text::join(location.into_iter().chain(question), "\n")
     }
 
     /// Identifies the open approval request among all runs.

@@ -12,7 +12,7 @@ use crate::hook_hosts::prompt::{self, PromptAction, PromptCommand};
 
 const LEAVE_PHASE: &str = "[workflow] The user asks you to finish this phase now: call workflow_step with action='next' by itself.";
 
-/// Carries out a command of a prompt. A refusal changes nothing.
+/// Carries out a command of a prompt. A refusal changes nothing but what the user was shown.
 pub(super) fn carry_out(
     prompt: &str,
     command: &PromptCommand<'_>,
@@ -29,7 +29,9 @@ pub(super) fn carry_out(
         }
     });
     if let Some(question) = session.take_questions().into_iter().next() {
-        if !command.is_confirmed {
+        let was_shown = session.driver.session.was_shown(&question);
+        if !(command.is_confirmed && was_shown) {
+            session.finish();
             let (title, message) = (question.title, question.message);
             return HookAnswer::refused(with_commands_as_prompts(&format!(
                 "{title}\n\n{message}\n\nTo do it: {}",

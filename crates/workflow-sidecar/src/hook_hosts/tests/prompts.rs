@@ -43,9 +43,9 @@ fn commands_are_answered_without_the_model() {
             ("workflow pause", "is paused"),
             ("workflow resume", "is still in"),
             ("/workflow status", "Analyze"),
+            ("workflow skip", "Repair it."),
             ("workflow bugfix another", "workflow confirm bugfix another"),
             ("workflow goto nowhere", "There is no phase"),
-            ("workflow skip", "Repair it."),
             ("workflow confirm bugfix another", "Find the cause."),
             ("workflow cancel", "Workflow cancelled"),
         ] {
@@ -107,6 +107,24 @@ fn a_start_with_untrusted_commands_says_how_to_trust_them_and_is_not_confirmed()
         assert!(asked.contains("workflow confirm bugfix another"), "{asked}");
         assert!(!asked.contains("cargo test"), "{}: {asked}", host.name);
         starts("workflow confirm bugfix another");
+    }
+}
+
+#[test]
+fn only_a_question_that_was_shown_is_confirmed() {
+    for host in HOSTS {
+        let world = World::new(host);
+        world.add_gate();
+        world.start();
+        for (prompt, expected) in [
+            ("workflow confirm skip", "Leave Analyze without its checks?"),
+            ("workflow bugfix another", "workflow confirm bugfix another"),
+            ("workflow confirm skip", "To do it: workflow confirm skip"),
+            ("workflow confirm skip", "Repair it."),
+        ] {
+            let text = world.command(prompt);
+            assert!(text.contains(expected), "{}: {prompt}: {text}", host.name);
+        }
     }
 }
 
