@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -47,7 +48,7 @@ fn started(project: &Path, dialogs: bool) -> TestHost {
 /// A host without dialogs, whose run waits for approval: the entries before it waits, and the answer to the agent.
 fn waiting(project: &Path) -> (TestHost, Vec<Value>, Value) {
     let mut host = introduced(project, false);
-    host.start_session();
+    host.result("hook/session_start", &named(&[]));
     let branch = entries(&host.result("command/run", &run_it()));
     let call = next(&mut host);
     let asked = answer_to(&mut host, call);
@@ -62,12 +63,20 @@ fn asked(project: &Path, trusts: Option<bool>) -> (TestHost, String) {
     (host, question)
 }
 
+/// The parameters with which the session that is stored in a file starts over these entries.
+fn named(branch: &[Value]) -> Value {
+    json!({"context": {"sessionFile": "/sessions/one.jsonl", "branch": branch}})
+}
+
 fn run_it() -> Value {
     json!({"name": "workflow", "arguments": "w it"})
 }
 
 fn introduced(project: &Path, dialogs: bool) -> TestHost {
-    let mut host = TestHost::over_pipes();
+    introduced_over(TestHost::over_pipes(), project, dialogs)
+}
+
+fn introduced_over(mut host: TestHost, project: &Path, dialogs: bool) -> TestHost {
     let params = json!({
         "protocolVersion": 1,
         "host": {"name": "test", "version": "0"},
@@ -415,10 +424,7 @@ fn an_approval_with_the_code_counts_only_for_the_file_shown() {
     assert_eq!(status, Some(0), "{shown}");
     fs::write(&plan, "Do that.").unwrap();
     let mut host = introduced(project.path(), true);
-    host.result(
-        "hook/session_start",
-        &json!({"context": {"branch": branch}}),
-    );
+    host.result("hook/session_start", &named(&branch));
     let call = next(&mut host);
     let (asked, shown) = question(&mut host);
     assert!(
@@ -447,10 +453,7 @@ fn an_approval_with_the_code_moves_a_waiting_run_so_that_a_reload_keeps_it() {
     branch.extend(entries(&moved["params"]));
     drop(host);
     let mut host = introduced(project.path(), false);
-    host.result(
-        "hook/session_start",
-        &json!({"context": {"branch": branch}}),
-    );
+    host.result("hook/session_start", &named(&branch));
     let state = host.result("session/state", &json!({}));
     assert_eq!(state["phase"]["id"], "b", "{state}");
 }
@@ -478,8 +481,7 @@ fn an_approval_survives_the_process_that_waits_for_it() {
     assert_eq!(status, Some(0), "{shown}");
     let go_on = |branch: &[Value]| {
         let mut host = introduced(project.path(), false);
-        let context = json!({"context": {"branch": branch}});
-        host.result("hook/session_start", &context);
+        host.result("hook/session_start", &named(branch));
         let call = next(&mut host);
         answer_to(&mut host, call)
     };
@@ -495,6 +497,132 @@ fn an_approval_survives_the_process_that_waits_for_it() {
     assert!(text(&go_on(&before)).contains("Waiting for approval"));
 }
 
+/// The rows of the store about runs that wait, with their answers.
+fn rows(database: &rusqlite::Connection) -> Vec<[String; 4]> {
+    let query = "SELECT r.task_id, r.id, r.request, a.answer FROM requests r JOIN answers a USING (task_id)";
+    let mut rows = database.prepare(query).unwrap();
+    let rows = rows.query_map([], |row| {
+        Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])
+    });
+    rows.unwrap().map(Result::unwrap).collect()
+}
+
+/// Stores an answer again, as a process of the agent could that copied it.
+fn restore(database: &rusqlite::Connection, rows: &[[String; 4]]) {
+    for [task, id, request, answer] in rows {
+        let put = |sql, more: &[&str]| database.execute(sql, rusqlite::params_from_iter(more));
+        let sql = "INSERT OR REPLACE INTO requests VALUES (?, ?, ?, 9000000000000)";
+        put(sql, &[task, id, request]).unwrap();
+        let sql = "INSERT OR REPLACE INTO answers VALUES (?, ?, ?)";
+        put(sql, &[task, id, answer]).unwrap();
+    }
+}
+
+#[test]
+fn an_answer_that_was_used_does_not_count_where_the_user_goes_back() {
+    let project = project("approve: {ask: \"OK?\"}");
+    let (mut host, mut branch, asked) = waiting(project.path());
+    branch.extend(entries(&asked));
+    let database = project.path().join("agent/workflow-sidecar/store.sqlite3");
+    let database = rusqlite::Connection::open(database).unwrap();
+    let (shown, status) = run(
+        project.path(),
+        &[
+            "approve",
+            &code_in(&asked["actions"]),
+            "--choice",
+            "approve",
+        ],
+        "",
+    );
+    assert_eq!(status, Some(0), "{shown}");
+    let copied = rows(&database);
+    assert_eq!(copied.len(), 1);
+    assert!(host.receive().to_string().contains("✓ A → 🅱 B, by you."));
+    let back = host.result("hook/session_tree", &named(&branch));
+    restore(&database, &copied);
+    let call = next(&mut host);
+    let answer = answer_to(&mut host, call);
+    assert!(text(&answer).contains("Waiting for approval"), "{answer}");
+    assert_ne!(code_in(&back["actions"]), code_in(&asked["actions"]));
+}
+
+#[test]
+fn an_answer_counts_in_the_session_that_asked_and_not_in_a_fork() {
+    let project = project("approve: {ask: \"OK?\"}");
+    let (host, mut branch, asked) = waiting(project.path());
+    branch.extend(entries(&asked));
+    drop(host);
+    let (shown, status) = run(
+        project.path(),
+        &[
+            "approve",
+            &code_in(&asked["actions"]),
+            "--choice",
+            "approve",
+        ],
+        "",
+    );
+    assert_eq!(status, Some(0), "{shown}");
+    let fork = |file: Option<&str>| {
+        let mut host = introduced(project.path(), false);
+        let context = json!({"context": {"sessionFile": file, "branch": branch}});
+        host.result("hook/session_start", &context);
+        let call = next(&mut host);
+        let answer = answer_to(&mut host, call);
+        assert!(text(&answer).contains("Waiting for approval"), "{answer}");
+    };
+    fork(Some("/sessions/two.jsonl"));
+    fork(None);
+}
+
+#[test]
+fn programs_that_appear_earlier_on_the_path_are_not_shown_the_code() {
+    let project = project("approve: {ask: \"OK?\"}");
+    let outer = tempfile::tempdir().unwrap();
+    let [earlier, later] = ["earlier", "later"].map(|name| outer.path().join(name));
+    let settings = project.path().join("agent/workflow-sidecar.json5");
+    let write = |path: &Path, text: &str| {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let script = |directory: &Path, shown: &str| {
+        let shown = outer.path().join(shown).display().to_string();
+        let text = format!("#!/bin/sh\ncat > '{shown}.part'; mv '{shown}.part' '{shown}'\n");
+        let script = directory.join("tell");
+        write(&script, &text);
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    write(&settings, "{notify: ['tell']}");
+    script(&later, "shown");
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{}:{path}", earlier.display(), later.display());
+    let process = Process::spawn(Process::command().arg("serve").env("PATH", path));
+    let mut host = introduced_over(TestHost::over(process), project.path(), false);
+    host.start_session();
+    host.result("command/run", &run_it());
+    script(&earlier, "stolen");
+    let call = next(&mut host);
+    let code = code_in(&answer_to(&mut host, call)["actions"]);
+    let end = Instant::now() + DEADLINE;
+    while !outer.path().join("shown").exists() {
+        assert!(Instant::now() < end);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let shown = fs::read_to_string(outer.path().join("shown")).unwrap();
+    assert!(shown.contains(&code), "{shown}");
+    assert!(!outer.path().join("stolen").exists());
+    let mut is_held = |directory: &Path, name: &str| {
+        let line = format!("cp x {}/{name}", directory.display());
+        let event = json!({"toolName": "bash", "toolCallId": "t2", "input": {"command": line}});
+        let result = host.result("hook/tool_call", &json!({ "event": event }));
+        !result["block"].is_null()
+    };
+    assert!(is_held(&later, "tell"));
+    assert!(is_held(&earlier, "workflow-sidecar"));
+    assert!(!is_held(&earlier, "other"));
+}
+
 #[test]
 fn the_status_shows_the_code_again_and_a_new_one_after_a_restart() {
     let project = project("approve: {ask: \"OK?\"}");
@@ -506,8 +634,7 @@ fn the_status_shows_the_code_again_and_a_new_one_after_a_restart() {
     assert_eq!(code_in(&again["actions"]), first);
     drop(host);
     let mut host = introduced(project.path(), false);
-    let context = json!({"context": {"branch": branch}});
-    host.result("hook/session_start", &context);
+    host.result("hook/session_start", &named(&branch));
     let anew = code_in(&host.result("command/run", &status)["actions"]);
     assert_ne!(anew, first);
     let approve = |code: &str| {

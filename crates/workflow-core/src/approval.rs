@@ -39,9 +39,23 @@ pub struct Request {
     /// What each choice does, as people read it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub consequences: Vec<String>,
+    /// What proves an answer. The platform adds it.
+    #[serde(flatten)]
+    pub proofs: Proofs,
+}
+
+/// What proves an answer to a request.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proofs {
+    /// The session that they are for: a fork of it needs others.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub session: String,
     /// For each choice the hash of the token that proves it. Empty until the platform has made a code.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub proofs: Vec<String>,
+    #[serde(rename = "proofs", default, skip_serializing_if = "Vec::is_empty")]
+    pub hashes: Vec<String>,
+    /// The state of the shown file that they are about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
 }
 
 /// A file as it is shown, and its state at that time.
@@ -60,7 +74,7 @@ impl Request {
         let question = |request: &Self| Self {
             shown_file: None,
             about: Vec::new(),
-            proofs: Vec::new(),
+            proofs: Proofs::default(),
             ..request.clone()
         };
         question(self) == question(other)

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::approval::Decision;
+use crate::approval::{Decision, Proofs};
 use crate::policy::gate_report::Report;
 use crate::types::{GateRunId, RestoreId, Snapshot};
 
@@ -42,11 +42,9 @@ pub enum PlatformEvent {
     },
     /// An approval request was stored, and has a code with which the user answers outside of the host.
     ApprovalRequested {
-        /// For each choice the hash of the token that proves it.
-        proofs: Vec<String>,
-        /// The state of the shown file.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        shown: Option<String>,
+        /// What proves an answer.
+        #[serde(flatten)]
+        proofs: Proofs,
         /// The code, for the user alone.
         code: String,
     },

@@ -9,8 +9,23 @@ import { SidecarError } from "./error.ts";
 /** The environment variable that names a binary where the package for this platform is not installed. */
 export const BINARY_VARIABLE = "WORKFLOW_SIDECAR_BINARY";
 
-/** Returns the path of the binary, to be spawned with the argument `serve`. Throws a `SidecarError` that says what to install. */
+const KEY = Symbol.for("workflow-sidecar.binary");
+
+/** What was found, by environment. The process keeps it: some versions of pi load this module anew for each session. */
+const found = ((globalThis as { [KEY]?: WeakMap<NodeJS.ProcessEnv, string> })[KEY] ??= new WeakMap());
+
+/**
+ * Returns the path of the binary, to be spawned with the argument `serve`. Throws a `SidecarError` that says what to install.
+ *
+ * It stays the same in a process: a program that a tool of the agent puts before it is not started when the sidecar was lost.
+ */
 export function sidecarBinary(env: NodeJS.ProcessEnv = process.env): string {
+  const binary = found.get(env) ?? find(env);
+  found.set(env, binary);
+  return binary;
+}
+
+function find(env: NodeJS.ProcessEnv): string {
   const platform = `${process.platform}-${process.arch}`;
   const name = `workflow-sidecar-${platform}`;
   const packaged = packagedBinary(name);
@@ -20,8 +35,8 @@ export function sidecarBinary(env: NodeJS.ProcessEnv = process.env): string {
     if (existsSync(named)) return named;
     throw new SidecarError("missing", `${BINARY_VARIABLE} is ${named}, and there is no such file`);
   }
-  const found = onPath(env.PATH ?? "");
-  if (found) return found;
+  const installed = onPath(env.PATH ?? "");
+  if (installed) return installed;
   throw new SidecarError(
     "missing",
     `there is no sidecar for ${platform}: install the package ${name} beside workflow-sidecar (npm leaves it out with --omit=optional), ` +

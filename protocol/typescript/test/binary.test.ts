@@ -22,6 +22,17 @@ test("without the variable the binary is looked for on the PATH", (t) => {
   assert.equal(sidecarBinary({ PATH: directory, WORKFLOW_SIDECAR_BINARY: process.execPath }), process.execPath);
 });
 
+test("a program that appears later in an earlier directory of the PATH is not taken", (t) => {
+  const [earlier, later] = ["sidecar-earlier-", "sidecar-later-"].map((name) => mkdtempSync(join(tmpdir(), name)));
+  t.after(() => [earlier, later].forEach((directory) => rmSync(directory!, { recursive: true, force: true })));
+  const name = process.platform === "win32" ? "workflow-sidecar.exe" : "workflow-sidecar";
+  writeFileSync(join(later!, name), "");
+  const env = { PATH: `${earlier}${delimiter}${later}` };
+  assert.equal(sidecarBinary(env), join(later!, name));
+  writeFileSync(join(earlier!, name), "");
+  assert.equal(sidecarBinary(env), join(later!, name));
+});
+
 test("without the variable and the platform's package the error says what to install", () => {
   assert.throws(() => sidecarBinary({}), new RegExp(`workflow-sidecar-${process.platform}-${process.arch}.*WORKFLOW_SIDECAR_BINARY`));
 });

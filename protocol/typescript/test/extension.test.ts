@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, test, type TestContext } from "node:test";
@@ -741,4 +742,22 @@ test("old: the last provider error is reported at once", async (t) => {
   const { pi, at } = await started(t, "old", {}, { retryMs: [] });
   await pi.endRun("error", "");
   assert.ok(methods(at).includes("hook/agent_end"));
+});
+
+test("the user learns that others can answer, where pi reads commands from a pipe", { skip: process.platform === "win32" }, (t) => {
+  const { args } = fixture(t, { answers: { initialize: manifest } });
+  const modules = ["../src/pi/extension.ts", "../src/pi/manifest.ts", "mock-pi.ts"].map((path) => new URL(path, import.meta.url).href);
+  const script = `
+    const modules = await Promise.all(${JSON.stringify(modules)}.map((url) => import(url)));
+    const [{ extension }, { manifest }, { MockPi, Text }] = modules.map((module) => module.default ?? module);
+    const pi = new MockPi("new");
+    pi.mode = "rpc";
+    extension({ Text, manifest, version: "1", command: process.execPath, args: ${JSON.stringify(args)} })(pi.api);
+    await pi.emit("session_start", { reason: "startup" });
+    console.log(pi.done.join("\\n"));
+    await pi.emit("session_shutdown", { reason: "quit" });`;
+  const node = [process.execPath, "--import", "jiti/register", "--input-type=module", "-e", script];
+  const run = (line: string) => execFileSync("sh", ["-c", line, "sh", ...node], { encoding: "utf8" });
+  assert.match(run('true | "$@"'), /notify warning pi reads commands from a pipe/);
+  assert.doesNotMatch(run('"$@" < /dev/null'), /pipe/);
 });

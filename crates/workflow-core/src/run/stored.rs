@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
+use crate::approval::Proofs;
 use crate::definition::{Catalog, Guards, Limits, Settings, Workflow};
 use crate::policy::gate_report::Report;
 use crate::reminders::ContinueCounters;
@@ -177,12 +178,9 @@ pub struct StoredRun {
 pub struct StoredApproval {
     /// Its id. A decision about another one does not count.
     pub id: String,
-    /// For each choice the hash of the token that proves it, if the platform has made a code.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub proofs: Vec<String>,
-    /// The state of the shown file that the proofs are about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shown: Option<String>,
+    /// What proves an answer, if the platform has made a code.
+    #[serde(flatten)]
+    pub proofs: Proofs,
 }
 
 /// A move of the run that the user made.

@@ -35,7 +35,8 @@ impl Session {
             }
         }
         let actor = self.actor();
-        ActiveRun::switch_approval(approval, self.run.as_ref(), actor, &mut self.out);
+        let moves = std::mem::replace(&mut self.is_restored, true);
+        ActiveRun::switch_approval(approval, self.run.as_mut(), moves, actor, &mut self.out);
         if let Some(run) = &self.run {
             run.make_up_for_baseline(&mut self.out);
         }

@@ -91,6 +91,8 @@ pub struct Session {
     settings: Settings,
     ids: Ids,
     run: Option<ActiveRun>,
+    /// True once entries were restored: later ones come from a move, and may have answers that were used.
+    is_restored: bool,
     /// True if the response in progress has moved the run; `None` between responses.
     turn_moved: Option<bool>,
     questions: QuestionTable,
@@ -115,6 +117,7 @@ impl Session {
             settings: Settings::default(),
             ids: Ids::new(seed),
             run: None,
+            is_restored: false,
             turn_moved: None,
             questions: QuestionTable::new(abilities),
             last_shown: LastShown::default(),
@@ -401,12 +404,8 @@ impl Session {
                 }
             }
             PlatformEvent::GateFinished { gate, reports } => self.on_gate_finished(gate, reports),
-            PlatformEvent::ApprovalRequested {
-                proofs,
-                shown,
-                code,
-            } => {
-                self.with_run(|run, out| run.prove_approval(proofs, shown, out));
+            PlatformEvent::ApprovalRequested { proofs, code } => {
+                self.with_run(|run, out| run.prove_approval(proofs, out));
                 self.show_code(&code);
             }
             PlatformEvent::ApprovalNotStored { reason } => {

@@ -1,6 +1,7 @@
 //! Whole texts that the model reads about the rules of a phase.
 
 use serde_json::{Value, json};
+use workflow_core::approval::Proofs;
 use workflow_core::definition::{
     Approval, ContextMode, Gate, Opening, Phase, PhaseEntry, Rule, ToolAccess, Workflow,
 };
@@ -344,8 +345,7 @@ fn a_missing_approval_says_that_the_agent_must_wait() {
          approve`. After that, call workflow_step with action='next' again.";
     assert!(answer.contains(expected), "{answer}");
     let notice = world.report(PlatformEvent::ApprovalRequested {
-        proofs: vec!["p".to_owned()],
-        shown: None,
+        proofs: Proofs::default(),
         code: "1234".to_owned(),
     });
     let expected = "Workflow N-w, phase 🔹 A (1 of 2) waits for your approval: Publish?\nAnswer here, or in a terminal with `workflow-sidecar approve 1234`.";

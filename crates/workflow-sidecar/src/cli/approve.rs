@@ -156,7 +156,7 @@ fn of_run(mut pending: Vec<AskedRequest>, task: &str) -> anyhow::Result<Request>
 /// Fails if the file that a request shows is another one now: the code is for the one that the run asked about.
 fn require_unchanged(request: &Request) -> anyhow::Result<()> {
     let show = request.show.as_deref();
-    let now = show.map(|show| file_excerpt::state(show, &request.cwd));
+    let now = show.map(|show| file_excerpt::shown_file(show, &request.cwd).state);
     ensure!(
         request.shown_file.as_ref().map(|file| &file.state) == now.as_ref(),
         "{} has changed since the run asked: nothing was answered. /workflow-status in the host asks about the file as it is now",

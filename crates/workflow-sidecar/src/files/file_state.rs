@@ -38,17 +38,13 @@ impl FileState {
     /// Reads the state of a file until the deadline. Never waits for a pipe or a device.
     pub(crate) fn of(path: &Path, end: Option<Instant>) -> io::Result<Self> {
         use io::ErrorKind::{NotADirectory, NotFound};
-        match regular_file::open(path) {
-            Ok(file) => Self::of_opened(file, end),
-            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(Self::Absent),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Reads the state of a file that [`regular_file`] opened.
-    pub(crate) fn of_opened(file: Option<File>, end: Option<Instant>) -> io::Result<Self> {
-        let Some(file) = file else {
-            return Ok(Self::NoFile);
+        let file = match regular_file::open(path) {
+            Ok(Some(file)) => file,
+            Ok(None) => return Ok(Self::NoFile),
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => {
+                return Ok(Self::Absent);
+            }
+            Err(error) => return Err(error),
         };
         let metadata = file.metadata()?;
         let hash = if metadata.len() <= READ {

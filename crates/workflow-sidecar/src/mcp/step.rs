@@ -21,6 +21,7 @@ use workflow_core::session::{Abilities, StepCall};
 
 use crate::driver::{ATTEMPTS, Driver, HostMemory, RestoredSession, with_commands_as_prompts};
 use crate::hook_hosts::TICKET_ARGUMENT;
+use crate::platform::answers::notifier::notifier;
 use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, RealPlatform};
 use crate::store::{Saved, Store, StoreError, Ticket};
@@ -70,7 +71,7 @@ impl StepRunner {
     pub(super) fn new(store: Store) -> Self {
         let gates: Arc<Mutex<HashMap<String, Sender<PlatformEvent>>>> = Arc::default();
         let platform = Arc::new(RealPlatform::default());
-        platform.prepare(&user_agent_dir(None));
+        notifier(&user_agent_dir(None));
         let listeners = Arc::clone(&gates);
         platform.listen(move |report| {
             // A call that has gone on needs no report.

@@ -12,8 +12,8 @@ use workflow_core::effect::Effect;
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::rules::Paths;
 
-use super::file_excerpt;
-use super::paths::LocalPaths;
+use super::paths::{LocalPaths, with_slashes};
+use super::{file_excerpt, installation};
 use crate::store::Run;
 
 /// The world outside of sessions.
@@ -51,7 +51,7 @@ pub(crate) trait Platform: Send + Sync {
 
     /// Compares such a file with its earlier state.
     fn is_unchanged(&self, path: &str, cwd: &Path, state: &str) -> bool {
-        file_excerpt::state(path, cwd) == state
+        file_excerpt::shown_file(path, cwd).state == state
     }
 }
 
@@ -73,6 +73,17 @@ pub(crate) struct SessionContext<'a> {
     pub(crate) is_trusted: bool,
     /// True on a virtual clock, with which nothing may be random.
     pub(crate) is_virtual: bool,
+}
+
+impl SessionContext<'_> {
+    /// A text that a fork does not share: made of the file that the host stores the session in, or of its id. A session
+    /// without both ends with this process.
+    pub(super) fn identity(&self) -> String {
+        let file = self.project.session_file.map(with_slashes);
+        let id = Some(self.id).filter(|id| !id.is_empty());
+        let process = std::process::id().to_string();
+        installation::hash(file.as_deref().or(id).unwrap_or(&process).as_bytes())
+    }
 }
 
 /// An event that was not the immediate result of an effect; in a transcript the value of an `event` line.

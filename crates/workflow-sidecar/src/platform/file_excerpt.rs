@@ -6,42 +6,34 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use sha2::{Digest, Sha256};
 use workflow_core::approval::ShownFile;
 use workflow_core::diagnostic::visible_lines;
 
-use crate::files::FileState;
 use crate::files::regular_file::ContainedFile;
 
 /// Bytes of a file that are shown.
-const MAX_EXCERPT: u64 = 4096;
+const MAX_EXCERPT: usize = 4096;
+/// Bytes of the longest file of which a beginning is shown.
+const MAX_FILE: u64 = 16 * 1024 * 1024;
 /// The end of an excerpt that is not the whole file.
 pub(crate) const CUT: &str = "\n…";
-/// The state of a file that cannot be shown.
-const NOT_SHOWN: &str = "not shown";
 
-/// Reads a file as it is shown.
+/// Reads a file as it is shown. It is read once: the state is that of the very content whose beginning is shown.
 pub(crate) fn shown_file(path: &str, cwd: &Path) -> ShownFile {
-    // The state comes first, so that a change before the excerpt is read counts as a change.
-    let state = state(path, cwd);
-    ShownFile {
-        excerpt: excerpt(path, cwd),
-        state,
+    match open_in_project(path, cwd).and_then(content) {
+        Ok(content) => ShownFile {
+            excerpt: beginning(&content),
+            state: format!("{:x}", Sha256::digest(&content)),
+        },
+        Err(error) => {
+            let why = format!("({path} cannot be shown: {error})");
+            ShownFile {
+                excerpt: why.clone(),
+                state: why,
+            }
+        }
     }
-}
-
-/// Returns the beginning of a file, or the reason why it cannot be shown.
-fn excerpt(path: &str, cwd: &Path) -> String {
-    let text = open_in_project(path, cwd).and_then(beginning);
-    text.unwrap_or_else(|error| format!("({path} cannot be shown: {error})"))
-}
-
-/// Returns the state of a file as a text, which differs when the content of the file differs.
-pub(crate) fn state(path: &str, cwd: &Path) -> String {
-    let file = open_in_project(path, cwd);
-    let state = file.and_then(|file| FileState::of_opened(file, None));
-    let state = state.and_then(|state| Ok(serde_json::to_string(&state)?));
-    // The excerpt has the reason.
-    state.unwrap_or_else(|_| NOT_SHOWN.to_owned())
 }
 
 /// Opens a file if its real path is in the project; `None` if it is not a regular file.
@@ -57,19 +49,20 @@ fn open_in_project(path: &str, cwd: &Path) -> io::Result<Option<File>> {
     file.open()
 }
 
-fn beginning(file: Option<File>) -> io::Result<String> {
+fn content(file: Option<File>) -> io::Result<Vec<u8>> {
     let file = file.ok_or_else(|| io::Error::other("it is no file"))?;
-    let mut bytes = Vec::new();
-    file.take(MAX_EXCERPT + 1).read_to_end(&mut bytes)?;
-    let is_cut = bytes.len() as u64 > MAX_EXCERPT;
-    bytes.truncate(usize::try_from(MAX_EXCERPT).unwrap_or(usize::MAX));
-    let text = String::from_utf8_lossy(&bytes);
-    let text = visible_lines(&text);
-    Ok(if is_cut {
-        format!("{text}{CUT}")
-    } else {
-        text.into_owned()
-    })
+    let mut content = Vec::new();
+    file.take(MAX_FILE + 1).read_to_end(&mut content)?;
+    if content.len() as u64 > MAX_FILE {
+        return Err(io::Error::other("it is longer than 16 MiB"));
+    }
+    Ok(content)
+}
+
+fn beginning(content: &[u8]) -> String {
+    let shown = &content[..content.len().min(MAX_EXCERPT)];
+    let end = if shown.len() < content.len() { CUT } else { "" };
+    visible_lines(&String::from_utf8_lossy(shown)).into_owned() + end
 }
 
 #[cfg(test)]
@@ -82,15 +75,52 @@ mod tests {
     fn the_state_changes_with_the_content() {
         let project = tempfile::tempdir().unwrap();
         let here = project.path();
-        let absent = state("plan.md", here);
+        let absent = shown_file("plan.md", here).state;
         fs::write(here.join("plan.md"), "x".repeat(5000)).unwrap();
-        let long = state("plan.md", here);
-        assert!(excerpt("plan.md", here).ends_with("x\n…"));
+        let long = shown_file("plan.md", here).state;
+        assert!(shown_file("plan.md", here).excerpt.ends_with("x\n…"));
         // The change is behind the excerpt.
         fs::write(here.join("plan.md"), "x".repeat(5001)).unwrap();
-        let longer = state("plan.md", here);
+        let longer = shown_file("plan.md", here).state;
         assert!(absent != long && long != longer);
-        assert_eq!(longer, state("plan.md", here));
+        assert_eq!(longer, shown_file("plan.md", here).state);
+    }
+
+    #[test]
+    fn a_file_that_is_too_long_to_be_hashed_is_not_shown() {
+        let project = tempfile::tempdir().unwrap();
+        let here = project.path();
+        let file = File::create(here.join("plan.md")).unwrap();
+        file.set_len(MAX_FILE).unwrap();
+        let shown = || shown_file("plan.md", here);
+        assert!(shown().excerpt.ends_with(CUT));
+        file.set_len(MAX_FILE + 1).unwrap();
+        assert!(shown().excerpt.ends_with("longer than 16 MiB)"));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_state_is_that_of_the_content_that_is_shown() {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use std::sync::atomic::{AtomicBool, Ordering};
+
+        let project = tempfile::tempdir().unwrap();
+        let [plan, other] = ["plan.md", "other.md"].map(|name| project.path().join(name));
+        fs::write(&plan, "good").unwrap();
+        fs::write(&other, "evil").unwrap();
+        let good = shown_file("plan.md", project.path());
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    renameat_with(CWD, &plan, CWD, &other, RenameFlags::EXCHANGE).unwrap();
+                }
+            });
+            let mut shown = (0..2000).map(|_| shown_file("plan.md", project.path()));
+            let is_torn = shown.any(|it| (it.excerpt == "good") != (it.state == good.state));
+            is_over.store(true, Ordering::Relaxed);
+            assert!(!is_torn);
+        });
     }
 
     #[cfg(unix)]
@@ -103,10 +133,11 @@ mod tests {
         std::os::unix::fs::symlink("../secret", project.join("link")).unwrap();
         let absolute = outer.path().join("secret");
         for path in ["../secret", "link", absolute.to_str().unwrap()] {
-            let shown = excerpt(path, &project);
-            assert!(shown.contains("outside of the project; name"), "{shown}");
-            assert!(!shown.contains("hidden"));
-            assert_eq!(state(path, &project), NOT_SHOWN);
+            let ShownFile { excerpt, state } = shown_file(path, &project);
+            let names_cause = excerpt.contains("outside of the project; name");
+            assert!(names_cause, "{excerpt}");
+            assert!(!excerpt.contains("hidden"));
+            assert_eq!(state, excerpt);
         }
     }
 }

@@ -3,6 +3,7 @@
 //! It is noted beside the store, so that other hosts and `doctor` notice if one of them changes.
 
 use std::collections::BTreeMap;
+use std::env::consts::EXE_EXTENSION;
 use std::fs;
 use std::io;
 #[cfg(unix)]
@@ -17,8 +18,9 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use workflow_store::create_private_dir;
 
-use super::on_path;
-use crate::files::{STATE_DIRECTORY, home_dir, text, write_atomically};
+use super::answers::notifier::notifier;
+use super::{on_path, path_directories};
+use crate::files::{STATE_DIRECTORY, absolute, home_dir, text, write_atomically};
 
 /// The name of the program, and of the package with everything else.
 const NAME: &str = "workflow-sidecar";
@@ -163,11 +165,16 @@ fn change(installed: &Installation) -> Option<(String, String)> {
     Some((text, format!("if you updated it: {again}")))
 }
 
-/// The files and directories without which hosts have no rules: the program by all its names, its packages, what was
-/// installed, and the store.
+/// The files and directories without which hosts have no rules: the program by all its names, also those that `PATH` would
+/// find, its packages, what was installed, the store, and what shows the codes to the user.
 pub(super) fn installed_files(agent_dir: &Path) -> Vec<PathBuf> {
     static PROGRAM: LazyLock<Vec<PathBuf>> = LazyLock::new(|| {
-        let mut files: Vec<PathBuf> = on_path(NAME).into_iter().collect();
+        let directories = path_directories().into_iter();
+        let named = directories.map(|it| absolute(&it).join(NAME).with_extension(EXE_EXTENSION));
+        // Directories of the project, such as `node_modules/.bin`, come and go.
+        let project = std::env::current_dir().unwrap_or_default();
+        let named = named.filter(|file| file.exists() || !file.starts_with(&project));
+        let mut files: Vec<PathBuf> = named.chain(on_path(NAME)).collect();
         files.extend(std::env::current_exe());
         for program in files.clone().iter().flat_map(|file| file.canonicalize()) {
             let mut around = program.ancestors();
@@ -180,6 +187,8 @@ pub(super) fn installed_files(agent_dir: &Path) -> Vec<PathBuf> {
     let home = home_dir().unwrap_or_default();
     let mut files = PROGRAM.clone();
     files.extend([agent_dir.join(NAME), home.join(STATE_DIRECTORY)]);
+    let notifier = notifier(agent_dir).into_iter().flatten();
+    files.extend(notifier.map(PathBuf::from).filter(|it| it.is_absolute()));
     for installed in installations(&home).unwrap_or_default() {
         files.push(installed.program);
         files.extend(installed.parts.into_keys());

@@ -1,7 +1,7 @@
 //! Requests for approval, as people and programs read them.
 
 use serde::Serialize;
-use workflow_core::approval::Request;
+use workflow_core::approval::{Proofs, Request};
 use workflow_core::diagnostic::{shown, visible, visible_lines};
 
 use super::page::{DIMMED, GOOD, NOTABLE, Page, TITLE, paint};
@@ -23,7 +23,7 @@ impl From<AskedRequest> for ListedRequest {
         Self {
             request: Request {
                 shown_file: None,
-                proofs: Vec::new(),
+                proofs: Proofs::default(),
                 ..request
             },
             choice: decision.map(|decision| decision.choice),

@@ -23,7 +23,7 @@ import { whereProposed } from "./completion.ts";
 import type { PiApi, PiCommandContext, PiContext, PiToolResult } from "./host.ts";
 import { renderCall, renderMessage, renderResult, type TextComponent } from "./render.ts";
 import { SettleDetector } from "./settle-detector.ts";
-import { choose, confirm, dialogTitle, hasText, isTerminal, untilSent } from "./terminal.ts";
+import { choose, confirm, dialogTitle, hasText, isTerminal, readsPipe, untilSent } from "./terminal.ts";
 
 export interface ShimOptions {
   Text: TextComponent;
@@ -47,6 +47,9 @@ const DEADLINE_MS = 5_000;
 const REDRAWN_MS = 300;
 /** The factor on the deadline of a session's start, which reads the definitions: there may be many, on a slow disk. */
 const RESTORE_PATIENCE = 3;
+
+const PIPE =
+  "pi reads commands from a pipe: every process of this user can write into it, and answer in your place. Start pi with a pair of sockets as its input.";
 
 /** Creates the factory that pi calls. */
 export const extension = (options: ShimOptions) => (pi: PiApi) => void new Shim(pi, options);
@@ -173,6 +176,7 @@ class Shim {
     if (!this.#isCompletionWrapped) ctx.ui.addAutocompleteProvider?.(whereProposed);
     this.#isCompletionWrapped = true;
     this.#listenToKeys(ctx);
+    if (name === "session_start" && readsPipe(ctx)) notify(ctx, PIPE, "warning");
     this.#restoreEvent = { name, event };
     this.#guardStatus.reset({ cwd: ctx.isProjectTrusted?.() === false ? undefined : ctx.cwd });
     try {

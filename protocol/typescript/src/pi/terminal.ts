@@ -1,6 +1,7 @@
 /**
  * Styles of texts, where pi draws on a terminal.
  */
+import { fstatSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import type { PiContext } from "./host.ts";
 
@@ -10,6 +11,9 @@ const LOOK_MS = 200;
 
 /** True where pi draws on a terminal. Before 0.78 it does not tell the mode. */
 export const isTerminal = ({ hasUI, mode }: PiContext): boolean => hasUI && (mode ?? (process.stdout.isTTY ? "tui" : "rpc")) === "tui";
+
+/** True where pi reads its commands from a pipe with a name, which other processes can open: a pair of sockets has none. */
+export const readsPipe = (ctx: PiContext): boolean => ctx.hasUI && !isTerminal(ctx) && fstatSync(0).isFIFO();
 
 /** The title of a dialog. pi draws all of it in bold and in colour: here only the first line is. */
 export const dialogTitle = (title: string, ctx: PiContext): string => (isTerminal(ctx) ? title.replaceAll("\n", `\n${RESET}`) : title);

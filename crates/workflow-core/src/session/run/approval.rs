@@ -4,7 +4,7 @@ use std::iter::once;
 use std::path::PathBuf;
 
 use super::ActiveRun;
-use crate::approval::{Request, ShownFile};
+use crate::approval::{Proofs, Request};
 use crate::definition::Approval;
 use crate::diagnostic::visible;
 use crate::effect::{Effect, Effects};
@@ -39,10 +39,6 @@ impl ActiveRun {
         } else {
             self.asked_about.clone()
         };
-        let shown_file = open.shown.clone().map(|state| ShownFile {
-            excerpt: String::new(),
-            state,
-        });
         Some(Request {
             id: open.id.clone(),
             task_id: state.task_id.clone(),
@@ -54,7 +50,7 @@ impl ActiveRun {
             ask: approval.ask.clone(),
             choices: approval.choices.clone(),
             show: approval.show.clone(),
-            shown_file,
+            shown_file: None,
             about,
             consequences: consequences.map(|(_, does)| does).collect(),
             proofs: open.proofs.clone(),
@@ -111,8 +107,8 @@ impl ActiveRun {
 
     /// Has the platform store the open approval request anew, and make a code that it can show.
     pub(crate) fn request_code(&mut self, actor: Actor, out: &mut Effects) {
-        if let Some(request) = &mut self.record.approval_request {
-            (request.proofs, request.shown) = (Vec::new(), None);
+        if let Some(open) = &mut self.record.approval_request {
+            open.proofs = Proofs::default();
         }
         if let Some(request) = self.approval_request(actor) {
             out.perform(Effect::RequestApproval(request));
@@ -121,14 +117,9 @@ impl ActiveRun {
 
     /// Stores what proves an answer to the open approval request. The session's entries have it, so that a row of the store
     /// alone proves nothing.
-    pub(crate) fn prove_approval(
-        &mut self,
-        proofs: Vec<String>,
-        shown: Option<String>,
-        out: &mut Effects,
-    ) {
+    pub(crate) fn prove_approval(&mut self, proofs: Proofs, out: &mut Effects) {
         if let Some(request) = &mut self.record.approval_request {
-            (request.proofs, request.shown) = (proofs, shown);
+            request.proofs = proofs;
             self.persist_counters(out);
         }
     }
@@ -171,26 +162,28 @@ impl ActiveRun {
     }
 
     /// Clears approval requests of another run or branch, and makes one that was restored available again; this actor moves
-    /// the run after the answer.
+    /// the run after the answer. Where the session moves to it, it needs a new code: an answer may have been used already.
     pub(crate) fn switch_approval(
         before: Option<(String, String)>,
-        run: Option<&Self>,
+        mut run: Option<&mut Self>,
+        moves: bool,
         actor: Actor,
         out: &mut Effects,
     ) {
-        let now = run.and_then(Self::approval_key);
-        let is_new = now != before;
+        let now = run.as_deref().and_then(Self::approval_key);
         let left = before.filter(|before| Some(before) != now.as_ref());
         // A phase that needs approval and has no request in the session's entries gets a new request.
-        let here = run.filter(|run| now.is_none() && run.approval().is_some());
+        let here = run.as_deref();
+        let here = here.filter(|run| now.is_none() && run.approval().is_some());
         let here = here.map(|run| run.progress.state.task_id.clone());
         let left = left.map(|(task, _)| task);
         let left = left.filter(|task| Some(task) != here.as_ref());
         for task_id in left.into_iter().chain(here) {
             out.perform(Effect::ClearApproval { task_id });
         }
-        let request = run.and_then(|run| run.approval_request(actor));
-        if let Some(request) = request.filter(|_| is_new) {
+        if let Some(run) = run.as_mut().filter(|_| moves) {
+            run.request_code(actor, out);
+        } else if let Some(request) = run.and_then(|run| run.approval_request(actor)) {
             out.perform(Effect::RequestApproval(request));
         }
     }

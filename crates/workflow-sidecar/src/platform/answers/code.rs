@@ -9,7 +9,7 @@ use std::io;
 
 use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
-use workflow_core::approval::{Decision, Request};
+use workflow_core::approval::{Decision, Proofs, Request};
 
 /// Letters and digits without look-alikes. Each stands for five bits.
 const ALPHABET: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
@@ -61,7 +61,7 @@ impl Code {
 
     /// Returns true if it is the code of this request.
     pub(crate) fn is_of(&self, request: &Request) -> bool {
-        !request.proofs.is_empty() && self.proofs(request) == request.proofs
+        !request.proofs.hashes.is_empty() && self.proofs(request) == request.proofs.hashes
     }
 
     /// A decision about a request, with what proves it.
@@ -92,7 +92,7 @@ impl Code {
 
     fn token(&self, request: &Request, choice: &str, comment: Option<&str>) -> String {
         let asked = Request {
-            proofs: Vec::new(),
+            proofs: Proofs::default(),
             ..request.clone()
         };
         let what = serde_json::to_vec(&(asked, choice, comment));
@@ -136,14 +136,13 @@ mod tests {
     #[test]
     fn a_token_proves_one_choice_of_one_request_as_it_was_shown() {
         let code = Code::new().unwrap();
-        let asked = Request {
-            proofs: code.proofs(&request("wf-1")),
-            ..request("wf-1")
-        };
+        let mut asked = request("wf-1");
+        asked.proofs.hashes = code.proofs(&asked);
         assert!(code.is_of(&asked));
         assert!(!Code::new().unwrap().is_of(&asked));
         let revise = code.decide(&asked, "revise", None);
-        let proved = |decision: &Decision| is_proved(decision, &asked.choices, &asked.proofs);
+        let proved =
+            |decision: &Decision| is_proved(decision, &asked.choices, &asked.proofs.hashes);
         assert!(proved(&revise));
         let changed = |change: fn(&mut Decision)| {
             let mut decision = revise.clone();
@@ -154,7 +153,7 @@ mod tests {
         assert!(!proved(&changed(|it| it.token.clear())));
         assert!(!proved(&changed(|it| it.token.make_ascii_uppercase())));
         // The hashes that everybody can read are no tokens.
-        for known in &asked.proofs {
+        for known in &asked.proofs.hashes {
             let mut decision = revise.clone();
             decision.token.clone_from(known);
             assert!(!proved(&decision));

@@ -1,10 +1,15 @@
 //! The user's `notify` command: shows a text to the user where the host does not.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
+
+use crate::files::absolute;
+use crate::platform::on_path;
 use crate::platform::process::wait_until;
 use crate::threads::spawn;
 use crate::user_settings::user_setting;
@@ -15,11 +20,28 @@ const MAX_TIME: Duration = Duration::from_secs(30);
 /// A program with its arguments. It reads the text on its standard input: arguments are for every process to read.
 pub(crate) type Notifier = Vec<String>;
 
+/// Those that this process found first, by agent directory. What a tool of the agent writes later, to the settings or to an
+/// earlier directory of `PATH`, must not be shown the codes.
+static KNOWN: Mutex<BTreeMap<PathBuf, Option<Notifier>>> = Mutex::new(BTreeMap::new());
+
 /// Returns that of the user's settings. Settings of a project have none.
 pub(crate) fn notifier(agent_dir: &Path) -> Option<Notifier> {
+    let mut known = KNOWN.lock();
+    let known = known.entry(agent_dir.to_path_buf());
+    known.or_insert_with(|| find(agent_dir)).clone()
+}
+
+fn find(agent_dir: &Path) -> Option<Notifier> {
     let setting = user_setting(agent_dir, "notify");
     let setting = setting.inspect_err(|error| tracing::warn!("{error}"));
-    setting.ok()?
+    let mut command: Notifier = setting.ok()??;
+    let program = command.first_mut()?;
+    let Some(found) = on_path(program) else {
+        tracing::warn!("there is no `{program}` on PATH: `notify` shows nothing");
+        return None;
+    };
+    *program = absolute(&found).into_os_string().into_string().ok()?;
+    Some(command)
 }
 
 /// Shows a text, on a thread of its own: nothing waits for the command.

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use anyhow::bail;
 use parking_lot::Mutex;
-use workflow_core::approval::{Decision, Request, ShownFile};
+use workflow_core::approval::{Decision, Proofs, Request, ShownFile};
 use workflow_core::diagnostic::visible_lines;
 use workflow_core::event::PlatformEvent;
 
 use super::code::{Code, is_proved};
-use super::notifier::{self, Notifier};
+use super::notifier;
 use super::requests::Requests;
 use crate::files::absolute;
 use crate::platform::effects::SessionContext;
@@ -32,7 +32,6 @@ const INTERVAL_AT_SERVER: Duration = Duration::from_secs(5);
 pub(in crate::platform) struct OpenRequests {
     /// By the ids of their runs.
     open: Mutex<HashMap<String, OpenRequest>>,
-    notifier: OnceLock<Option<Notifier>>,
     /// A role does not change often enough to ask each time.
     right: OnceLock<AnswerRight>,
 }
@@ -49,11 +48,6 @@ struct OpenRequest {
 }
 
 impl OpenRequests {
-    /// Reads the user's `notify` command, once: what a tool of the agent writes there later does not count here.
-    pub(in crate::platform) fn prepare(&self, agent_dir: &Path) {
-        self.notifier.get_or_init(|| notifier::notifier(agent_dir));
-    }
-
     /// Stores a new request, and makes its code; opens a known one again.
     pub(in crate::platform) fn request(
         &self,
@@ -86,7 +80,8 @@ impl OpenRequests {
         let mut open = self.open.lock();
         let known = open.remove(&request.task_id);
         let known = known.filter(|known| known.request.id == request.id);
-        let is_new = request.proofs.is_empty();
+        let identity = session.identity();
+        let is_new = request.proofs.hashes.is_empty() || request.proofs.session != identity;
         let mut code = known.and_then(|known| known.code);
         if is_new {
             request.shown_file = shown_file(&request, cwd);
@@ -97,8 +92,12 @@ impl OpenRequests {
                     .inspect_err(|error| tracing::warn!("no code can be made: {error}"))
                     .ok();
             }
-            let proofs = code.as_ref().map(|code| code.proofs(&request));
-            request.proofs = proofs.unwrap_or_default();
+            let hashes = code.as_ref().map(|code| code.proofs(&request));
+            request.proofs = Proofs {
+                session: identity,
+                hashes: hashes.unwrap_or_default(),
+                shown: request.shown_file.as_ref().map(|file| file.state.clone()),
+            };
             requests.put(&request)?;
         }
         // Made in an earlier process, or before the session was restored.
@@ -123,12 +122,11 @@ impl OpenRequests {
             return Ok(None);
         };
         let code = code.to_string();
-        if let Some(Some(notifier)) = self.notifier.get() {
-            notifier::show(notifier.clone(), notice(&request, &code));
+        if let Some(notifier) = notifier::notifier(agent_dir) {
+            notifier::show(notifier, notice(&request, &code));
         }
         Ok(Some(PlatformEvent::ApprovalRequested {
             proofs: request.proofs,
-            shown: request.shown_file.map(|file| file.state),
             code,
         }))
     }
@@ -153,7 +151,7 @@ impl OpenRequests {
         let is_outdated = match &decision.asked {
             // What an approver read from the store may be another text than the file's.
             Some(asked) => asked.shown_file != now,
-            None => request.shown_file.map(|file| file.state) != now.map(|file| file.state),
+            None => request.proofs.shown != now.map(|file| file.state),
         };
         if decision.comment.is_some() && decision.asked.is_none() {
             let open = self.open.lock();
@@ -240,7 +238,7 @@ fn valid_decision(requests: &Requests, request: &Request) -> Option<Decision> {
         Some(asked) => {
             requests.answer_right() == AnswerRight::MayRead && asked.asks_the_same_as(request)
         }
-        None => is_proved(&decision, &request.choices, &request.proofs),
+        None => is_proved(&decision, &request.choices, &request.proofs.hashes),
     };
     is_valid.then_some(decision)
 }

@@ -92,7 +92,7 @@ fn read<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
 pub(crate) mod tests {
     use std::path::PathBuf;
 
-    use workflow_core::approval::ShownFile;
+    use workflow_core::approval::{Proofs, ShownFile};
 
     use super::*;
 
@@ -129,7 +129,7 @@ pub(crate) mod tests {
             }),
             about: vec!["The agent says: It is a button.".to_owned()],
             consequences: vec!["goes to 🔧 Build".to_owned(), "stays in Plan".to_owned()],
-            proofs: Vec::new(),
+            proofs: Proofs::default(),
         }
     }
 

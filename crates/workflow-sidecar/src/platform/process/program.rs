@@ -50,7 +50,7 @@ pub(crate) fn on_path(program_name: &str) -> Option<PathBuf> {
     if let Some(found) = with_extension(program_name) {
         return Some(found);
     }
-    let mut files = directories()
+    let mut files = path_directories()
         .into_iter()
         .map(|directory| directory.join(program_name));
     files.find(|file| file.is_file())
@@ -64,7 +64,7 @@ fn is_path(program_name: &str) -> bool {
 #[cfg(windows)]
 fn with_extension(program_name: &str) -> Option<PathBuf> {
     let extensions = std::env::var("PATHEXT").unwrap_or_else(|_| ".EXE;.CMD;.BAT".to_owned());
-    directories().into_iter().find_map(|directory| {
+    path_directories().into_iter().find_map(|directory| {
         let candidates = extensions.split(';');
         let mut files =
             candidates.map(|extension| directory.join(format!("{program_name}{extension}")));
@@ -72,7 +72,8 @@ fn with_extension(program_name: &str) -> Option<PathBuf> {
     })
 }
 
-fn directories() -> Vec<PathBuf> {
+/// The directories of `PATH`.
+pub(crate) fn path_directories() -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).collect()
 }
@@ -154,7 +155,9 @@ fn suggested(name: &str, similar: &str) -> String {
 
 /// Returns the names of all programs on `PATH`. A directory that cannot be read has no suggestions.
 fn names() -> BTreeSet<String> {
-    let files = directories().into_iter().filter_map(|d| d.read_dir().ok());
+    let files = path_directories()
+        .into_iter()
+        .filter_map(|d| d.read_dir().ok());
     let files = files.flatten().filter_map(Result::ok).take(COMPARED);
     let names = files.map(|file| file.file_name());
     names

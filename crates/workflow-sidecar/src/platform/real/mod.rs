@@ -15,6 +15,7 @@ use workflow_core::event::PlatformEvent;
 use self::code::CodeRestores;
 use self::running_gates::RunningGates;
 use self::watched_triggers::WatchedTriggers;
+use super::answers::notifier::notifier;
 use super::answers::open_projects;
 use super::answers::open_requests::OpenRequests;
 use super::answers::trust_store::{hash_of, hash_of_triggers, session_trusts, trust};
@@ -38,11 +39,6 @@ pub(crate) struct RealPlatform {
 }
 
 impl RealPlatform {
-    /// Reads what counts for the whole process, before the agent works.
-    pub(crate) fn prepare(&self, agent_dir: &Path) {
-        self.answers.prepare(agent_dir);
-    }
-
     /// Sets the receiver of reports. They come on other threads.
     pub(crate) fn listen(
         &self,
@@ -114,7 +110,8 @@ impl Platform for RealPlatform {
         if !agent_dir.is_absolute() {
             return self.sessions.open(session, None);
         }
-        self.prepare(agent_dir);
+        // What is found now counts for the whole process: later the agent works.
+        notifier(agent_dir);
         let mark = open_projects::mark(agent_dir, cwd).inspect_err(|error| {
             if cwd.exists() {
                 tracing::warn!("that a session is open cannot be noted: {error}");

@@ -68,24 +68,11 @@ impl Fixture {
             ..request("wf-1")
         };
         let result = self.open.request(&self.context(), new.clone());
-        let Some(PlatformEvent::ApprovalRequested {
-            proofs,
-            shown,
-            code,
-        }) = result
-        else {
+        let Some(PlatformEvent::ApprovalRequested { proofs, code }) = result else {
             panic!("{result:?}");
         };
-        let shown_file = shown.map(|state| workflow_core::approval::ShownFile {
-            excerpt: String::new(),
-            state,
-        });
         Asked {
-            request: Request {
-                proofs,
-                shown_file,
-                ..new
-            },
+            request: Request { proofs, ..new },
             code: Code::parse(&code).unwrap(),
         }
     }
@@ -195,7 +182,7 @@ fn a_row_without_the_right_token_decides_nothing() {
     let revise = asked.code.decide(&stored, "revise", None).token;
     let forgeries = [
         forged("approve", ""),
-        forged("approve", &stored.proofs[0]),
+        forged("approve", &stored.proofs.hashes[0]),
         forged("approve", &revise),
         guessed.decide(&stored, "approve", None),
         of_approver,
@@ -214,7 +201,7 @@ fn a_code_of_somebody_else_in_the_stored_request_proves_nothing() {
     let own = Code::new().unwrap();
     let mut forged = fixture.stored();
     forged.ask = "Is it sunny?".to_owned();
-    forged.proofs = own.proofs(&forged);
+    forged.proofs.hashes = own.proofs(&forged);
     fixture.requests().put(&forged).unwrap();
     fixture.store(&own.decide(&forged, "approve", None));
     assert_eq!(fixture.reported(), None);
@@ -318,9 +305,9 @@ fn the_users_command_shows_the_code_and_a_later_change_of_it_does_not_count() {
     };
     let (part, whole) = (shown.with_extension("part"), shown.display());
     write(format!("cat > '{}'; mv '{0}' '{whole}'", part.display()));
-    fixture.open.prepare(fixture.agent.path());
+    notifier::notifier(fixture.agent.path());
     write("exit 1".to_owned());
-    fixture.open.prepare(fixture.agent.path());
+    notifier::notifier(fixture.agent.path());
     let asked = fixture.ask("n");
     let end = std::time::Instant::now() + Duration::from_secs(10);
     while !shown.exists() {
