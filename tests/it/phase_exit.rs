@@ -612,6 +612,7 @@ fn programs_that_appear_earlier_on_the_path_are_not_shown_the_code() {
     let shown = fs::read_to_string(outer.path().join("shown")).unwrap();
     assert!(shown.contains(&code), "{shown}");
     assert!(!outer.path().join("stolen").exists());
+    fs::remove_file(earlier.join("tell")).unwrap();
     let mut is_held = |directory: &Path, name: &str| {
         let line = format!("cp x {}/{name}", directory.display());
         let event = json!({"toolName": "bash", "toolCallId": "t2", "input": {"command": line}});
@@ -619,6 +620,7 @@ fn programs_that_appear_earlier_on_the_path_are_not_shown_the_code() {
         !result["block"].is_null()
     };
     assert!(is_held(&later, "tell"));
+    assert!(is_held(&earlier, "tell"));
     assert!(is_held(&earlier, "workflow-sidecar"));
     assert!(!is_held(&earlier, "other"));
 }

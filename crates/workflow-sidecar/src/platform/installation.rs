@@ -3,7 +3,7 @@
 //! It is noted beside the store, so that other hosts and `doctor` notice if one of them changes.
 
 use std::collections::BTreeMap;
-use std::env::consts::EXE_EXTENSION;
+use std::env::consts::EXE_SUFFIX;
 use std::fs;
 use std::io;
 #[cfg(unix)]
@@ -165,16 +165,11 @@ fn change(installed: &Installation) -> Option<(String, String)> {
     Some((text, format!("if you updated it: {again}")))
 }
 
-/// The files and directories without which hosts have no rules: the program by all its names, also those that `PATH` would
-/// find, its packages, what was installed, the store, and what shows the codes to the user.
+/// The files and directories without which hosts have no rules: the program by all its names, its packages, what was
+/// installed, the store, what shows the codes to the user, and where `PATH` would find another one of these programs.
 pub(super) fn installed_files(agent_dir: &Path) -> Vec<PathBuf> {
     static PROGRAM: LazyLock<Vec<PathBuf>> = LazyLock::new(|| {
-        let directories = path_directories().into_iter();
-        let named = directories.map(|it| absolute(&it).join(NAME).with_extension(EXE_EXTENSION));
-        // Directories of the project, such as `node_modules/.bin`, come and go.
-        let project = std::env::current_dir().unwrap_or_default();
-        let named = named.filter(|file| file.exists() || !file.starts_with(&project));
-        let mut files: Vec<PathBuf> = named.chain(on_path(NAME)).collect();
+        let mut files: Vec<PathBuf> = on_path(NAME).into_iter().collect();
         files.extend(std::env::current_exe());
         for program in files.clone().iter().flat_map(|file| file.canonicalize()) {
             let mut around = program.ancestors();
@@ -188,7 +183,18 @@ pub(super) fn installed_files(agent_dir: &Path) -> Vec<PathBuf> {
     let mut files = PROGRAM.clone();
     files.extend([agent_dir.join(NAME), home.join(STATE_DIRECTORY)]);
     let notifier = notifier(agent_dir).into_iter().flatten();
-    files.extend(notifier.map(PathBuf::from).filter(|it| it.is_absolute()));
+    let notifier: Vec<PathBuf> = notifier.map(PathBuf::from).collect();
+    let program = PathBuf::from(format!("{NAME}{EXE_SUFFIX}"));
+    // Directories of the project, such as `node_modules/.bin`, come and go.
+    let project = std::env::current_dir().unwrap_or_default();
+    for program in notifier.first().into_iter().chain([&program]) {
+        let name = program.file_name().unwrap_or_default();
+        let named = path_directories()
+            .into_iter()
+            .map(|it| absolute(&it).join(name));
+        files.extend(named.filter(|file| file.exists() || !file.starts_with(&project)));
+    }
+    files.extend(notifier.into_iter().filter(|it| it.is_absolute()));
     for installed in installations(&home).unwrap_or_default() {
         files.push(installed.program);
         files.extend(installed.parts.into_keys());
