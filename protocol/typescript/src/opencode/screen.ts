@@ -47,20 +47,20 @@ export class Screen {
 
   /** Shows where the run is, if that has changed. */
   showStatus(text: string | null, questions: Questions): void {
-    if (text !== null && text !== this.#status) this.#showBeside(questions, text, "info");
+    if (this.hasPerson && text !== null && text !== this.#status) this.showBeside(questions, text, "info");
     this.#status = text ?? "";
   }
 
   /** Shows why a call was blocked: opencode hides the error of a tool until a click on the call. `opencode run` prints it. */
   showBlocked(reason: string, questions: Questions): void {
+    if (!this.hasPerson) return;
     const [first = "", ...more] = reason.replace(/^\[workflow\] /, "").split("\n");
-    this.#showBeside(questions, more.length === 0 ? first : `${first}\n\nClick on the call to read the whole answer to the agent.`, "warning");
+    this.showBeside(questions, more.length === 0 ? first : `${first}\n\nClick on the call to read the whole answer to the agent.`, "warning");
   }
 
   /** Shows a text with the open question: a toast replaces the one before. */
-  #showBeside(questions: Questions, text: string, variant: ToastVariant): void {
-    if (!this.hasPerson) return;
-    const question = questions.show();
+  showBeside(questions: Questions, text: string, variant: ToastVariant): void {
+    const question = this.hasPerson ? questions.show() : undefined;
     if (question === undefined) return this.show(text, variant);
     clearTimeout(this.#soon.get(questions));
     this.show(`${text}\n\n${question}`, "warning");

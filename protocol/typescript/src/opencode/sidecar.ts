@@ -253,7 +253,7 @@ export class Sidecar {
         return this.#append(action.customType, action.data, session);
       case "sendMessage":
         if (action.options.triggerTurn) return this.send(session, action.message.content);
-        if (action.message.display) this.#tell(action.message.content, "info", command);
+        if (action.message.display) this.#tell(action.message.content, "info", session, command);
         return;
       case "sendUserMessage":
         if (command) command.messages.push(action.content);
@@ -266,16 +266,16 @@ export class Sidecar {
         return this.#screen.showStatus(action.text, session.questions);
       case "notify":
         // The answer to a command is for the model to repeat.
-        return this.#tell(action.message, action.level, action.secret ? undefined : command);
+        return this.#tell(action.message, action.level, session, action.secret ? undefined : command);
       case "setWidget":
       case "setHints":
         return;
     }
   }
 
-  #tell(text: string, variant: "info" | "warning" | "error", command: Session["command"]): void {
+  #tell(text: string, variant: "info" | "warning" | "error", session: Session, command: Session["command"]): void {
     command?.notices.push(text);
-    this.#screen.show(text, variant);
+    this.#screen.showBeside(session.questions, text, variant);
   }
 
   #append(customType: string, data: unknown, session: Session): void {
