@@ -240,6 +240,15 @@ test("a question waits for the answer of a person", async (t) => {
   assert.equal(at.calls().find((call) => call.id === "s1")?.result, true);
 });
 
+test("a notice that takes the place of a question has the question", async (t) => {
+  const asks = { jsonrpc: "2.0", id: "s1", method: "ui/confirm", params: { sessionId: "ses_1", title: "Write it?", message: "a.txt" } };
+  const notice = { jsonrpc: "2.0", method: "host/apply", params: { sessionId: "ses_1", actions: [{ type: "notify", message: "Publish?", level: "warning" }] } };
+  const { host } = await load(t, { before: { "hook/tool_call": [asks, notice] } });
+  await host.call("write", { filePath: "a" });
+  await sleep(200);
+  assert.match(host.toasts.at(-1) ?? "", /^Publish\?.*Write it\?/s);
+});
+
 test("a question without a new status is shown by itself", async (t) => {
   const asks = { jsonrpc: "2.0", id: "s1", method: "ui/confirm", params: { sessionId: "ses_1", title: "Write it?", message: "a.txt" } };
   const { host } = await load(t, { before: { "hook/tool_call": [asks] } });

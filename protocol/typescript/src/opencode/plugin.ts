@@ -82,6 +82,7 @@ class Plugin {
     await this.#sidecar.refresh(session);
     const text = `/${name} ${words}`.trim();
     session.ownMessages.set(text, await this.#commands.run(command, session));
+    session.questions.noteMessage();
     parts.splice(0, parts.length, { type: "text", text }); // opencode reads this array
   }
 
@@ -99,6 +100,7 @@ class Plugin {
     if (!isOwn) {
       const command = await this.#commands.parse(prompt, session);
       if (command) addition = await this.#commands.run(command, session);
+      session.questions.noteMessage();
     }
     if (addition) add(addition.text, parts);
     // The answer to a command is no message to the agent.

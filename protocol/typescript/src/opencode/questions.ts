@@ -14,14 +14,32 @@ export interface Question {
 interface OpenQuestion {
   question: Question;
   settle: (answer: string | null) => void;
+  isSettled: boolean;
 }
 
 /** What was shown since the last answer, on the screen that all sessions share. */
 export class LastShown {
-  question: OpenQuestion | "several" | undefined;
+  readonly #questions = new Set<OpenQuestion>();
 
   note(question: OpenQuestion): void {
-    this.question = this.question === undefined || this.question === question ? question : "several";
+    this.#questions.add(question);
+  }
+
+  /** True if this question alone was shown. The caller shows any other one. */
+  is(question: OpenQuestion): boolean {
+    const wasShown = this.#questions.size === 1 && this.#questions.has(question);
+    this.clear();
+    this.note(question);
+    return wasShown;
+  }
+
+  clear(): void {
+    this.#questions.clear();
+  }
+
+  /** Forgets the questions that cannot be answered any more. */
+  forgetSettled(): void {
+    for (const question of this.#questions) if (question.isSettled) this.#questions.delete(question);
   }
 }
 
@@ -48,9 +66,11 @@ export class Questions {
     return new Promise((resolve) => {
       const open: OpenQuestion = {
         question,
+        isSettled: false,
         settle: (answer) => {
           const at = this.#open.indexOf(open);
           if (at >= 0) this.#open.splice(at, 1);
+          open.isSettled = true;
           resolve(answer);
           if (at === 0 && this.#open.length > 0) this.#show();
         },
@@ -61,6 +81,11 @@ export class Questions {
       if (this.#open.length === 1) this.#show();
       for (const resolve of this.#whenAsked.splice(0)) resolve();
     });
+  }
+
+  /** Notes a message of the person: the next one answers no question that is settled already. */
+  noteMessage(): void {
+    this.#shown.forgetSettled();
   }
 
   /** The text that shows the oldest question, to a person who did not ask for it. */
@@ -74,15 +99,14 @@ export class Questions {
   answer(text: string): string {
     const open = this.#open[0];
     if (!open) return "No question is open.";
-    const wasShown = this.#shown.question === open;
-    this.#shown.question = open;
+    const wasShown = this.#shown.is(open);
     const { options } = open.question;
     // The command alone shows the question again.
     if (options !== undefined && text.trim() === "") return describe(open.question);
     if (!wasShown) return `Your answer does not count yet, because you may have seen another question before this one.\n\n${describe(open.question)}`;
     const answer = options === undefined ? text : choose(options, text);
     if (answer === undefined) return `"${text}" is not an answer to: ${describe(open.question)}`;
-    this.#shown.question = undefined;
+    this.#shown.clear();
     open.settle(answer);
     return `Answered "${open.question.title}" with "${answer}".`;
   }
