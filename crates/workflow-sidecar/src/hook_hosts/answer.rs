@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::event::EventName;
+use super::tool_result::{Replacement, in_its_form};
 
 /// The exit code that blocks, in the hosts that know one.
 pub(super) const BLOCKED: u8 = 2;
@@ -28,7 +29,7 @@ pub(super) enum HookDecision {
     /// The tool call runs with these arguments.
     Input(Value),
     /// The model reads this instead of the result.
-    Replace(String),
+    Replace(Replacement),
     /// The prompt does not reach the model; the text that the person reads.
     BlockPrompt(String),
     /// The agent must not stop; the text for the model.
@@ -61,9 +62,12 @@ impl HookAnswer {
             EventName::ToolCall | EventName::Unknown => HookDecision::Deny(format!(
                 "[workflow] This call is blocked, because it could not be judged: {reason}. Tell the user."
             )),
-            EventName::ToolResult => HookDecision::Replace(format!(
-                "[workflow] The result of this call is withheld, because it could not be checked: {reason}. Tell the user."
-            )),
+            EventName::ToolResult => HookDecision::Replace(Replacement {
+                text: format!(
+                    "[workflow] The result of this call is withheld, because it could not be checked: {reason}. Tell the user."
+                ),
+                redacted: None,
+            }),
             EventName::SessionStart
             | EventName::Prompt
             | EventName::Stop
@@ -92,6 +96,8 @@ pub(super) enum Member {
     Event,
     /// The text of the decision, or the arguments of the call.
     Content,
+    /// The result of the tool with the text of the decision, in the tool's own form.
+    Result,
 }
 
 /// The form in which a host reads answers, without a key that it may refuse.
@@ -152,6 +158,7 @@ impl AnswerForm {
         event: EventName,
         events: &[(&'static str, EventName)],
         answer: &HookAnswer,
+        result: Option<&Value>,
     ) -> Printed {
         let name = event.of(events);
         let mut printed = json!({});
@@ -168,6 +175,12 @@ impl AnswerForm {
                     Member::Is(text) => json!(text),
                     Member::Event => json!(name),
                     Member::Content => content.clone(),
+                    Member::Result => match &answer.decision {
+                        HookDecision::Replace(it) => {
+                            in_its_form(result.cloned().unwrap_or_default(), it)
+                        }
+                        _ => Value::Null,
+                    },
                 };
                 match path.split_once('/') {
                     Some((outer, inner)) => printed[outer][inner] = value,
@@ -179,7 +192,7 @@ impl AnswerForm {
             HookDecision::GoOn => {}
             HookDecision::Deny(reason) => add(self.deny, json!(reason)),
             HookDecision::Input(input) => add(self.input, input.clone()),
-            HookDecision::Replace(text) => add(self.replace, json!(text)),
+            HookDecision::Replace(it) => add(self.replace, json!(it.text)),
             HookDecision::BlockPrompt(text) | HookDecision::Continue(text) => {
                 add(self.block, json!(text));
             }

@@ -13,6 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use serde_json::Value;
 use workflow_core::definition::Loaded;
 
 use super::HookHost;
@@ -84,6 +85,8 @@ struct Progress {
     prompt: Option<String>,
     /// The directory of the event.
     cwd: Option<PathBuf>,
+    /// The result of a tool.
+    result: Option<Value>,
     /// True if a run is active in the session, or the settings have rules.
     is_guarded: Option<bool>,
 }
@@ -112,6 +115,8 @@ impl Hook {
         if name == EventName::Prompt {
             self.progress.lock().prompt = Some(payload.prompt().to_owned());
         }
+        let result = payload.result();
+        self.progress.lock().result = result.and_then(|it| serde_json::from_str(it.get()).ok());
         let directory = self.directory.clone()?;
         let store = store::open(directory, &user_agent_dir(None));
         let store = store
@@ -131,7 +136,8 @@ impl Hook {
         let answer = answer.unwrap_or_else(|reason| self.without_decision(&reason));
         let mut output = self.output.lock().take()?;
         let HookHost { form, events, .. } = self.host;
-        let printed = form.print(self.progress.lock().event, events, &answer);
+        let progress = self.progress.lock();
+        let printed = form.print(progress.event, events, &answer, progress.result.as_ref());
         output.print(&printed);
         Some(printed.code)
     }

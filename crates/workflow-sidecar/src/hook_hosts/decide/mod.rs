@@ -177,8 +177,8 @@ impl EventHandler<'_> {
             EventName::ToolResult => {
                 let result = payload.result();
                 let rewritten = |result| rewritten(self.host, session, payload.tool(), result);
-                if let Some(text) = result.and_then(rewritten) {
-                    decision = HookDecision::Replace(text);
+                if let Some(replacement) = result.and_then(rewritten) {
+                    decision = HookDecision::Replace(replacement);
                 }
             }
             EventName::Stop => stop(session, "stop", payload.last_text()),

@@ -14,8 +14,9 @@ use super::HookError;
 use crate::driver::RestoredSession;
 use crate::hook_hosts::answer::HookDecision;
 use crate::hook_hosts::host::ToolName;
+use crate::hook_hosts::patch;
+use crate::hook_hosts::tool_result::{self, Replacement};
 use crate::hook_hosts::{HookHost, TICKET_ARGUMENT};
-use crate::hook_hosts::{patch, tool_result};
 use crate::platform::paths::LocalPaths;
 use crate::store::{SessionKey, Store, Ticket};
 use crate::time::wall_time;
@@ -61,13 +62,13 @@ pub(super) fn judge(
     HookDecision::GoOn
 }
 
-/// Returns the text that the model reads instead of a result, if a rule changes it.
+/// Returns what the model gets instead of a result, if a rule changes it.
 pub(super) fn rewritten(
     host: &HookHost,
     session: &mut RestoredSession,
     tool: &str,
     result: &RawValue,
-) -> Option<String> {
+) -> Option<Replacement> {
     let tool = host.engine_tool(tool);
     tool_result::rewritten(result, &mut |content| {
         session.with_effects(|session| session.handle_tool_result(tool, Some(content), false))

@@ -49,7 +49,7 @@ pub(super) static HOST: HookHost = HookHost {
     form: AnswerForm {
         replace: &[
             (OUTPUT_EVENT, Member::Event),
-            ("hookSpecificOutput/updatedToolOutput", Member::Content),
+            ("hookSpecificOutput/updatedToolOutput", Member::Result),
         ],
         ..FORM
     },

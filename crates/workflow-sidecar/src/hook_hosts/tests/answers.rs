@@ -7,6 +7,7 @@ use serde_json::json;
 use super::world::{World, call_of, is_blocked_prompt, json_of};
 use crate::hook_hosts::answer::{HookAnswer, HookDecision};
 use crate::hook_hosts::event::EventName;
+use crate::hook_hosts::tool_result::Replacement;
 use crate::hook_hosts::{HOSTS, host};
 
 #[test]
@@ -63,7 +64,7 @@ fn answers_have_only_the_keys_that_codex_accepts() {
         ..HookAnswer::default()
     };
     let printed =
-        |event, answer: &HookAnswer| json_of(&host.form.print(event, host.events, answer));
+        |event, answer: &HookAnswer| json_of(&host.form.print(event, host.events, answer, None));
     assert_eq!(
         printed(EventName::Stop, &stop),
         json!({ "decision": "block", "reason": "R", "systemMessage": "N" })
@@ -75,7 +76,10 @@ fn answers_have_only_the_keys_that_codex_accepts() {
             "systemMessage": "N",
         })
     );
-    let replaced = HookAnswer::of(HookDecision::Replace("T".to_owned()));
+    let replaced = HookAnswer::of(HookDecision::Replace(Replacement {
+        text: "T".to_owned(),
+        redacted: None,
+    }));
     assert_eq!(
         printed(EventName::ToolResult, &replaced),
         json!({ "decision": "block", "reason": "T" })
@@ -89,6 +93,7 @@ fn an_event_that_cannot_be_read_is_blocked_in_every_host() {
             EventName::Unknown,
             host.events,
             &HookAnswer::closed(EventName::Unknown, "why"),
+            None,
         );
         assert!(
             closed.code == 2 && !closed.stderr.is_empty() || host.name == "gemini",

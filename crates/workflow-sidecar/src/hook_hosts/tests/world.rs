@@ -86,7 +86,10 @@ impl World {
             on_loaded: &|_| {},
         };
         let answer = handler.decide(&event.unwrap()).unwrap();
-        self.host.form.print(name, self.host.events, &answer)
+        let result = payload.result();
+        let result = result.and_then(|result| serde_json::from_str(result.get()).ok());
+        let HookHost { form, events, .. } = self.host;
+        form.print(name, events, &answer, result.as_ref())
     }
 
     /// Sends a recorded event with other members.
