@@ -12,8 +12,6 @@ Examples:
   workflow-sidecar install codex --dry-run    show what would be written
   workflow-sidecar install pi                 have pi install its package
 
-Claude Code is untested: its hooks are written from its types.
-
 Everything else in the files of the host stays as it is, byte for byte.";
 
 pub(super) const EXAMPLES_OF_REMOVAL: &str = "\

@@ -108,10 +108,11 @@ impl Row<'_> {
             return Some(self.subject.warn(text, "run it with --version"));
         };
         let found = number(line).map_or_else(|| "no version".to_owned(), shown);
-        Some(self.subject.ok(match self.host.tested {
-            Some(tested) if tested == found => found,
-            Some(tested) => format!("{found}, tested with {tested}"),
-            None => format!("{found}, untested"),
+        let tested = self.host.tested;
+        Some(self.subject.ok(if tested == found {
+            found
+        } else {
+            format!("{found}, tested with {tested}")
         }))
     }
 

@@ -16,7 +16,7 @@ pub(super) struct HostLimits {
     #[serde(skip)]
     title: &'static str,
     /// The version that was driven for real; null if it was not run.
-    tested: Option<&'static str>,
+    tested: &'static str,
     /// What the hooks do not enforce.
     not_enforced: &'static [&'static str],
     /// Statements of the workflow that the host carries out in another way or not at all.
@@ -55,10 +55,9 @@ impl HostLimits {
 
     pub(super) fn text(&self, page: &mut Page) {
         let (title, tested) = (self.title, self.tested);
-        let tested = tested.map(|version| format!("tested with {version}"));
-        let tested = tested.as_deref();
-        let tested = tested.unwrap_or("written from its documentation, not run");
-        page.line(format_args!("\n{TITLE}In {title}{TITLE:#} ({tested})"));
+        page.line(format_args!(
+            "\n{TITLE}In {title}{TITLE:#} (tested with {tested})"
+        ));
         for sentence in self.not_enforced {
             page.line(format_args!("  not enforced: {sentence}"));
         }

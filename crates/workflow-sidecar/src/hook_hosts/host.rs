@@ -19,8 +19,8 @@ pub(crate) struct HookHost {
     pub(crate) title: &'static str,
     /// Its program, under each of its names.
     pub(crate) programs: &'static [&'static str],
-    /// The version that was driven for real; `None` if it was written from documentation and not run.
-    pub(crate) tested: Option<&'static str>,
+    /// The version that was driven for real.
+    pub(crate) tested: &'static str,
     /// The events that are used, by the host's names.
     pub(crate) events: &'static [(&'static str, EventName)],
     /// The host's tools that the engine knows under another name.

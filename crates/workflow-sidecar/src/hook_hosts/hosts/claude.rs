@@ -1,4 +1,6 @@
-//! Claude Code. Written from the types of its agent SDK 0.3.330, and not run.
+//! Claude Code. Observed with 2.1.330 and 2.1.197.
+//!
+//! A result is replaced in the form of its tool: Claude Code drops any other, and the model reads the original.
 
 use super::super::answer::{AnswerForm, FORM, Member, OUTPUT_EVENT};
 use super::super::event::EventName;
@@ -17,7 +19,7 @@ pub(super) static HOST: HookHost = HookHost {
     name: "claude",
     title: "Claude Code",
     programs: &["claude"],
-    tested: None,
+    tested: "2.1.330",
     events: EVENTS,
     tools: &[
         ("Bash", ToolName::Shell),
@@ -35,6 +37,7 @@ pub(super) static HOST: HookHost = HookHost {
     most_reminders: Some(7),
     not_enforced: &[
         "Files that you mention with `@` are read without a hook.",
+        "What a failed command prints is not redacted: no hook can change it.",
         "A shell that was started in the background continues in the next phase.",
         "Before version 2.1.295 a hook that takes longer than its time lets the call run.",
     ],

@@ -11,7 +11,7 @@ pub(super) static HOST: HookHost = HookHost {
     name: "codex",
     title: "Codex",
     programs: &["codex"],
-    tested: Some("0.169.0"),
+    tested: "0.169.0",
     events: &[
         ("SessionStart", EventName::SessionStart),
         ("UserPromptSubmit", EventName::Prompt),

@@ -8,7 +8,7 @@ pub(super) static HOST: HookHost = HookHost {
     name: "copilot",
     title: "Copilot CLI",
     programs: &["copilot"],
-    tested: Some("1.0.102"),
+    tested: "1.0.102",
     events: claude::EVENTS,
     tools: &[
         ("Bash", ToolName::Shell),

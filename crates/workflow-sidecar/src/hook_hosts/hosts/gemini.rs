@@ -16,7 +16,7 @@ pub(super) static HOST: HookHost = HookHost {
     name: "gemini",
     title: "Gemini CLI",
     programs: &["gemini"],
-    tested: Some("0.61.0"),
+    tested: "0.61.0",
     events: &[
         ("SessionStart", EventName::SessionStart),
         ("BeforeAgent", EventName::Prompt),

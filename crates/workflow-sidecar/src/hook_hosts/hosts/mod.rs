@@ -15,14 +15,7 @@ pub(crate) const HOSTS: [&HookHost; 4] =
 
 /// The names of the hosts, for the command line.
 pub(crate) fn names() -> impl Iterator<Item = PossibleValue> {
-    let value = |host: &'static HookHost| {
-        let note = if host.tested.is_some() {
-            ""
-        } else {
-            " (untested)"
-        };
-        PossibleValue::new(host.name).help(format!("{}{note}", host.title))
-    };
+    let value = |host: &'static HookHost| PossibleValue::new(host.name).help(host.title);
     HOSTS.into_iter().map(value)
 }
 
