@@ -128,11 +128,13 @@ pub(super) fn in_its_form(mut result: Value, replacement: &Replacement) -> Value
     collect_texts(&mut result, false, &mut texts);
     texts.sort_by_key(|(is_path, text)| (!is_path, text.len()));
     let longest = texts.pop();
-    texts.into_iter().for_each(|(_, text)| text.clear());
-    match longest {
-        Some((_, longest)) => text.clone_into(longest),
-        None => return json!(text),
+    for (_, text) in texts {
+        text.clear();
     }
+    let Some((_, longest)) = longest else {
+        return json!(text);
+    };
+    text.clone_into(longest);
     result
 }
 
