@@ -537,14 +537,7 @@ fn approval_message(
     actor: Actor,
 ) -> String {
     let mut lines: Vec<String> = note.map(str::to_owned).into_iter().collect();
-    lines.extend(run.phase().map(ResolvedPhase::location));
-    if !approval.source.is_empty() {
-        lines.push(format!("Defined in: {}", visible(&approval.source)));
-    }
-    lines.extend(run.to_approve(reports));
-    if let Some(file) = &approval.show {
-        lines.push(format!("File: {}", visible(file)));
-    }
+    lines.extend(run.asks_about(reports));
     lines.push(String::new());
     let consequences = run.consequences(approval, actor).into_iter();
     lines.extend(consequences.map(|(choice, does)| format!("\"{choice}\" {does}.")));

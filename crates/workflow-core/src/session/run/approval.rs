@@ -1,6 +1,5 @@
 //! The open approval request of a run.
 
-use std::iter::once;
 use std::path::PathBuf;
 
 use super::ActiveRun;
@@ -12,7 +11,6 @@ use crate::policy::gate_report::Report;
 use crate::reminders::PauseReason;
 use crate::run::{Actor, StoredApproval};
 use crate::session::phase::ResolvedPhase;
-use crate::text;
 
 impl ActiveRun {
     /// The approval that the phase needs, if any.
@@ -68,17 +66,27 @@ impl ActiveRun {
         checks.chain(outcome).chain(summary).collect()
     }
 
-    /// What the user is asked to approve, and where.
+    /// The question for approval as a command shows it.
     pub(crate) fn asks(&self) -> String {
-        let approval = self.approval().into_iter();
-        let question = approval.flat_map(|approval| {
-            let show = approval.show.iter();
-            let show = show.map(|file| format!("Look at: {}", visible(file)));
-            let about = self.to_approve(&[]).into_iter();
-            once(approval.ask.clone()).chain(about).chain(show)
-        });
-        let location = self.phase().map(ResolvedPhase::location);
-        text::join(location.into_iter().chain(question), "\n")
+        let ask = self.approval().map_or("", |approval| &approval.ask);
+        format!("{ask}\n\n{}", self.asks_about(&[]).join("\n"))
+    }
+
+    /// What is below the question for approval: the place, and what the agent hands over.
+    pub(crate) fn asks_about(&self, reports: &[Report]) -> Vec<String> {
+        let mut lines: Vec<String> = self
+            .phase()
+            .map(ResolvedPhase::location)
+            .into_iter()
+            .collect();
+        let approval = self.approval();
+        let source = approval.map(|approval| &approval.source);
+        let source = source.filter(|source| !source.is_empty());
+        lines.extend(source.map(|source| format!("Defined in: {}", visible(source))));
+        lines.extend(self.to_approve(reports));
+        let show = approval.and_then(|approval| approval.show.as_ref());
+        lines.extend(show.map(|file| format!("File: {}", visible(file))));
+        lines
     }
 
     /// Identifies the open approval request among all runs.
