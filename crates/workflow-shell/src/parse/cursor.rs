@@ -40,6 +40,8 @@ pub(crate) struct Parser<'a> {
     pub(super) pending: Vec<PendingHereDocument>,
     /// The texts of the here-documents, by index.
     pub(crate) here_documents: Vec<RawWord>,
+    /// True inside of `$(…)` and `<(…)`.
+    pub(super) in_substitution: bool,
     /// True if it defines a function.
     pub(crate) defines_functions: bool,
     /// A construct that other commands may be behind than those that were found.

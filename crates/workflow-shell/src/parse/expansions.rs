@@ -70,7 +70,9 @@ impl Parser<'_> {
     /// Parses a list with its own here-documents, up to a closing token.
     pub(super) fn delimited_list(&mut self, close: &'static str) -> Result<super::tree::List> {
         let outer = std::mem::take(&mut self.pending);
+        let is_inner = std::mem::replace(&mut self.in_substitution, true);
         let list = self.list()?;
+        self.in_substitution = is_inner;
         self.expect(close)?;
         if !self.pending.is_empty() {
             return Err(ParseError::IncompleteHereDocument);

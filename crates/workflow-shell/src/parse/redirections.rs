@@ -134,6 +134,10 @@ impl Parser<'_> {
                 text.truncate(start);
                 return Ok(text);
             }
+            if self.in_substitution && text[start..].starts_with(&pending.delimiter) {
+                // In a substitution, bash may end the text here.
+                return Err(ParseError::IncompleteHereDocument);
+            }
             text.push('\n');
             start = text.len();
         }

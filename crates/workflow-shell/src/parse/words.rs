@@ -48,6 +48,9 @@ impl Parser<'_> {
                 .peek()
                 .map_or(ParseError::MissingCommand, ParseError::Unexpected));
         }
+        if parts.0.len() > 1 && matches!(parts.0[0], WordPart::Process(_)) {
+            self.oddity = Some(ParseError::Unexpected('('));
+        }
         let is_mixed = |part: &WordPart| matches!(part, WordPart::Text { text, quoted: false } if crate::braces::has_mixed_sequence(text));
         if parts.0.iter().any(is_mixed) {
             self.oddity = Some(ParseError::Unexpected('{'));
@@ -65,6 +68,10 @@ impl Parser<'_> {
     pub(super) fn process(&mut self, parts: &mut WordBuilder) -> Result<()> {
         self.position += 2;
         let list = self.delimited_list(")")?;
+        if list.is_empty() || !parts.0.is_empty() {
+            // An empty one is an empty text, and with more in its word another one is a path.
+            self.oddity = Some(ParseError::Unexpected('('));
+        }
         parts.0.push(WordPart::Process(list));
         Ok(())
     }
@@ -225,9 +232,15 @@ impl Parser<'_> {
 
     fn parts_to_end(&mut self) -> Result<Vec<WordPart>> {
         let mut parts = WordBuilder::default();
+        if self.line.contains("\\\"") && self.line.contains("${") {
+            // Whether the backslash stays depends on where it is.
+            self.oddity = Some(ParseError::Unexpected('"'));
+        }
         while self.byte(0).is_some() {
             if self.byte(0) == Some(b'"') {
                 self.literal_byte(&mut parts, false)?;
+            } else if self.take("\\\"") {
+                parts.text("\\\"", true);
             } else {
                 self.part(&mut parts, true)?;
             }

@@ -59,9 +59,6 @@ pub(super) fn sourced(invocation: &Invocation<'_>) -> Result {
     let Some(file) = arguments.first() else {
         return Err(Unknown::new(invocation.name, UnknownReason::HiddenCode));
     };
-    if file.shape() == "/dev/stdin" {
-        return standard_input(invocation, NestedCommand::Script);
-    }
     let location = file.location();
     let activates = location
         .strip_suffix("/bin/activate")
