@@ -811,3 +811,37 @@ fn what_decides_what_a_reading_program_runs_is_not_writable() {
     ];
     check(&["docs/**"], &[], &open, &closed);
 }
+
+#[test]
+fn a_program_that_is_installed_in_a_directory_is_code_of_the_project() {
+    let open = ["/usr/bin/cat x", "cat docs/x", "node_modules/.bin/prettier --write docs/a.md"];
+    let closed = [
+        ".venv/bin/cat x",
+        "cd docs && .venv/bin/cat x",
+        "cd docs && ./.venv/bin/cat x",
+        "cd docs && venv/bin/cat x",
+        "cd docs && node_modules/.bin/cat x",
+        "cd docs && vendor/bin/cat x",
+        "cd /project/docs && .venv/bin/cat x",
+        "env -C docs .venv/bin/cat x",
+        "cd docs && timeout 5 .venv/bin/cat x",
+        "ls | xargs .venv/bin/cat",
+        "cd docs && node_modules/.bin/tee a.md",
+        "cd docs && bin/rails --version",
+        "cd docs && ./gradlew --version",
+        "/usr/bin/cd docs && touch x",
+        ".venv/bin/cd docs && touch x",
+        "mkdir -p docs/.venv/bin",
+        "echo x > docs/.venv/bin/cat",
+        "echo x > docs/node_modules/.bin/cat",
+        "cd docs && cp a vendor/bin/cat",
+        "chmod +x docs/venv/bin/cat",
+    ];
+    check(&["docs/**"], &[], &open, &closed);
+    check(
+        &["docs/**"],
+        &[".venv/bin/pytest *", "cd docs && .venv/bin/cat *"],
+        &[".venv/bin/pytest x", "cd /project && .venv/bin/pytest x"],
+        &["cd docs && .venv/bin/cat x", "cd docs && .venv/bin/pytest x"],
+    );
+}

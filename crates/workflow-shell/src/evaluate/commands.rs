@@ -35,7 +35,17 @@ impl Evaluator<'_> {
             effect: Effect::Reads,
             directory: scope.directory.clone(),
         });
-        let effect = self.effect(&words, is_direct, scope);
+        let is_in_root = matches!(scope.directory.as_deref(), Some("" | "."));
+        let mut effect = self.effect(&words, is_direct, scope);
+        // What is installed in a project is its code, and in another directory any file may have such a name.
+        match effect {
+            _ if !programs::is_relative_location(&words[0]) => {}
+            Effect::Reads => effect = Effect::RunsProjectCode,
+            Effect::Writes(_) if !is_in_root => {
+                effect = Effect::unknown(words[0].shape(), UnknownReason::Program);
+            }
+            _ => {}
+        }
         if runs_hidden_code(&words, &effect) {
             self.recorder.access_anywhere();
         }
@@ -72,6 +82,9 @@ impl Evaluator<'_> {
             return Effect::unknown(first.shape(), UnknownReason::Program);
         }
         if matches!(name, "cd" | "pushd" | "popd" | "chdir") {
+            if first.shape().contains('/') {
+                return Effect::unknown(first.shape(), UnknownReason::Program);
+            }
             scope.change_directory(words);
         }
         let outcome = programs::outcome(&Invocation {

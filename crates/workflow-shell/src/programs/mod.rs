@@ -25,7 +25,7 @@ use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_access::{AccessKind, FileAccess};
 use crate::word::Word;
 pub use names::is_known_location;
-pub(crate) use names::{is_interpreter, is_shell, known_name};
+pub(crate) use names::{is_interpreter, is_relative_location, is_shell, known_name};
 pub(crate) use operands::{is_inside_process, named_locations};
 use outcome::Result;
 pub(crate) use outcome::{Invocation, NestedCommand, Outcome};

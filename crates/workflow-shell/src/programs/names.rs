@@ -16,6 +16,12 @@ pub fn is_known_location(word: &Word) -> bool {
     }
 }
 
+/// Returns whether the directory in which a command runs decides which program a word names.
+pub(crate) fn is_relative_location(word: &Word) -> bool {
+    let location = word.location();
+    location.contains('/') && !location.starts_with(['/', '~'])
+}
+
 /// Returns the name under which the tables list a program: `python3.12` is `python`, `grm` is `rm`,
 /// `prettier@3` is `prettier`.
 pub(crate) fn known_name(name: &str) -> &str {

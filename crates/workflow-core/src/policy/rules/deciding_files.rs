@@ -31,6 +31,7 @@ const GOALS: &[&str] = &["make", "gmake", "npm", "pnpm", "yarn", "cargo", "just"
 const ANYWHERE: &[&str] = &[
     ".git", ".cargo", ".mvn", ".npmrc", ".yarnrc", ".yarnrc.yml", ".yarn", ".envrc", "rust-toolchain", "rust-toolchain.toml", "pip.conf",
     ".gitmodules", ".mise.toml", "mise.toml", ".tool-versions",
+    ".venv", "venv", "node_modules", "vendor",
 ];
 
 /// Returns whether a path names a file that decides what programs run that only read.
