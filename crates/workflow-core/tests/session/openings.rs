@@ -814,7 +814,11 @@ fn what_decides_what_a_reading_program_runs_is_not_writable() {
 
 #[test]
 fn a_program_that_is_installed_in_a_directory_is_code_of_the_project() {
-    let open = ["/usr/bin/cat x", "cat docs/x", "node_modules/.bin/prettier --write docs/a.md"];
+    let open = [
+        "/usr/bin/cat x",
+        "cat docs/x",
+        "node_modules/.bin/prettier --write docs/a.md",
+    ];
     let closed = [
         ".venv/bin/cat x",
         "cd docs && .venv/bin/cat x",
@@ -842,6 +846,9 @@ fn a_program_that_is_installed_in_a_directory_is_code_of_the_project() {
         &["docs/**"],
         &[".venv/bin/pytest *", "cd docs && .venv/bin/cat *"],
         &[".venv/bin/pytest x", "cd /project && .venv/bin/pytest x"],
-        &["cd docs && .venv/bin/cat x", "cd docs && .venv/bin/pytest x"],
+        &[
+            "cd docs && .venv/bin/cat x",
+            "cd docs && .venv/bin/pytest x",
+        ],
     );
 }
