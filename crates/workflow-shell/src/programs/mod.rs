@@ -93,7 +93,7 @@ fn trees(invocation: &Invocation<'_>) -> Vec<FileAccess> {
 fn outcome_by_name(invocation: &Invocation<'_>) -> Result {
     let name = invocation.name;
     if is_request_for_help(invocation) {
-        return Ok(Outcome::reads());
+        return Ok(Outcome::of(effect_of_help(invocation)));
     }
     if let Some(result) = coded(invocation) {
         return result;
@@ -161,6 +161,22 @@ pub(crate) fn is_question(text: &str) -> bool {
         let first = line.split_whitespace().next().unwrap_or_default();
         first.is_empty() || first.ends_with(':') || is_listed("questions", first)
     })
+}
+
+/// Returns the effect of a request for help or a version: a program that runs code of the project may load it first, and one that no
+/// table knows may be a script of the project.
+fn effect_of_help(invocation: &Invocation<'_>) -> Effect {
+    let Invocation {
+        name, arguments, ..
+    } = *invocation;
+    let is_row =
+        || matches!(row(name, arguments), Some(Ok(outcome)) if outcome.effect == Effect::Reads);
+    let is_known = table::is_program(name) || names::is_shell(name);
+    if is_known && (!table::runs_project(name) || is_row()) {
+        Effect::Reads
+    } else {
+        Effect::RunsProjectCode
+    }
 }
 
 /// Returns whether a command asks for help or a version only.

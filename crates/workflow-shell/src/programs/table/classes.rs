@@ -19,6 +19,14 @@ pub(super) fn fits(listed: &str, word: &Word) -> bool {
         // Behind an option that is switched off, `set` reads more of them.
         "<no-plus>" => !shape.starts_with('+'),
         "<local>" => !shape.contains(':'),
+        // A file, not an address of another kind. Behind a slash, a colon belongs to a name.
+        "<no-scheme>" if word.is_process => true,
+        "<no-scheme>" => match shape.find([':', '/', '\0']) {
+            Some(at) => shape[at..].starts_with('/'),
+            None => true,
+        },
+        // `curl` puts a part of the address in the place of `#1`.
+        "<no-counter>" => !shape.contains('#'),
         "<write-out>" => {
             !shape.contains("%output") && !shape.starts_with('@') && !shape.contains('\0')
         }

@@ -67,6 +67,16 @@ pub(crate) fn printed(name: &str, arguments: &[Word]) -> Option<Output> {
     rows(name)?.printed(arguments)
 }
 
+/// Returns whether a table knows a program.
+pub(crate) fn is_program(name: &str) -> bool {
+    rows(name).is_some()
+}
+
+/// Returns whether a program has rows that run code of the project.
+pub(crate) fn runs_project(name: &str) -> bool {
+    rows(name).is_some_and(|program| program.node.runs_project())
+}
+
 /// Returns whether a program has rows for subcommands by their names.
 pub(crate) fn has_subcommands(name: &str) -> bool {
     let is_name = |name: &'static str| !name.ends_with('*');

@@ -91,6 +91,14 @@ pub(crate) enum Output {
     Filter,
 }
 
+impl Node {
+    /// Returns whether a row of it, or of a subcommand, runs code of the project.
+    pub(super) fn runs_project(&self) -> bool {
+        self.rows.iter().any(|row| row.kind == RowKind::Project)
+            || self.subcommands.values().any(Self::runs_project)
+    }
+}
+
 impl RowKind {
     /// Returns whether the arguments do not matter.
     pub(super) fn writes_in_any_case(self) -> bool {
