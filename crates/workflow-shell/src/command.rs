@@ -12,6 +12,10 @@ pub struct SimpleCommand {
     pub effect: Effect,
     /// The directory in which it runs, relative to the one in which the line starts; `None` if only the running shell knows.
     pub directory: Option<String>,
+    /// True if the line gives it an input that is not empty.
+    pub has_input: bool,
+    /// True if the line gives it a variable that may decide which code of the project it runs.
+    pub has_project_variable: bool,
 }
 
 /// The standard input of a command.

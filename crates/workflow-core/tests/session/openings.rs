@@ -852,3 +852,47 @@ fn a_program_that_is_installed_in_a_directory_is_code_of_the_project() {
         ],
     );
 }
+
+#[test]
+fn a_variable_or_an_input_that_may_be_code_opens_nothing() {
+    let commands = ["pytest *", "make *", "python manage.py test *", "git commit *", "cargo test *"];
+    let open = [
+        "pytest -q",
+        "CI=1 pytest -q",
+        "make test < /dev/null",
+        "make test 2>&1 | tail -5",
+        "git log | grep x; make test",
+        "git commit -m x",
+    ];
+    let closed = [
+        "PYTHONPATH=docs pytest",
+        "PYTHONPATH=docs pytest -q",
+        "PYTHONPATH=docs make test",
+        "PYTHONPATH=docs timeout 5 make test",
+        "PYTHONPATH=docs black docs/a.py",
+        "DJANGO_SETTINGS_MODULE=docs.x pytest -q",
+        "DJANGO_SETTINGS_MODULE=docs.x python manage.py test a",
+        "export DJANGO_SETTINGS_MODULE=docs.x; pytest -q",
+        "export DJANGO_SETTINGS_MODULE; DJANGO_SETTINGS_MODULE=docs.x; pytest -q",
+        "env DJANGO_SETTINGS_MODULE=docs.x pytest -q",
+        "env PYTHONPATH=docs pytest -q",
+        "make -f - <<< 'x: ; touch f'",
+        "echo 'x: ; touch f' | make -f -",
+        "make -f /dev/stdin < docs/a",
+        "make -f /dev/fd/3 3<<< 'x: ; touch f'",
+        "make -f <(echo 'x: ; touch f')",
+        "make -f - <<E\nx: ; touch f\nE",
+        "pytest --trace <<< 'import os'",
+        "pytest --pdb < docs/a",
+        "{ make -f -; } < docs/a",
+        "echo x | timeout 5 make -f -",
+        "echo x | while true; do make -f -; done",
+        "f() { make -f -; }; echo x | f",
+        "f() { make -f -; }; f < docs/a",
+        "echo x | bash -c 'make -f -'",
+        "echo x | eval 'make -f -'",
+    ];
+    check(&["docs/**"], &commands, &open, &closed);
+    let said = said(&mut started(&[], &["make *"]), "make -f - <<< x").join("\n");
+    assert!(said.contains("but not with an input."), "{said}");
+}

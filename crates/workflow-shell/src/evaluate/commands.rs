@@ -34,6 +34,8 @@ impl Evaluator<'_> {
             words: Vec::new(),
             effect: Effect::Reads,
             directory: scope.directory.clone(),
+            has_input: scope.input.is_given(),
+            has_project_variable: false,
         });
         let is_in_root = matches!(scope.directory.as_deref(), Some("" | "."));
         let mut effect = self.effect(&words, is_direct, scope);
@@ -76,6 +78,9 @@ impl Evaluator<'_> {
                 .is_some_and(|name| self.functions.contains(name))
         {
             self.calls_functions = true;
+            if scope.input.is_given() {
+                return Effect::unknown(first.shape(), UnknownReason::Input);
+            }
             return Effect::Reads;
         }
         if !programs::is_known_location(first) {

@@ -393,6 +393,7 @@ impl<'a> Evaluator<'a> {
         let is_project = |assignment: &Assignment| programs::is_project_variable(&assignment.name);
         if command.assignments.iter().any(is_project) {
             for command in self.recorder.commands.iter_mut().skip(first) {
+                command.has_project_variable = true;
                 if command.effect == Effect::Reads {
                     command.effect = Effect::RunsProjectCode;
                 }

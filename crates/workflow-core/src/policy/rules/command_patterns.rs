@@ -158,6 +158,13 @@ fn closed(
     let text = command_text(command);
     let but = |why: &str| Some(format!("`{text}` is opened by `commands`, but {why}."));
     let own = command.directory.as_deref();
+    if command.has_project_variable {
+        return but("not with this variable");
+    }
+    // What the tables know to write is no code.
+    if command.has_input && !matches!(command.effect, Effect::Writes(_)) {
+        return but("not with an input");
+    }
     let Some(own) = own.filter(|own| call.is_same_directory(own, directory)) else {
         return but("not in this directory");
     };

@@ -152,7 +152,11 @@ impl Openings {
             |write: &FileWrite| !self.writable.is_empty() && self.fits(call, &call.target(write));
         let is_open = |command: &SimpleCommand| match &command.effect {
             Effect::Reads => true,
-            Effect::Writes(writes) if writes.iter().all(is_writable) => !writes.is_empty(),
+            Effect::Writes(writes)
+                if writes.iter().all(is_writable) && !command.has_project_variable =>
+            {
+                !writes.is_empty()
+            }
             Effect::Writes(_) | Effect::RunsProjectCode | Effect::Unknown(_) => {
                 let writable = Some(&self.writable);
                 self.commands.opens(command, call, writable, true).is_ok()
