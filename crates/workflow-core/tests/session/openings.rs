@@ -855,7 +855,13 @@ fn a_program_that_is_installed_in_a_directory_is_code_of_the_project() {
 
 #[test]
 fn a_variable_or_an_input_that_may_be_code_opens_nothing() {
-    let commands = ["pytest *", "make *", "python manage.py test *", "git commit *", "cargo test *"];
+    let commands = [
+        "pytest *",
+        "make *",
+        "python manage.py test *",
+        "git commit *",
+        "cargo test *",
+    ];
     let open = [
         "pytest -q",
         "CI=1 pytest -q",

@@ -62,7 +62,10 @@ pub(crate) fn is_harmless_variable(name: &str, value: Option<&str>) -> bool {
 
 /// Returns whether a program that reads may run code of the project or write build outputs because of this environment variable.
 pub(crate) fn is_project_variable(name: &str) -> bool {
-    matches!(name, "PYTHONPATH" | "DJANGO_SETTINGS_MODULE" | "CARGO_TARGET_DIR")
+    matches!(
+        name,
+        "PYTHONPATH" | "DJANGO_SETTINGS_MODULE" | "CARGO_TARGET_DIR"
+    )
 }
 
 /// Returns whether such a variable names directories of the project only, and one for build outputs if it is one for them.
