@@ -15,7 +15,7 @@ initialMessage: "Fix this: {description}"
 phases:
   - { id: analyze, name: Analyze, emoji: A, instructions: Find the cause., tools: read-only }
   - { id: fix, name: Fix, emoji: F, instructions: Repair it., gate: [{ run: [test, -f, fixed.txt] }] }
-  - { id: review, name: Review, emoji: R, instructions: Review it., approve: { ask: Is it good? } }
+  - { id: review, name: Review, emoji: R, instructions: Review it., gate: [{ file: fixed.txt }], approve: { ask: Is it good? } }
 `;
 
 /** Runs a program to its end. @param {string} program @param {string[]} args @param {object} options */

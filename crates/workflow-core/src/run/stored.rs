@@ -14,6 +14,7 @@ use crate::approval::Proofs;
 use crate::definition::{Catalog, Guards, Limits, Settings, Workflow};
 use crate::policy::gate_report::Report;
 use crate::reminders::ContinueCounters;
+use crate::types::Millis;
 
 use super::{RunData, RunValues, Spending, Tally};
 
@@ -181,6 +182,12 @@ pub struct StoredApproval {
     /// What proves an answer, if the platform has made a code.
     #[serde(flatten)]
     pub proofs: Proofs,
+    /// What the user is asked about: the result of the gate, and what the agent hands over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub about: Vec<String>,
+    /// When the gate had passed.
+    #[serde(default)]
+    pub checked: Millis,
 }
 
 /// A move of the run that the user made.

@@ -470,6 +470,7 @@ impl Session {
             let answer = with_comment(answer, comment.as_deref());
             return Err(ExitOutcome::Declined(answer));
         };
+        let checked = run.open_request().map(|open| open.checked);
         let is_onward = target.is_onward();
         run.user_answer = Some(UserAnswer {
             ask: approval.ask.clone(),
@@ -477,7 +478,10 @@ impl Session {
             target,
             comment,
         });
-        let age = exit.checked.map(|at| self.out.now().saturating_sub(at));
+        let checked = exit
+            .checked
+            .or(checked.filter(|_| self.host.abilities.stored_gates));
+        let age = checked.map(|at| self.out.now().saturating_sub(at));
         let is_valid = age.is_some_and(|age| age <= GATE_VALID_FOR);
         let phase = run.phase();
         let has_gate = phase.is_some_and(|phase| !phase.phase.gate.is_empty());

@@ -10,6 +10,8 @@ pub struct Abilities {
     pub dialogs: bool,
     /// A command that has to be confirmed can be given again with its confirmation. A host with dialogs asks instead.
     pub confirmations: bool,
+    /// It cannot wait for a gate: the result that the user was asked about counts for a while.
+    pub stored_gates: bool,
     /// It closes the dialog of a question that is settled without it.
     pub dismissal: bool,
     /// It shows widgets; a host that does not say shows them where it has an interface.

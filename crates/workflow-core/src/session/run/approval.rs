@@ -32,10 +32,10 @@ impl ActiveRun {
         let (resolved, state) = (self.phase()?, &self.progress.state);
         let approval = resolved.phase.approve.as_ref()?;
         let consequences = self.consequences(approval, actor).into_iter();
-        let about = if self.asked_about.is_empty() {
+        let about = if open.about.is_empty() {
             self.to_approve(&[])
         } else {
-            self.asked_about.clone()
+            open.about.clone()
         };
         Some(Request {
             id: open.id.clone(),
@@ -103,13 +103,13 @@ impl ActiveRun {
         actor: Actor,
         out: &mut Effects,
     ) {
-        self.asked_about = self.to_approve(reports);
-        self.record
-            .approval_request
-            .get_or_insert_with(|| StoredApproval {
-                id,
-                ..StoredApproval::default()
-            });
+        let about = self.to_approve(reports);
+        let open = &mut self.record.approval_request;
+        let open = open.get_or_insert_with(|| StoredApproval {
+            id,
+            ..StoredApproval::default()
+        });
+        (open.about, open.checked) = (about, out.now());
         self.request_code(actor, out);
     }
 
@@ -141,7 +141,6 @@ impl ActiveRun {
             task_id: self.progress.state.task_id.clone(),
         });
         self.record.approval_request = None;
-        self.asked_about = Vec::new();
         self.answered = None;
         let paused = &mut self.record.counters.paused;
         paused.take_if(|reason| *reason == PauseReason::Approval);

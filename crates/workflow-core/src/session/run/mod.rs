@@ -54,8 +54,6 @@ pub(crate) struct ActiveRun {
     commands_of_files: ProjectCommands,
     /// The state at the entry of the phase, for checks that compare with it.
     pub(super) baseline: Option<Box<RawValue>>,
-    /// What is approved by the open approval request, if it is known.
-    asked_about: Vec<String>,
     /// The answer to the open approval request that was given outside of the host and is not used yet, for display.
     pub(super) answered: Option<String>,
     /// The answer of the user to the approval of the phase, until the run follows it.
@@ -117,7 +115,6 @@ impl ActiveRun {
             declined: None,
             definition_persisted: false,
             baseline: None,
-            asked_about: Vec::new(),
             answered: None,
             user_answer: None,
             memory: RunMemory::default(),

@@ -105,6 +105,7 @@ impl EventHandler<'_> {
         let abilities = Abilities {
             // By the next prompt.
             confirmations: event.name == EventName::Prompt,
+            stored_gates: true,
             reminders_left: self.host.most_reminders.map(left),
             ..Abilities::default()
         };
