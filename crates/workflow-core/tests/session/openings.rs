@@ -788,7 +788,6 @@ fn patterns_that_open_nothing_are_known_without_a_call() {
 fn what_decides_what_a_reading_program_runs_is_not_writable() {
     let open = [
         "mkdir -p docs/r && echo x > docs/r/config",
-        "echo x > docs/.gitignore && git -C docs status",
         "echo x > docs/git/HEAD",
     ];
     let closed = [
@@ -901,4 +900,53 @@ fn a_variable_or_an_input_that_may_be_code_opens_nothing() {
     check(&["docs/**"], &commands, &open, &closed);
     let said = said(&mut started(&[], &["make *"]), "make -f - <<< x").join("\n");
     assert!(said.contains("but not with an input."), "{said}");
+}
+
+#[test]
+fn git_reads_no_repository_that_may_be_written() {
+    let anywhere = [
+        "git status",
+        "git -C . log",
+        "git -C /project log",
+        "git --no-pager -c color.ui=never diff",
+        "git --version",
+        "cd /project && git status",
+        "(cd docs && ls); git status docs",
+        "cd sub && git status",
+        "git -C sub/x log",
+        "git -C /tmp/x log",
+    ];
+    let elsewhere = [
+        "git -C docs/x status",
+        "git -C sub/../docs/x/y status",
+        "cd docs/x && git status",
+        "cd docs; git log",
+        "git --git-dir=docs/x status",
+        "git --git-dir docs/x log",
+        "git --no-pager -C docs -C x diff",
+        "git -C . -C docs/x diff",
+        "env -C docs/x git status",
+        "cd /project/docs/x && /usr/bin/git status",
+        "cd docs/x && timeout 5 git diff",
+        "cd \"$X\" && git status",
+    ];
+    check(
+        &["docs/**"],
+        &["git *", "cd docs/x && git *"],
+        &anywhere,
+        &elsewhere,
+    );
+    check(&["docs/HEAD"], &[], &anywhere, &elsewhere);
+    check(&["docs/**"], &[], &anywhere, &elsewhere);
+    check(
+        &[],
+        &[],
+        &["git -C docs/x status", "cd docs/x && git status"],
+        &[],
+    );
+    let said = said(&mut started(&["docs/**"], &[]), "git -C docs status").join("\n");
+    assert!(
+        said.contains("may open the configuration of its repository. Use git"),
+        "{said}"
+    );
 }

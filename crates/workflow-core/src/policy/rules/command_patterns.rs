@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::call::Call;
-use super::deciding_files::deciding_files;
+use super::deciding_files::{deciding_files, directories_of_git};
 use super::file_access::resolve;
 use super::globs::Globs;
 use super::known::Known;
@@ -152,11 +152,14 @@ fn closed(
     call: &Call<'_>,
     writable: Option<&Globs>,
 ) -> Option<String> {
+    let text = command_text(command);
+    let but = |why: &str| Some(format!("`{text}` is opened by `commands`, but {why}."));
+    if writable.is_some_and(|writable| reads_writable_repository(command, call, writable)) {
+        return but("`writable` may open the configuration of its repository");
+    }
     if command.effect == Effect::Reads {
         return None;
     }
-    let text = command_text(command);
-    let but = |why: &str| Some(format!("`{text}` is opened by `commands`, but {why}."));
     let own = command.directory.as_deref();
     if command.has_project_variable {
         return but("not with this variable");
@@ -169,21 +172,38 @@ fn closed(
         return but("not in this directory");
     };
     let writable = writable.filter(|writable| !writable.is_empty())?;
-    let may_write = |file: &String| {
-        let access = FileAccess {
-            path: of_shell(&path_in(own, file)).into_owned(),
-            is_glob: file.contains(['*', '?', '[']),
-            kind: AccessKind::Write,
-        };
-        let resolved = || resolve(&access, call.paths, &mut HashMap::new());
-        !call.comparisons().spend(COMPARISONS_OF_A_PATH)
-            || writable.match_access(&resolved(), call.paths) != Some(false)
-    };
+    let may_write = |file: &String| may_write(writable, own, file, call);
     let file = deciding_files(command).into_iter().find(may_write)?;
     let file = shown(&file.replace('\0', "…"));
     but(&format!(
         "`writable` opens {file}, which may decide what it runs"
     ))
+}
+
+/// Returns whether these globs may open a file of a directory.
+fn may_write(writable: &Globs, directory: &str, file: &str, call: &Call<'_>) -> bool {
+    let access = FileAccess {
+        path: of_shell(&path_in(directory, file)).into_owned(),
+        is_glob: file.contains(['*', '?', '[']),
+        kind: AccessKind::Write,
+    };
+    let resolved = || resolve(&access, call.paths, &mut HashMap::new());
+    !call.comparisons().spend(COMPARISONS_OF_A_PATH)
+        || writable.match_access(&resolved(), call.paths) != Some(false)
+}
+
+/// Returns whether a command is one of git for a directory that these globs may make a repository.
+pub(super) fn reads_writable_repository(
+    command: &SimpleCommand,
+    call: &Call<'_>,
+    writable: &Globs,
+) -> bool {
+    let may_be_one = |directory: &String| {
+        let mut files = ["HEAD", "config", "commondir"].iter();
+        files.any(|file| may_write(writable, directory, file, call))
+    };
+    !writable.is_empty()
+        && directories_of_git(command, call).is_none_or(|all| all.iter().any(may_be_one))
 }
 
 /// Returns whether a command names its program without a directory, or with one of installed programs: a pattern

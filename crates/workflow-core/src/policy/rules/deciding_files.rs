@@ -1,5 +1,6 @@
 //! Files that decide what a command runs.
 
+use super::call::Call;
 use super::patches::path_in;
 use workflow_shell::{SimpleCommand, Word, is_known_location};
 
@@ -38,6 +39,34 @@ const ANYWHERE: &[&str] = &[
 pub(super) fn decides_anywhere(path: &str) -> bool {
     let is_one = |part: &str| ANYWHERE.iter().any(|name| name.eq_ignore_ascii_case(part));
     path.split('/').any(is_one)
+}
+
+/// Returns the directories in which git may find a repository for a command, unless the project's root is its directory; `None`
+/// if they are not known. Any directory with a `HEAD` is one, and its configuration names programs.
+pub(super) fn directories_of_git(command: &SimpleCommand, call: &Call<'_>) -> Option<Vec<String>> {
+    let mut words = command.words.iter();
+    if words.next().and_then(Word::program) != Some("git") {
+        return Some(Vec::new());
+    }
+    let mut directory = command.directory.clone()?;
+    while let Some(word) = words.next().filter(|word| word.shape().starts_with('-')) {
+        match word.shape() {
+            "-C" => {
+                let inner = words.next().and_then(Word::text)?;
+                directory = path_in(&directory, inner);
+            }
+            "-c" => drop(words.next()),
+            "-p" | "-P" | "--paginate" | "--literal-pathspecs" | "--version" => {}
+            option if option.starts_with("--no-") => {}
+            _ => return None,
+        }
+    }
+    if call.is_same_directory(&directory, "") {
+        return Some(Vec::new());
+    }
+    let above = directory.match_indices('/').map(|(at, _)| &directory[..at]);
+    let all = above.filter(|path| !path.is_empty()).chain([&*directory]);
+    Some(all.map(ToOwned::to_owned).collect())
 }
 
 /// Returns the files that may decide what a command runs, from its directory: those of its program, what its words name, and both

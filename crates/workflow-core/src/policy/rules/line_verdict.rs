@@ -37,7 +37,10 @@ impl<'a> LineFinding<'a> {
     }
 
     fn is_unknown(self) -> bool {
-        matches!(self, Self::Unreadable(_)) || matches!(self.effect(), Some(Effect::Unknown(_)))
+        let effect = self.effect();
+        // What reads is found if it may read what names programs.
+        matches!(self, Self::Unreadable(_))
+            || matches!(effect, Some(Effect::Unknown(_) | Effect::Reads))
     }
 
     /// Returns the files that it writes.
@@ -65,7 +68,14 @@ impl<'a> LineFinding<'a> {
             }
             Self::Redirection(_) => None,
             Self::Command(command) => match &command.effect {
-                Effect::Reads | Effect::Writes(_) => None,
+                Effect::Writes(_) => None,
+                Effect::Reads => {
+                    let text = command_text(command);
+                    let why = "`writable` may open the configuration of its repository";
+                    Some(format!(
+                        "`{text}` is unknown: {why}. Use git in the project's root."
+                    ))
+                }
                 Effect::RunsProjectCode => {
                     let text = command_text(command);
                     Some(format!("`{text}` runs code of the project."))

@@ -3,7 +3,7 @@
 use workflow_shell::{Effect, FileWrite, SimpleCommand, analyze};
 
 use super::call::{Call, Target};
-use super::command_patterns::CommandPatterns;
+use super::command_patterns::{CommandPatterns, reads_writable_repository};
 use super::deciding_files::decides_anywhere;
 use super::globs::Globs;
 use super::known::Known;
@@ -151,7 +151,7 @@ impl Openings {
         let is_writable =
             |write: &FileWrite| !self.writable.is_empty() && self.fits(call, &call.target(write));
         let is_open = |command: &SimpleCommand| match &command.effect {
-            Effect::Reads => true,
+            Effect::Reads => !reads_writable_repository(command, call, &self.writable),
             Effect::Writes(writes)
                 if writes.iter().all(is_writable) && !command.has_project_variable =>
             {
