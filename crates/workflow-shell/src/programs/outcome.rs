@@ -1,6 +1,6 @@
 //! The outcome of a program: its effect, the commands that it runs, the variables that it changes.
 
-use super::table::is_listed;
+use super::table::lists::is_listed;
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_access::{AccessKind, FileAccess};

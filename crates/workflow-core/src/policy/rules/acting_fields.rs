@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::builtin_rule::any_string;
+use super::arguments::any_string;
 use crate::text::word_of_line;
 use crate::tool_names::{ToolName, changes, has_listed, is_listed, is_verb, says_change, words};
 use workflow_shell::{Effect, analyze};

@@ -20,6 +20,18 @@ pub(super) fn all_texts(value: &Value) -> Vec<&str> {
     }
 }
 
+/// Returns whether a text in a value, or a name of a member, meets a condition.
+pub(super) fn any_string(value: &Value, meets: &dyn Fn(&str) -> bool) -> bool {
+    match value {
+        Value::String(text) => meets(text),
+        Value::Array(items) => items.iter().any(|item| any_string(item, meets)),
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(name, value)| meets(name) || any_string(value, meets)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 /// Collects the files of patches.
 fn in_patch(value: &Value, found: &mut Vec<PathArgument>) {
     let files = all_texts(value).into_iter().flat_map(patched_files);

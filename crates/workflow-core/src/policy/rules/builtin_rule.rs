@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use memchr::{memchr3, memchr3_iter, memmem};
 use serde_json::Value;
 
+use super::arguments::any_string;
 use super::call::Call;
 use super::decision::Denial;
 use super::patches::patched_files;
@@ -156,18 +157,6 @@ fn names_store(call: &Call<'_>) -> bool {
     let accessed = call.accessed_paths().paths.iter();
     let mut accessed = accessed.flat_map(|path| &path.forms);
     accessed.any(holds_answers) || any_text(&is_named)
-}
-
-/// Returns whether a text in a value, or a name of a member, meets a condition.
-pub(super) fn any_string(value: &Value, meets: &dyn Fn(&str) -> bool) -> bool {
-    match value {
-        Value::String(text) => meets(text),
-        Value::Array(items) => items.iter().any(|item| any_string(item, meets)),
-        Value::Object(fields) => fields
-            .iter()
-            .any(|(name, value)| meets(name) || any_string(value, meets)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
 }
 
 /// Returns whether the shell lines of a call have the name of the program before a subcommand that decides, or name its
