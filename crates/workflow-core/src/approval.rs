@@ -69,7 +69,6 @@ pub struct ShownFile {
 
 impl Request {
     /// Returns true if another request asks the same, even if the shown file or the agent's summary has changed meanwhile.
-    #[must_use]
     pub fn asks_the_same_as(&self, other: &Self) -> bool {
         let question = |request: &Self| Self {
             shown_file: None,

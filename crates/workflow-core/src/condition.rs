@@ -50,7 +50,6 @@ pub enum Needed {
 
 impl Needed {
     /// Who or what ends a condition with this state.
-    #[must_use]
     pub fn by(state: &str) -> Self {
         match state {
             "waits" | "paused" => Self::User,
@@ -106,26 +105,22 @@ impl RunCondition {
     }
 
     /// The state of the run, for programs.
-    #[must_use]
     pub fn state(self) -> &'static str {
         self.sayings().0
     }
 
     /// The condition in words, for people.
-    #[must_use]
     pub fn words(self) -> &'static str {
         self.sayings().1
     }
 
     /// The condition in words, and what resumes the run where they do not say it.
-    #[must_use]
     pub fn described(self) -> String {
         let (_, words, remedy) = self.sayings();
         remedy.map_or_else(|| words.to_owned(), |remedy| format!("{words} ({remedy})"))
     }
 
     /// Who or what ends the condition.
-    #[must_use]
     pub fn needed(self) -> Needed {
         Needed::by(self.state())
     }

@@ -20,13 +20,11 @@ pub struct Text<'a>(Cow<'a, str>);
 
 impl Text<'_> {
     /// The text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The text, copied if it is borrowed.
-    #[must_use]
     pub fn into_owned(self) -> String {
         self.0.into_owned()
     }

@@ -154,7 +154,6 @@ fn asks(last: &LastAssistant<'_>) -> bool {
 }
 
 /// Returns true if a text ends in a question; closing marks and spaces after it do not count.
-#[must_use]
 pub fn is_question(text: &str) -> bool {
     let closing = |c: char| {
         c.is_whitespace()

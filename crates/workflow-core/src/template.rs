@@ -55,7 +55,6 @@ impl Family {
     }
 
     /// A name of this family, for messages.
-    #[must_use]
     pub fn form(self) -> &'static str {
         match self {
             Self::Inputs => "inputs.<name>",
@@ -68,7 +67,6 @@ impl Family {
 
 impl TemplateKind {
     /// The families of dotted names that a template of this kind takes.
-    #[must_use]
     #[rustfmt::skip] // A row a line.
     pub fn families(self) -> &'static [Family] {
         match self {
@@ -80,7 +78,6 @@ impl TemplateKind {
     }
 
     /// The variables of a template of this kind.
-    #[must_use]
     #[rustfmt::skip] // A row a line.
     pub fn variables(self) -> &'static [&'static str] {
         match self {
@@ -159,7 +156,6 @@ pub const MAX_RESOLVED: usize = 4 << 20;
 /// Replaces the variables that `value_of` knows; others stay as they are.
 ///
 /// A text that would become longer than [`MAX_RESOLVED`] is cut there, and says so.
-#[must_use]
 pub fn resolve<'v>(template: &str, value_of: impl Fn(&str) -> Option<&'v str>) -> String {
     let mut out = String::with_capacity(template.len().min(MAX_RESOLVED));
     for piece in pieces(template) {

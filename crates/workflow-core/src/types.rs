@@ -42,7 +42,6 @@ pub enum Severity {
 
 impl Severity {
     /// Its name: `error`, `warning` or `info`.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Info => "info",

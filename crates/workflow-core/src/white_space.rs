@@ -10,13 +10,11 @@ pub(crate) fn is_white_space(c: char) -> bool {
 }
 
 /// The text without white space around it.
-#[must_use]
 pub fn trim(text: &str) -> &str {
     text.trim_matches(is_white_space)
 }
 
 /// Returns the first word and the text after it, both trimmed.
-#[must_use]
 pub fn split_first_word(text: &str) -> (&str, &str) {
     let text = trim(text);
     let end = text.find(is_white_space).unwrap_or(text.len());

@@ -5,7 +5,6 @@ pub struct Numbers(u64);
 
 impl Numbers {
     /// Creates the generator with this number.
-    #[must_use]
     pub fn new(number: u64) -> Self {
         let mut numbers = Self(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         numbers.below(2);

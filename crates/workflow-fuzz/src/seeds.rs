@@ -67,7 +67,6 @@ fn short(mut seeds: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
 }
 
 /// Returns directories of definitions, each as one input.
-#[must_use]
 pub fn definitions() -> Vec<Vec<u8>> {
     let kinds = [
         "definitions/valid",
@@ -106,7 +105,6 @@ fn embedded(name: &str) -> Value {
 }
 
 /// Returns the transcripts, with their definitions embedded.
-#[must_use]
 pub fn transcripts() -> Vec<Vec<u8>> {
     let with_definitions = |text: String| {
         let lines = text.lines().map(|line| {
@@ -121,7 +119,6 @@ pub fn transcripts() -> Vec<Vec<u8>> {
 }
 
 /// Returns the host's side of the transcripts: its lines and the results of effects.
-#[must_use]
 pub fn sessions() -> Vec<Vec<u8>> {
     let half = |text: Vec<u8>| {
         let text = String::from_utf8_lossy(&text);
@@ -139,7 +136,6 @@ pub fn sessions() -> Vec<Vec<u8>> {
 }
 
 /// The lines of those sessions, and lines with lists.
-#[must_use]
 pub fn lines() -> Vec<Vec<u8>> {
     let written = [
         r#"{"jsonrpc":"2.0","id":1,"method":"hook/agent_end","params":{"context":{"hasUI":true},"event":{"messages":[{"role":"user","content":"é\n"},{"role":"assistant","stopReason":"stop","content":[{"type":"text","text":"a — b"}]}, {"role":"toolResult","content":[1,-2.5e+3,true,null,{}]},{"role":"assistant","content":"\ud83d"},7,[]],"more":[1]},"sessionId":"s"}}"#,
@@ -158,7 +154,6 @@ pub fn lines() -> Vec<Vec<u8>> {
 }
 
 /// Returns the lines of the shell corpus.
-#[must_use]
 pub fn shell_lines() -> Vec<Vec<u8>> {
     let texts = texts("../crates/workflow-shell/tests/corpus");
     let values = texts.iter().flat_map(|text| json_lines(text));
@@ -167,7 +162,6 @@ pub fn shell_lines() -> Vec<Vec<u8>> {
 }
 
 /// Returns the texts of the definitions, each with values.
-#[must_use]
 pub fn templates() -> Vec<Vec<u8>> {
     let written = [
         "{a}{b}",
@@ -189,7 +183,6 @@ pub fn templates() -> Vec<Vec<u8>> {
 }
 
 /// Returns the entries of sessions: of pi's session files, and of the transcripts.
-#[must_use]
 pub fn entries_of_sessions() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     let written = [FLOW_ENTRIES.to_owned()];

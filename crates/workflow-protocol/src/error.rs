@@ -45,7 +45,6 @@ pub enum Kind {
 
 impl Kind {
     /// The JSON-RPC error code.
-    #[must_use]
     pub const fn code(self) -> i32 {
         self as i32
     }
@@ -74,7 +73,6 @@ impl Error {
     }
 
     /// The content of `error.data`.
-    #[must_use]
     pub fn data(&self) -> ErrorData {
         ErrorData {
             kind: self.kind,

@@ -23,7 +23,7 @@ fn main() {
         .collect();
     let time = |line: &str| {
         let start = Instant::now();
-        std::hint::black_box(workflow_shell::analyze(line));
+        let _ = std::hint::black_box(workflow_shell::analyze(line));
         start.elapsed().as_secs_f64() * 1e6
     };
     for line in &lines {

@@ -6,6 +6,7 @@ use crate::file_access::FileAccess;
 use crate::file_write::FileWrite;
 
 /// The effects of a line, as far as its text shows.
+#[must_use]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Analysis {
     /// Each simple command that runs or may run, in order of appearance. Commands in substitutions
@@ -41,7 +42,6 @@ pub enum Unreadable {
 
 impl Analysis {
     /// The analysis of a line of which nothing is known.
-    #[must_use]
     pub fn unreadable(reason: Unreadable) -> Self {
         Self {
             unreadable: Some(reason),
@@ -50,7 +50,6 @@ impl Analysis {
     }
 
     /// Returns the effect of the whole line: the worst of its commands and redirections, with all writes.
-    #[must_use]
     pub fn effect(&self) -> Effect {
         match &self.unreadable {
             Some(Unreadable::Part(unknown)) => return Effect::Unknown(unknown.clone()),
@@ -66,7 +65,6 @@ impl Analysis {
     }
 
     /// Combines the analyses of two lines that both run.
-    #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.commands.extend(other.commands);
         self.redirections.extend(other.redirections);

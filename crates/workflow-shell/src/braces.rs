@@ -5,7 +5,6 @@ const MAX_TEXTS: usize = 64;
 
 /// Expands all braces with a comma, in the order of a shell. Braces without one are replaced by the result of `single` for their
 /// content. Returns `None` if there would be more than 64 texts.
-#[must_use]
 pub fn expand_braces(text: &str, single: fn(&str) -> String) -> Option<Vec<String>> {
     let mut done = Vec::new();
     // Each entry is a prefix that is done and a rest that is not.

@@ -57,7 +57,6 @@ pub enum UnknownReason {
 
 impl Effect {
     /// Returns whether it certainly changes nothing, or build outputs only.
-    #[must_use]
     pub fn is_harmless(&self) -> bool {
         matches!(self, Self::Reads | Self::RunsProjectCode)
     }

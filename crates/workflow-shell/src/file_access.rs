@@ -37,13 +37,11 @@ pub enum AccessKind {
 
 impl AccessKind {
     /// Returns whether everything below a directory is accessed with it.
-    #[must_use]
     pub fn includes_tree(self) -> bool {
         !matches!(self, Self::Read | Self::Run | Self::Write | Self::Itself)
     }
 
     /// Returns whether something is written.
-    #[must_use]
     pub fn writes(self) -> bool {
         !matches!(self, Self::Read | Self::Run | Self::ReadTree)
     }

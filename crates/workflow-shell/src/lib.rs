@@ -27,14 +27,12 @@ pub use word::Word;
 pub const MAX_LINE_BYTES: usize = 256 * 1024;
 
 /// Analyzes a line.
-#[must_use]
 pub fn analyze(line: &str) -> Analysis {
     analyze_in("", line)
 }
 
 /// Analyzes a line that starts in `directory`. Paths are relative to the directory to which
 /// `directory` itself is relative.
-#[must_use]
 pub fn analyze_in(directory: &str, line: &str) -> Analysis {
     if line.len() > MAX_LINE_BYTES {
         return Analysis::unreadable(Unreadable::TooLong);

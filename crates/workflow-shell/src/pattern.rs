@@ -19,7 +19,6 @@ use crate::word::{UNKNOWN, Word};
 
 /// Returns whether a pattern that forbids or asks covers a command. Further words and options make no
 /// difference: `npm publish` also covers `npm publish --tag next`.
-#[must_use]
 pub fn matches(pattern: &str, command: &SimpleCommand) -> bool {
     let (wanted, _) = words_of(pattern);
     let (Some((program, wanted)), Some((first, given))) =
@@ -63,7 +62,6 @@ pub fn matches(pattern: &str, command: &SimpleCommand) -> bool {
 
 /// Returns whether a pattern that allows covers a command: its words are the first words of the command. Without `*` as
 /// its last word, it covers no further ones.
-#[must_use]
 pub fn matches_exactly(pattern: &str, command: &SimpleCommand) -> bool {
     let (wanted, is_open) = words_of(pattern);
     let fits = |(wanted, word): (&&str, &Word)| {
@@ -88,7 +86,6 @@ fn words_of(pattern: &str) -> (Vec<&str>, bool) {
 }
 
 /// Returns whether options before the subcommand decide what a program does: a pattern that ends behind one allows anything.
-#[must_use]
 pub fn takes_options_before_subcommand(program: &str) -> bool {
     is_listed("options_before", program)
 }

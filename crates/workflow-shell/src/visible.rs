@@ -5,7 +5,6 @@ use std::borrow::{Borrow, Cow};
 /// Returns true if a character moves the cursor, ends the line, reverses the text or is invisible.
 ///
 /// Joiners (`U+200C`, `U+200D`) depend on their neighbours: emoji and some scripts need them.
-#[must_use]
 pub fn is_hidden(c: char) -> bool {
     let turns_around = matches!(
         c,
@@ -24,7 +23,6 @@ pub fn is_hidden(c: char) -> bool {
 }
 
 /// Text from a file or a person, fit for a message: hidden characters escaped, cut when it is long.
-#[must_use]
 pub fn shown(text: &str) -> String {
     const MAX_LENGTH: usize = 80;
     let mut out = String::new();
@@ -44,13 +42,11 @@ pub(crate) fn displayed(text: &str) -> String {
 }
 
 /// Text from a file or a person on one line, whole: hidden characters escaped.
-#[must_use]
 pub fn visible(text: &str) -> String {
     escaped(text, |_| false).into_owned()
 }
 
 /// Text of several lines, whole: hidden characters escaped, except for the ends of lines and tabs.
-#[must_use]
 pub fn visible_lines(text: &str) -> Cow<'_, str> {
     match escaped(text, |c| matches!(c, '\n' | '\t')) {
         // Lines that end as on Windows end there as well.
@@ -63,7 +59,6 @@ pub fn visible_lines(text: &str) -> Cow<'_, str> {
 }
 
 /// Joins texts, the first of them if there are more than a number: `a, b and 3 more`.
-#[must_use]
 pub fn few<T: Borrow<str>>(texts: &[T], most: usize) -> String {
     match texts.split_at_checked(most) {
         None | Some((_, [])) => texts.join(", "),

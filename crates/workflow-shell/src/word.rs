@@ -30,7 +30,6 @@ pub struct Word {
 
 impl Word {
     /// Creates a word that consists of text only.
-    #[must_use]
     pub fn literal(text: &str) -> Self {
         Self {
             shape: text.to_owned(),
@@ -39,25 +38,21 @@ impl Word {
     }
 
     /// Creates a word of which nothing is known.
-    #[must_use]
     pub fn unknown() -> Self {
         Self::literal("\0")
     }
 
     /// Returns the text, unless it contains an expansion or a glob.
-    #[must_use]
     pub fn text(&self) -> Option<&str> {
         (!self.is_glob && !self.shape.contains(UNKNOWN)).then_some(self.shape.as_str())
     }
 
     /// Returns the text with NUL for each expansion.
-    #[must_use]
     pub fn shape(&self) -> &str {
         &self.shape
     }
 
     /// Returns the name of the program that it names: the text after the last slash.
-    #[must_use]
     pub fn program(&self) -> Option<&str> {
         let name = self.shape.rsplit('/').next().unwrap_or_default();
         (!self.is_glob && !name.is_empty() && !name.contains(UNKNOWN)).then_some(name)

@@ -11,7 +11,6 @@ use std::path::Path;
 const MARKER: &str = "active";
 
 /// Returns true if a run may be active. A directory that cannot be read counts as one with an active run.
-#[must_use]
 pub fn has_active_runs(directory: &Path) -> bool {
     directory.join(MARKER).try_exists().unwrap_or(true)
 }

@@ -39,7 +39,6 @@ impl Store {
     }
 
     /// Returns the directory with its files on this machine.
-    #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
     }
@@ -206,7 +205,6 @@ impl Store {
     }
 
     /// Waits until no other process of this machine works on the session, for some time. `None` if it continues without a turn.
-    #[must_use]
     pub fn wait_turn(&self, key: &SessionKey) -> Option<QueueTurn> {
         queue::wait_for_session(&self.directory, key)
     }
@@ -270,7 +268,6 @@ impl Store {
     }
 
     /// Returns true for a run that went on last on this machine.
-    #[must_use]
     pub fn is_here(&self, run: &IndexedRun) -> bool {
         let is_it = |machine| run.machine == machine;
         run.machine.is_empty() || self.database.machine().is_ok_and(is_it)

@@ -90,7 +90,6 @@ fn time<'de, D: Deserializer<'de>>(number: D) -> Result<u64, D::Error> {
 
 impl Run {
     /// The state in words, for people.
-    #[must_use]
     pub fn words(&self) -> &str {
         if self.waiting.is_empty() {
             &self.state

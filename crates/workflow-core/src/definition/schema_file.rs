@@ -24,7 +24,6 @@ impl SchemaFile {
     pub const ALL: [Self; 3] = [Self::Workflow, Self::Phase, Self::Settings];
 
     /// The path of its schema, from the repository's root.
-    #[must_use]
     pub fn path(self) -> &'static str {
         match self {
             Self::Workflow => "schemas/workflow.schema.json",
@@ -34,7 +33,6 @@ impl SchemaFile {
     }
 
     /// Its schema.
-    #[must_use]
     pub fn schema(self) -> Value {
         let (title, summary, mut schema) = match self {
             Self::Workflow => (

@@ -18,25 +18,21 @@ macro_rules! codes {
             pub const ALL: &'static [Self] = &[$(Self::$name),+];
 
             /// The code as it is printed.
-            #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $number),+ }
             }
 
             /// Its meaning, in one line.
-            #[must_use]
             pub fn summary(self) -> &'static str {
                 match self { $(Self::$name => concat!($($summary),+).trim_ascii()),+ }
             }
 
             /// The help for it, where nothing better is known.
-            #[must_use]
             pub const fn help(self) -> &'static str {
                 match self { $(Self::$name => $help),+ }
             }
 
             /// Its name, as an identifier.
-            #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$name => stringify!($name)),+ }
             }

@@ -57,7 +57,6 @@ pub struct Fix {
 
 impl Diagnostic {
     /// A diagnostic without a location, with the usual help of its code.
-    #[must_use]
     pub fn new(code: Code, severity: Severity, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -128,7 +127,6 @@ fn shared_text<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S
 
 impl Location {
     /// A file as a whole.
-    #[must_use]
     pub fn file(file: &str) -> Self {
         Self {
             file: visible(file).into(),
@@ -137,13 +135,11 @@ impl Location {
     }
 
     /// The first line, counted from 1.
-    #[must_use]
     pub fn line(&self) -> Option<u32> {
         self.region.as_ref().map(|region| region.line)
     }
 
     /// As people read it: `file:line`, or the file.
-    #[must_use]
     pub fn file_and_line(&self) -> String {
         match self.line() {
             Some(line) => format!("{}:{line}", self.file),

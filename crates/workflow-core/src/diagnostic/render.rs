@@ -5,7 +5,6 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Render
 use super::{Diagnostic, Location, Region, Severity};
 
 /// The diagnostic as a few lines of text, without a newline at the end.
-#[must_use]
 pub fn render(diagnostic: &Diagnostic, color: bool) -> String {
     let renderer = if color {
         Renderer::styled()

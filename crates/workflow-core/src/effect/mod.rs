@@ -121,7 +121,6 @@ impl Effects {
     }
 
     /// Returns true if nothing must be done but to answer.
-    #[must_use]
     pub fn is_only_answered(&self) -> bool {
         self.actions.is_empty()
             && self.diagnostics.is_empty()
@@ -310,7 +309,6 @@ pub enum Effect {
 
 impl Effect {
     /// Returns true if a report is the result of this effect. That of a gate and of a restore may come later.
-    #[must_use]
     pub fn has_result(&self, event: &PlatformEvent) -> bool {
         use PlatformEvent as Event;
         match self {
@@ -344,7 +342,6 @@ impl Effect {
 
     /// The result where there are no files, no repository and no stored answers. A gate or a restore has none: it is
     /// reported later.
-    #[must_use]
     pub fn on_empty_platform(&self) -> Option<PlatformEvent> {
         match self {
             Self::TakeBaseline { .. } => Some(PlatformEvent::BaselineTaken {

@@ -58,19 +58,16 @@ impl Explained {
     }
 
     /// Returns the decision on a call.
-    #[must_use]
     pub fn decide(&self, call: &Call<'_>) -> CallDecision<'_> {
         self.resolved.rules.decide(call)
     }
 
     /// Returns the reason of a call that is blocked or needs consent.
-    #[must_use]
     pub fn denies(&self, call: &Call<'_>) -> Option<String> {
         self.resolved.denies(call)
     }
 
     /// Returns the reason why a call of this tool without arguments is blocked, if it is.
-    #[must_use]
     #[expect(clippy::missing_panics_doc, reason = "an empty object is JSON")]
     pub fn blocks(&self, tool: &str) -> Option<String> {
         let no_arguments = serde_json::from_str("{}").expect("an empty object is JSON");
@@ -80,7 +77,6 @@ impl Explained {
     }
 
     /// Returns true if this is the reason of a call that a list blocks, with or without the line on what is allowed.
-    #[must_use]
     pub fn is_list_reason(&self, tool: &str, reason: &str) -> bool {
         let start = |text: &str| {
             let start = text.split(text::ALLOWED_IN_PHASE).next();
@@ -91,7 +87,6 @@ impl Explained {
     }
 
     /// Returns true if this is the reminder for an agent that stopped early.
-    #[must_use]
     pub fn is_reminder(&self, text: &str) -> bool {
         self.resolved
             .reminder
@@ -100,13 +95,11 @@ impl Explained {
     }
 
     /// The scopes' names from the root to the innermost one.
-    #[must_use]
     pub fn breadcrumb(&self) -> String {
         self.resolved.breadcrumb_names()
     }
 
     /// The row of a key.
-    #[must_use]
     pub fn row(&self, topic: Topic, key: &str) -> Option<&Row> {
         self.rows
             .iter()
@@ -115,7 +108,6 @@ impl Explained {
 }
 
 /// The values of a workflow that apply in every phase of it.
-#[must_use]
 pub fn everywhere(workflow: &Workflow, loaded: &Loaded) -> Vec<Row> {
     let tree = phase_tree(workflow, &loaded.catalog);
     let first = tree.phases().next().and_then(PhaseNode::state);

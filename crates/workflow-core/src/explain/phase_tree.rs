@@ -57,7 +57,6 @@ pub enum NodeKind<'c> {
 }
 
 /// The tree of a workflow, in the order of a run.
-#[must_use]
 pub fn phase_tree<'c>(workflow: &'c Workflow, catalog: &'c Catalog) -> PhaseTree<'c> {
     let mut tree = PhaseTree {
         nodes: Vec::new(),
@@ -122,7 +121,6 @@ impl PhaseNode<'_> {
     /// The state of a run that came straight here; `None` if it is not a phase.
     ///
     /// The description and the task's id are placeholders.
-    #[must_use]
     pub fn state(&self) -> Option<RunState> {
         let NodeKind::Phase(_) = self.kind else {
             return None;

@@ -25,7 +25,6 @@ impl ProjectGlob {
     }
 
     /// Returns true if it matches a path, relative to the project and with `/`.
-    #[must_use]
     pub fn matches(&self, path: &str) -> bool {
         self.0.is_match(path)
     }

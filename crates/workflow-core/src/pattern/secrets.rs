@@ -45,7 +45,6 @@ pub(crate) static PATTERN: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(&SHAPES.join("|")).expect("the shapes are patterns"));
 
 /// Returns a text without the secrets that are known by their shape.
-#[must_use]
 pub fn without_secrets(text: &str) -> Cow<'_, str> {
     PATTERN.replace_all(text, NoExpand(REDACTED))
 }

@@ -36,6 +36,7 @@ pub struct Report {
 }
 
 /// The verdict of a check.
+#[must_use]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CheckVerdict {
@@ -71,7 +72,6 @@ pub enum CheckError {
 
 impl Report {
     /// Creates a report without results of a command.
-    #[must_use]
     pub fn new(gate: &Gate, verdict: CheckVerdict, reason: impl Into<String>) -> Self {
         Self {
             what: gate.check.called(shown),
@@ -86,7 +86,6 @@ impl Report {
     }
 
     /// Returns true if the expectation is met.
-    #[must_use]
     pub fn has_passed(&self) -> bool {
         self.verdict == CheckVerdict::Passed
     }

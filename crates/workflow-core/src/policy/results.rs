@@ -30,7 +30,6 @@ struct CompiledResultRule {
 
 impl Results {
     /// Creates the rules, outer first.
-    #[must_use]
     pub fn new<'a>(rules: impl IntoIterator<Item = &'a ResultRule>) -> Self {
         let compiled = |rule: &ResultRule| CompiledResultRule {
             rule: rule.clone(),
@@ -42,7 +41,6 @@ impl Results {
     }
 
     /// Returns whether there are no rules.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
@@ -50,7 +48,6 @@ impl Results {
     /// Applies the rules to a result; `None` if it does not change.
     ///
     /// A result is a text or a list of parts; other shapes are redacted as well, but neither cut nor appended to.
-    #[must_use]
     #[expect(
         clippy::missing_panics_doc,
         reason = "a value of JSON can be serialized"

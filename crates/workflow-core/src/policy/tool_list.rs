@@ -52,7 +52,6 @@ impl ToolAccess {
     }
 
     /// Returns true if it blocks all calls of a tool.
-    #[must_use]
     pub fn blocks(&self, tool: &str) -> bool {
         let has = |names: &[String]| names.iter().any(|name| name == tool);
         tool != STEP_TOOL

@@ -167,7 +167,6 @@ impl RunData {
     }
 
     /// The entries into the phase that a path is at, or another of its scope.
-    #[must_use]
     pub fn visits(&self, path: &Path, phase: &str) -> u32 {
         let key = visit_key(path, phase);
         self.visits.get(&key).copied().unwrap_or_default()

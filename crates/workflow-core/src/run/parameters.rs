@@ -109,7 +109,6 @@ impl ParameterKind {
 
 /// Checks named values against parameters. The errors name the value, and come in the order of the parameters; those of
 /// values that nothing declares come last.
-#[must_use]
 pub fn problems(parameters: &[Parameter], given: &Values) -> Vec<String> {
     let mut problems = Vec::new();
     for parameter in parameters {

@@ -96,7 +96,6 @@ impl<'c> Position<'c> {
     }
 
     /// The root workflow: its templates apply to the whole run.
-    #[must_use]
     pub fn root(&self) -> &'c Workflow {
         self.levels[0].workflow
     }
@@ -107,7 +106,6 @@ impl<'c> Position<'c> {
     }
 
     /// The innermost workflow of the path.
-    #[must_use]
     pub fn scope(&self) -> &'c Workflow {
         self.innermost().workflow
     }
@@ -156,7 +154,6 @@ impl<'c> ScopeLevel<'c> {
 }
 
 /// The name of an entry: the phase's, or the subworkflow's.
-#[must_use]
 pub fn entry_name<'c>(entry: &'c PhaseEntry, catalog: &'c Catalog) -> &'c str {
     match entry {
         PhaseEntry::Phase(phase) => &phase.name,

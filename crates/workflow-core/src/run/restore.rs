@@ -18,6 +18,7 @@ use super::{
 };
 
 /// The content of the entries.
+#[must_use]
 #[derive(Debug, Default)]
 pub struct RestoredRun {
     /// The state of the last run.
@@ -52,7 +53,6 @@ pub struct RestoredDefinition {
 }
 
 /// Reads the session's entries, oldest first.
-#[must_use]
 pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
     let mut diagnostics = Vec::new();
     let Some(state) = newest_state(entries, &mut diagnostics) else {
@@ -130,7 +130,6 @@ fn newest_state(entries: &[Entry<'_>], diagnostics: &mut Vec<Diagnostic>) -> Opt
 
 /// The newest entry of a type that belongs to the run of a task, without those that cannot be read; and its step, if it has
 /// one.
-#[must_use]
 pub fn last_of_run<T: RunEntry>(entries: &[Entry<'_>], task_id: &str) -> Option<(Option<u64>, T)> {
     RunEntries::of(entries, task_id).last(|_, _| true)
 }

@@ -190,7 +190,6 @@ impl fmt::Display for BudgetUse {
 
 impl Budget {
     /// The limits, as people read them: `120 turns, 180 minutes`. Empty without limits.
-    #[must_use]
     pub fn describe(&self) -> String {
         let unused = ScopeUsage::default();
         text::join(unused.shares(self).map(|share| share.limit()), ", ")

@@ -63,7 +63,6 @@ impl RunState {
 
 impl Path {
     /// Creates the path of a run that is at an entry of its root workflow.
-    #[must_use]
     pub fn root(workflow_key: &str, phase_index: usize) -> Self {
         Self(vec![PathSegment {
             workflow_key: workflow_key.to_owned(),
@@ -72,13 +71,11 @@ impl Path {
     }
 
     /// Takes segments, root first; none is no path.
-    #[must_use]
     pub fn new(segments: Vec<PathSegment>) -> Option<Self> {
         (!segments.is_empty()).then_some(Self(segments))
     }
 
     /// Its segments, root first.
-    #[must_use]
     pub fn segments(&self) -> &[PathSegment] {
         &self.0
     }

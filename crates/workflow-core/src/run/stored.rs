@@ -112,7 +112,6 @@ pub struct StoredGuards {
 
 impl StoredGuards {
     /// The guards of settings; of a file that could not be read, those that were known before.
-    #[must_use]
     pub fn of(settings: &Settings, known: Option<&Self>) -> Self {
         let guards = |now: &Guards, known: Option<&Guards>| {
             if now.status.is_loaded() {
@@ -141,7 +140,6 @@ impl StoredGuards {
 
 impl StoredDefinition {
     /// Creates the definition of a run of this root.
-    #[must_use]
     pub fn of(root: &str, catalog: &Catalog) -> Self {
         let workflows: Vec<Workflow> = catalog.reachable_from(root).into_iter().cloned().collect();
         Self {

@@ -77,7 +77,6 @@ pub enum Actor {
 /// The start of a new run, on the first phase of its workflow that applies. It is over where none does.
 ///
 /// A run that starts in a subworkflow starts with a count of 0 as well (A05).
-#[must_use]
 pub fn start(
     workflow: &Workflow,
     catalog: &Catalog,
@@ -227,7 +226,6 @@ pub fn jump(
 }
 
 /// Ends the run at its position.
-#[must_use]
 pub fn cancel(state: &RunState) -> RunState {
     RunState {
         active: false,

@@ -127,7 +127,6 @@ impl NewRun {
 
 /// The proposals for the arguments of `/workflow`: command names and the names of their workflows, or after a command
 /// name the inputs that its workflow takes. Each is the whole text of the arguments.
-#[must_use]
 pub fn complete(catalog: &Catalog, prefix: &str) -> Vec<(String, String)> {
     let Some((written, last)) = prefix.rsplit_once(white_space::is_white_space) else {
         let startable = catalog.startable();

@@ -36,7 +36,6 @@ pub struct StepCall<'a> {
 
 impl<'a> StepCall<'a> {
     /// Reads the arguments. Something that is not an object has none.
-    #[must_use]
     pub fn read(arguments: &'a RawValue) -> Self {
         // `serde` would take an array for the struct as well.
         let object = Some(arguments.get()).filter(|json| json.starts_with('{'));

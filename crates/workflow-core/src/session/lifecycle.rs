@@ -50,7 +50,6 @@ impl Session {
     }
 
     /// Tells the user which run the session continues, if it does.
-    #[must_use]
     pub fn announce_resumed_run(&self) -> Option<Action> {
         let (run, status) = (self.run.as_ref()?, self.status()?);
         let task = &run.state().task_description;
@@ -117,7 +116,6 @@ impl Session {
     }
 
     /// The data that the session remembers beside its entries.
-    #[must_use]
     pub fn memory(&self) -> Memory {
         let run = self.run.as_ref();
         Memory {

@@ -110,7 +110,6 @@ pub struct Session {
 
 impl Session {
     /// A session without a run. The seed determines its ids.
-    #[must_use]
     pub fn new(abilities: Abilities, seed: u64) -> Self {
         Self {
             host: Host::new(abilities),
@@ -156,32 +155,27 @@ impl Session {
 
     /// Returns true if a rule in force may depend on tools' arguments or results, and not on their names alone. The built-in
     /// rule does not count: see [`Session::denials`].
-    #[must_use]
     pub fn looks_at_payload(&self) -> bool {
         self.call_guard.looks_at_payload(self.phase())
     }
 
     /// The number of calls that rules denied or referred to a person because of their arguments.
-    #[must_use]
     pub fn denials(&self) -> u64 {
         self.call_guard.denials
     }
 
     /// Returns true if the settings have rules on tools, which apply without a run as well.
-    #[must_use]
     pub fn is_guarded(&self) -> bool {
         self.call_guard.is_guarded()
     }
 
     /// Returns true if a settings file could not be read as it is, so that it should be read again.
-    #[must_use]
     pub fn misses_settings(&self) -> bool {
         let Settings { user, project, .. } = &self.settings;
         !(user.status.is_loaded() && project.status.is_loaded())
     }
 
     /// The time at which [`Session::poll_deadline`] is due next.
-    #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
         let deadlines = [
             self.auto_continue.deadline(),
@@ -383,7 +377,6 @@ impl Session {
     }
 
     /// The proposals for the argument of a command that controls the run: the value and a description of each.
-    #[must_use]
     pub fn complete_control(&self, control: Control, prefix: &str) -> Vec<(String, String)> {
         let run = self.run.as_ref().filter(|run| run.is_active());
         controls::complete(control, run, prefix)

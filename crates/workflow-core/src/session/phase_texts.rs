@@ -64,7 +64,6 @@ impl Wording {
 }
 
 /// The source of the text about the agent's role in the runs of a workflow.
-#[must_use]
 pub fn role_source(root: &Workflow, catalog: &Catalog, settings: &Settings) -> RoleSource {
     Wording::of(root, catalog, settings).role
 }

@@ -23,7 +23,6 @@ impl Session {
     }
 
     /// Returns true while the run waits for the user's approval, in a dialog or paused.
-    #[must_use]
     pub fn awaits_approval(&self) -> bool {
         let is_asked = self.exit.condition() == Some(RunCondition::AwaitsApproval);
         let run = self.run.as_ref();

@@ -35,14 +35,12 @@ pub struct View<'a> {
 
 impl Session {
     /// The run, if there is one.
-    #[must_use]
     pub fn view(&self) -> Option<View<'_>> {
         let run = self.run.as_ref()?;
         Some(self.view_in(run, self.condition(run)))
     }
 
     /// The run once its session is closed: without open questions, and without a gate that runs.
-    #[must_use]
     pub fn closed_view(&self) -> Option<View<'_>> {
         let run = self.run.as_ref()?;
         let condition = RunCondition::of(run, None, false, false);

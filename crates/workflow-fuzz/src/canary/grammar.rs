@@ -28,7 +28,6 @@ static RULES: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
 });
 
 /// Returns a line; the same for the same seed and number.
-#[must_use]
 pub fn line(seed: u64, number: u64) -> String {
     let mut numbers = Numbers::new(seed.rotate_left(32) ^ number);
     let mut line = text("line", 0, &mut numbers);

@@ -36,7 +36,6 @@ impl Sandbox {
     /// # Panics
     ///
     /// If bash cannot change the directory, so that no line could.
-    #[must_use]
     pub fn new() -> Option<Self> {
         let version = Command::new("bash")
             .args(["-c", "echo $BASH_VERSINFO"])

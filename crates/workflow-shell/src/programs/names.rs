@@ -4,7 +4,6 @@ use super::table::lists::is_listed;
 use crate::word::Word;
 
 /// Returns whether a program is certainly the one of that name.
-#[must_use]
 pub fn is_known_location(word: &Word) -> bool {
     let location = word.location();
     match location.rsplit_once('/') {

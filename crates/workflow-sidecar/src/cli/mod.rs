@@ -95,7 +95,6 @@ enum Command {
 }
 
 /// Parses the command line and runs the command.
-#[must_use]
 pub fn run() -> ExitCode {
     close_to_other_processes();
     let command = match parse() {
@@ -127,7 +126,6 @@ pub fn run() -> ExitCode {
 }
 
 /// Returns the definition of the whole command line, for man pages.
-#[must_use]
 pub fn command_line() -> clap::Command {
     Arguments::command()
 }

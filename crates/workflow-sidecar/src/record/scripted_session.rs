@@ -39,7 +39,6 @@ pub struct Exchange {
 /// let exchanges = workflow_sidecar::run_script(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hook/turn_end\"}");
 /// assert!(exchanges[0].received[0].contains("notInitialized"));
 /// ```
-#[must_use]
 pub fn run_script(text: &[u8]) -> Vec<Exchange> {
     let mut player = Player::new(Path::new(""), Some(SEED), &Tiers::default());
     let mut exchanges: Vec<Exchange> = Vec::new();
@@ -88,14 +87,12 @@ fn exchange(player: &mut Player, text: &[u8]) -> Option<Exchange> {
 }
 
 /// A transcript with the engine's lines as they are now; `None` if it cannot be read or played.
-#[must_use]
 pub fn bless_text(text: &str) -> Option<String> {
     let blessed = blessed(Path::new(NAME), text, &Tiers::default()).ok()?;
     Some(blessed.unwrap_or_else(|| text.to_owned()))
 }
 
 /// The number of differences between a transcript and the engine; `None` if it cannot be read or played.
-#[must_use]
 pub fn differences_of_text(text: &str) -> Option<usize> {
     let transcript = Transcript::parse(Path::new(NAME), text.as_bytes()).ok()?;
     let (differences, _) = replay(&transcript, &Tiers::default()).ok()?;

@@ -7,7 +7,6 @@ use crate::definition::syntax::{Kind, Source, TreeLimits, frontmatter, json5, ya
 
 /// The content of a file as JSON: of a Markdown file its frontmatter, of a duplicate key
 /// the first. `None` is a text with a syntax error.
-#[must_use]
 pub fn document(file_name: &str, bytes: &[u8]) -> Option<Value> {
     let source = Source::new(file_name, bytes.to_vec());
     let limits = TreeLimits::from(&Limits::default());

@@ -89,7 +89,6 @@ pub struct FilePath {
 
 impl FilePath {
     /// The settings file of a tier; its root contains the workflows directory.
-    #[must_use]
     pub fn settings(tier: Tier) -> Self {
         Self {
             tier,
@@ -99,13 +98,11 @@ impl FilePath {
     }
 
     /// A tier's workflows directory.
-    #[must_use]
     pub fn workflows(tier: Tier) -> Self {
         Self::entry(tier, "")
     }
 
     /// An entry of a tier's workflows directory.
-    #[must_use]
     pub fn entry(tier: Tier, name: &str) -> Self {
         Self {
             tier,
@@ -115,7 +112,6 @@ impl FilePath {
     }
 
     /// A file right in a workflow's directory, by a name that means nothing else.
-    #[must_use]
     pub fn definition(tier: Tier, directory: &str, name: &str) -> Self {
         Self {
             tier,
@@ -150,19 +146,16 @@ impl FilePath {
     }
 
     /// The tier at whose root the path starts.
-    #[must_use]
     pub fn tier(&self) -> Tier {
         self.tier
     }
 
     /// The workflow's directory in the workflows directory; `None` is the settings file.
-    #[must_use]
     pub fn directory(&self) -> Option<&str> {
         self.directory.as_deref()
     }
 
     /// The path from the root, with `/` between its parts and without `.` and `..`.
-    #[must_use]
     pub fn relative(&self) -> &str {
         &self.relative
     }
@@ -194,7 +187,6 @@ pub struct MemoryFiles {
 
 impl MemoryFiles {
     /// No files at all.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }

@@ -84,13 +84,11 @@ impl Loaded {
 ///
 /// Each tier is read and validated alone; then the tiers are merged, so that a broken override does
 /// not hide a sound global workflow (B24); then references are resolved over what is left.
-#[must_use]
 pub fn load(files: &dyn Files) -> Loaded {
     load_all(files, false)
 }
 
 /// Loads settings and workflows, and keeps the locations of their keys.
-#[must_use]
 pub fn load_located(files: &dyn Files) -> Loaded {
     load_all(files, true)
 }

@@ -37,7 +37,6 @@ impl TierSettings {
     }
 
     /// Returns true if all of its guards were loaded, or there is no file.
-    #[must_use]
     pub fn is_loaded(&self) -> bool {
         self.guards.status.is_loaded()
     }

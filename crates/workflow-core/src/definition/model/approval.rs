@@ -56,7 +56,6 @@ impl FromMap for Approval {
 
 impl Approval {
     /// The question and its answers, with the place that each leads to, on one line.
-    #[must_use]
     pub fn describe(&self) -> String {
         let choices = self.choices.iter().enumerate();
         let choices = choices.map(|(index, choice)| match self.targets.get(index) {

@@ -121,7 +121,6 @@ pub enum Bound {
 
 impl Bound {
     /// The limit, if there is one.
-    #[must_use]
     pub fn times(self) -> Option<u32> {
         match self {
             Self::Times(times) => Some(times),

@@ -32,7 +32,6 @@ section! {
 
 impl Budget {
     /// Returns true if it limits nothing.
-    #[must_use]
     pub fn is_unlimited(&self) -> bool {
         *self == Self::default()
     }

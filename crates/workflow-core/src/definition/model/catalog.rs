@@ -18,7 +18,6 @@ pub struct Catalog {
 
 impl Catalog {
     /// Creates a catalog of workflows with valid references; the last of equal keys wins.
-    #[must_use]
     pub fn new(workflows: Vec<Workflow>) -> Self {
         let by_key = workflows
             .iter()
@@ -29,7 +28,6 @@ impl Catalog {
     }
 
     /// The catalog of workflows from elsewhere, if they fulfil the conditions of a catalog.
-    #[must_use]
     pub fn checked(workflows: Vec<Workflow>) -> Option<Self> {
         let catalog = Self::new(workflows);
         let targets: Option<Vec<Vec<usize>>> = catalog
@@ -57,13 +55,11 @@ impl Catalog {
     }
 
     /// The workflow of this key.
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<&Workflow> {
         self.by_key.get(key).map(|&at| &self.workflows[at])
     }
 
     /// A workflow and those that it refers to, each once, in the order in which a run meets them.
-    #[must_use]
     pub fn reachable_from(&self, root: &str) -> Vec<&Workflow> {
         let mut met = BTreeSet::new();
         let mut waiting = vec![root];
@@ -96,7 +92,6 @@ impl Catalog {
     }
 
     /// The workflow that `/workflow NAME` starts.
-    #[must_use]
     pub fn started_by(&self, name: &str) -> Option<&Workflow> {
         self.startable()
             .find(|workflow| workflow.command_name == name)

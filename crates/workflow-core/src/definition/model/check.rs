@@ -78,7 +78,6 @@ pub enum OutputStream {
 
 impl OutputStream {
     /// Its name in messages.
-    #[must_use]
     pub fn describe(self) -> &'static str {
         match self {
             Self::Stdout => "stdout",
@@ -115,7 +114,6 @@ impl RunCheck {
 
     /// The command as one would type it, in one line without control characters, however long it is: for whoever must know
     /// all of it.
-    #[must_use]
     pub fn in_full(&self) -> String {
         visible(&self.typed())
     }
@@ -229,7 +227,6 @@ section! {
 
 impl FileCheck {
     /// Returns its glob; `None` if it names one file, or the glob is invalid and thus the name of none.
-    #[must_use]
     pub fn glob(&self) -> Option<ProjectGlob> {
         ProjectGlob::read(&self.path)?.ok()
     }

@@ -28,7 +28,6 @@ pub struct Guards {
 
 impl Guards {
     /// Returns true if there is no rule on tools or results.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tools.is_none() && self.rules.is_empty() && self.results.is_empty()
     }
@@ -49,7 +48,6 @@ pub enum SettingsStatus {
 
 impl SettingsStatus {
     /// Returns true if the guards are those of the file as it is.
-    #[must_use]
     pub fn is_loaded(&self) -> bool {
         *self == Self::Loaded
     }

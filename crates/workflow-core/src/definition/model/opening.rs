@@ -35,7 +35,6 @@ section! {
 
 impl Opening {
     /// Its patterns: of commands, or of tools.
-    #[must_use]
     pub fn patterns(&self) -> &[String] {
         match self {
             Self::Command(pattern) => std::slice::from_ref(pattern),

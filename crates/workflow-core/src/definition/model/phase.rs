@@ -169,7 +169,6 @@ impl Phase {
     }
 
     /// What happens instead of one visit too many, as it is written.
-    #[must_use]
     pub fn instead_of_visit(&self) -> String {
         let instead = self.on_limit.as_ref();
         instead.map_or_else(|| "pause".to_owned(), Target::to_string)

@@ -69,7 +69,6 @@ impl ResultRule {
     }
 
     /// Its effect, as people read it.
-    #[must_use]
     pub fn describe(&self) -> String {
         let mut does = Vec::new();
         if self.unread {

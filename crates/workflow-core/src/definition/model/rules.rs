@@ -64,7 +64,6 @@ section! {
 
 impl Rule {
     /// Creates a rule without conditions.
-    #[must_use]
     pub fn new(action: RuleAction, tool: &str) -> Self {
         Self {
             action,
@@ -74,13 +73,11 @@ impl Rule {
     }
 
     /// Returns true if it is about a tool.
-    #[must_use]
     pub fn names(&self, tool: &str) -> bool {
         names_match(&self.tools, tool)
     }
 
     /// Returns true if it matches every call of its tools.
-    #[must_use]
     pub fn is_unconditional(&self) -> bool {
         self.path.is_empty()
             && self.command.is_empty()

@@ -166,13 +166,11 @@ pub struct Settings {
 
 impl Settings {
     /// The guards of the user's and of the project's settings.
-    #[must_use]
     pub fn guards(&self) -> [&Guards; 2] {
         [&self.user, &self.project]
     }
 
     /// Returns whether the user's or the project's settings restrict calls or results.
-    #[must_use]
     pub fn has_rules(&self) -> bool {
         !(self.user.is_empty() && self.project.is_empty())
     }

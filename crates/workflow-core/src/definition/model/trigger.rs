@@ -191,7 +191,6 @@ impl std::fmt::Debug for Token {
 
 impl Trigger {
     /// Describes the event, as people read it.
-    #[must_use]
     pub fn describe(&self) -> String {
         match &self.on {
             TriggerOn::File(path) => format!("file {path}"),
@@ -207,13 +206,11 @@ impl Trigger {
     }
 
     /// Returns true if event, message and source are equal, whatever the location.
-    #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         (&self.on, &self.prompt, self.tier) == (&other.on, &other.prompt, other.tier)
     }
 
     /// Returns the message for the agent, with the received text.
-    #[must_use]
     pub fn message(&self, received: &str) -> String {
         template::resolve(&self.prompt, |name| match name {
             "content" | "body" => Some(received),

@@ -200,14 +200,12 @@ impl KeyType for Phases {
 
 impl Workflow {
     /// Returns whether its phases are read-only unless they say otherwise.
-    #[must_use]
     pub fn is_read_only(&self) -> bool {
         matches!(self.tools, Some(ToolAccess::ReadOnly { .. }))
     }
 
     /// The location of the `read-only` that applies in a phase of its own, if one does: the phase's, or the workflow's, to
     /// which the phase adds its list and rules. Only an empty blacklist replaces it.
-    #[must_use]
     pub fn read_only_in<'a>(&'a self, phase: &'a Phase) -> Option<&'a str> {
         match (&phase.tools, &self.tools) {
             (Some(ToolAccess::Blacklist(names)), _) if names.is_empty() => None,
@@ -275,7 +273,6 @@ pub enum PhaseEntry {
 
 impl PhaseEntry {
     /// The phase, if it is one.
-    #[must_use]
     pub fn phase(&self) -> Option<&Phase> {
         match self {
             Self::Phase(phase) => Some(phase),
@@ -292,7 +289,6 @@ impl PhaseEntry {
     }
 
     /// The id by which outcomes refer to it: the phase's, or the subworkflow's key.
-    #[must_use]
     pub fn id(&self) -> &str {
         match self {
             Self::Phase(phase) => &phase.id,
@@ -301,7 +297,6 @@ impl PhaseEntry {
     }
 
     /// The conditions under which it is entered.
-    #[must_use]
     pub fn when(&self) -> &[Condition] {
         match self {
             Self::Phase(phase) => &phase.when,

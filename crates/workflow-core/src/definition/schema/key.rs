@@ -145,13 +145,11 @@ impl Key {
     }
 
     /// The JSON Schema of its values.
-    #[must_use]
     pub fn schema(&self) -> Value {
         (self.shape.schema)()
     }
 
     /// The name of its type in the tables of the documents.
-    #[must_use]
     pub fn described_type(&self) -> String {
         (self.shape.describe)()
     }

@@ -12,7 +12,6 @@ pub struct KeyLocations(BTreeMap<String, Location>);
 impl KeyLocations {
     /// The location of a key. `["continue", "max"]` is a key of a map in the map, and `["tools", "rules[0]"]` an item of a
     /// list there; where it is not written out, the location is that of the key around it.
-    #[must_use]
     pub fn of(&self, key: &[&str]) -> Option<&Location> {
         self.0
             .get(&key.join("."))

@@ -24,7 +24,6 @@ pub(super) fn plain(key: &str) -> String {
 pub(super) const MAX_COMPARED_LENGTH: usize = 40;
 
 /// The known name that an unknown one most likely means.
-#[must_use]
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     if name.len() > MAX_COMPARED_LENGTH {
         return None;

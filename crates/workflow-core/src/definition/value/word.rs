@@ -96,7 +96,6 @@ macro_rules! words {
             pub const ALL: [Self; [$($word),+].len()] = [$(Self::$value),+];
 
             /// Its word, as it is written.
-            #[must_use]
             pub fn word(self) -> &'static str {
                 match self { $(Self::$value => $word),+ }
             }

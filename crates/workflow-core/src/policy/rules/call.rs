@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::acting_fields::acting_field;
 use super::arguments::{self, PathArgument, all_texts, is_path_field};
-use super::command_patterns::{COMPARISONS_OF_A_PATH, Comparisons};
+use super::comparisons::{COMPARISONS_OF_A_PATH, Comparisons};
 use super::file_access::{AccessedPath, AccessedPaths, accessed_paths, is_too_many};
 use super::known::Known;
 use super::line_verdict::{self, LineFinding};
@@ -75,7 +75,6 @@ fn files_of_patch(line: &ShellLine, text: &str) -> Vec<PathArgument> {
 
 impl<'a> Call<'a> {
     /// Creates a call with its arguments, if the host sent them.
-    #[must_use]
     pub fn new(tool: &'a str, input: Option<&'a RawValue>, paths: &'a dyn Paths) -> Self {
         Self {
             tool,

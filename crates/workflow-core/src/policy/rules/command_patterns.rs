@@ -3,10 +3,10 @@
 //! A pattern is compared only with commands of its program, so that a line costs no more for patterns of other
 //! programs. What is left is bounded for a call as a whole.
 
-use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::call::Call;
+use super::comparisons::{COMPARISONS_OF_A_PATH, Comparisons};
 use super::deciding_files::{deciding_files, directories_of_git};
 use super::file_access::resolve;
 use super::globs::Globs;
@@ -17,24 +17,6 @@ use super::paths::of_shell;
 use crate::diagnostic::shown;
 use crate::pattern::directory_and_words;
 use workflow_shell::{self as shell, AccessKind, Effect, FileAccess, SimpleCommand, Word};
-
-/// The comparisons of patterns with commands for one call. A call that needs more counts as unknown.
-const MAX_COMPARISONS: usize = 1_000_000;
-
-/// The comparisons that as long as looking up a path take.
-pub(super) const COMPARISONS_OF_A_PATH: usize = 1000;
-
-/// The comparisons that a call has needed so far.
-#[derive(Debug, Default)]
-pub(super) struct Comparisons(Cell<usize>);
-
-impl Comparisons {
-    /// Takes a number of them; false if there are not so many.
-    pub(super) fn spend(&self, number: usize) -> bool {
-        self.0.set(self.0.get().saturating_add(number));
-        self.0.get() <= MAX_COMPARISONS
-    }
-}
 
 fn program(command: &SimpleCommand) -> Option<&str> {
     command.words.first()?.program()

@@ -13,6 +13,7 @@ use super::globs::Globs;
 use super::known::Known;
 use super::line_verdict;
 use super::read_only::{Openings, ReadOnly};
+use super::suggestion;
 use crate::definition::{Rule, RuleAction};
 use crate::diagnostic::shown;
 use crate::pattern::{Anchor, regex};
@@ -222,7 +223,7 @@ impl CompiledRule {
         let only_writes =
             rule.writes == Some(true) && rule.path.is_empty() && rule.command.is_empty();
         let allowing =
-            (only_writes && call.is_shell()).then(|| line_verdict::allowing_rule(call, &findings));
+            (only_writes && call.is_shell()).then(|| suggestion::allowing_rule(call, &findings));
         match allowing.flatten() {
             Some(allowing) => format!("{seen}\n{allowing}"),
             None => seen,

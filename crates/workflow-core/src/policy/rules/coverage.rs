@@ -12,7 +12,6 @@ const WRITING: [&str; 2] = ["edit", "write"];
 impl Rule {
     /// Returns whether it matches the calls that another rule matches: all of them, or none. Where it matches some, or the texts
     /// do not say, it is unknown.
-    #[must_use]
     pub fn covers(&self, other: &Self) -> Known {
         let conditions = [
             tools_cover(&self.tools, &other.tools),

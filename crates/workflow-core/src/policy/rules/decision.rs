@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::definition::Rule;
 
 /// The decision on a tool call.
+#[must_use]
 #[derive(Debug)]
 pub enum CallDecision<'r> {
     /// The call may run.
@@ -67,7 +68,6 @@ impl<'r> Denial<'r> {
     }
 
     /// The level, and the location of the rule.
-    #[must_use]
     pub fn location(&self) -> String {
         match self.rule {
             Some(rule) if !rule.source.is_empty() => format!("{} ({})", self.level, rule.source),

@@ -10,6 +10,7 @@ mod arguments;
 pub(crate) mod builtin_rule;
 mod call;
 mod command_patterns;
+mod comparisons;
 mod compiled_rule;
 mod coverage;
 mod deciding_files;
@@ -28,6 +29,7 @@ mod protected_files;
 mod read_only;
 mod reason;
 mod shell_lines;
+mod suggestion;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -74,7 +76,6 @@ struct CompiledLevel {
 
 impl Rules {
     /// Compiles the rules of the levels, outer first.
-    #[must_use]
     pub fn new<'a>(levels: impl IntoIterator<Item = LevelRules<'a>>) -> Self {
         let (mut unknown, mut on_repeat, mut known) = (None, None, Vec::new());
         let levels = levels.into_iter().filter_map(|level| {
@@ -103,7 +104,6 @@ impl Rules {
     }
 
     /// Returns whether there are no rules, apart from the built-in one.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.levels.is_empty()
     }
@@ -130,7 +130,6 @@ impl Rules {
     }
 
     /// Decides on a call that the user has not allowed before.
-    #[must_use]
     pub fn decide(&self, call: &Call<'_>) -> CallDecision<'_> {
         self.decide_with(call, None)
     }

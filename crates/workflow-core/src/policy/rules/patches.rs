@@ -19,7 +19,6 @@ pub enum PatchedFile<'t> {
 
 impl<'t> PatchedFile<'t> {
     /// Reads a line of a patch.
-    #[must_use]
     pub fn parse(line: &'t str) -> Option<Self> {
         let of = |head| line.trim_start().strip_prefix(head).map(str::trim);
         let created = of("*** Add File:").or_else(|| of("*** Move to:"));
@@ -31,14 +30,12 @@ impl<'t> PatchedFile<'t> {
 }
 
 /// Returns whether a shell line contains a patch of `apply_patch`.
-#[must_use]
 pub fn contains_patch(line: &str) -> bool {
     line.contains(BEGIN)
 }
 
 /// Returns the directory to which a shell line changes before it applies its patch: empty if it does not, `None` if that is
 /// unclear, as after a `cd` that may fail.
-#[must_use]
 pub fn directory_of_patch(line: &str) -> Option<&str> {
     let (before, rest) = line.split_once(BEGIN)?;
     let after = rest
@@ -67,7 +64,6 @@ pub fn directory_of_patch(line: &str) -> Option<&str> {
 }
 
 /// Returns a path from a directory, unless it is absolute.
-#[must_use]
 pub fn path_in(directory: &str, path: &str) -> String {
     if directory.is_empty() || path.starts_with('/') {
         return path.to_owned();

@@ -29,7 +29,6 @@ pub trait Paths: fmt::Debug {
 }
 
 /// The files and directories with definitions and settings, in the project and in the user's directory.
-#[must_use]
 pub fn definition_paths(project: &str, agent_dir: &str) -> Vec<String> {
     let directories = [format!("{project}/.pi"), agent_dir.to_owned()];
     let files =
@@ -76,7 +75,6 @@ pub static PLAIN_PATHS: LazyLock<WrittenPaths> = LazyLock::new(|| {
 
 impl WrittenPaths {
     /// Creates paths relative to a working directory, with a home directory and the file that the session is stored in.
-    #[must_use]
     pub fn new(cwd: &str, agent_dir: &str, home: &str, session_file: Option<String>) -> Self {
         let parts = |path| written_parts(Vec::new(), path);
         Self {
@@ -137,7 +135,6 @@ fn written_parts(mut parts: Vec<String>, path: &str) -> Vec<String> {
 }
 
 /// Returns a path after the substitutions of the hosts' tools (pi: a leading `@` is dropped, Unicode spaces are spaces).
-#[must_use]
 pub fn normalized_path(path: &str) -> String {
     let path = path.strip_prefix('@').unwrap_or(path);
     let is_space = |c: char| {

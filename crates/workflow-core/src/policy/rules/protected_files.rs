@@ -12,7 +12,7 @@ use serde_json::Map;
 
 use super::arguments::all_texts;
 use super::call::Call;
-use super::command_patterns::COMPARISONS_OF_A_PATH;
+use super::comparisons::COMPARISONS_OF_A_PATH;
 use super::decision::Denial;
 use super::file_access::{AccessedPath, is_too_many, resolve};
 use super::glob_intersection::{Evidence, Part, intersects};

@@ -9,6 +9,7 @@ use super::globs::Globs;
 use super::known::Known;
 use super::line_verdict::{self, LineFinding};
 use super::paths::PLAIN_PATHS;
+use super::suggestion;
 use crate::definition::Opening;
 use crate::diagnostic::shown;
 use crate::pattern::{Anchor, names_match};
@@ -29,7 +30,6 @@ pub struct ReadOnly<'a> {
 
 impl<'a> ReadOnly<'a> {
     /// Creates it from the keys of a definition.
-    #[must_use]
     pub fn new(
         source: &'a str,
         writable: impl IntoIterator<Item = &'a String>,
@@ -51,7 +51,6 @@ impl<'a> ReadOnly<'a> {
     }
 
     /// Returns, for display, why values of `writable` and `commands` open nothing, each behind its key.
-    #[must_use]
     pub fn closed_patterns(&self) -> Vec<(&'static str, String)> {
         let writable = Globs::new(&self.writable, Anchor::Project);
         let closed = |pattern: &&str| {
@@ -190,7 +189,7 @@ impl Openings {
             text = format!("{text} {why}");
         }
         let pattern = commands().find_map(|command| {
-            let pattern = line_verdict::pattern(command, call)?;
+            let pattern = suggestion::pattern(command, call)?;
             let added = CommandPatterns::new([&*pattern]);
             let opens = added.opens(command, call, writable, true);
             opens.is_ok().then_some(pattern)

@@ -24,26 +24,22 @@ words! {
 
 impl Control {
     /// Finds the control of a command.
-    #[must_use]
     pub fn of_command(name: &str) -> Option<Self> {
         let mut all = Self::ALL.into_iter();
         all.find(|control| control.word() == name)
     }
 
     /// The description of its command.
-    #[must_use]
     pub fn description(self) -> &'static str {
         Self::NAMES[self as usize].2.trim_ascii()
     }
 
     /// True if its arguments can be completed.
-    #[must_use]
     pub fn completes(self) -> bool {
         matches!(self, Self::Next | Self::Goto | Self::Approve)
     }
 
     /// The name of the command in a prompt, and in the record of a move.
-    #[must_use]
     pub fn short_name(self) -> &'static str {
         self.word().trim_start_matches("workflow-")
     }

@@ -32,7 +32,6 @@ pub struct Baseline {
 impl Baseline {
     /// Records what the checks will compare with. Starts git if a check wants a new commit, and reads at most 16 MiB
     /// of each file. Takes at most two seconds, unless opening a file blocks.
-    #[must_use]
     pub fn take(gates: &[Gate], cwd: &Path) -> Self {
         let end = Instant::now() + TIME;
         let mut baseline = Self::default();

@@ -33,7 +33,6 @@ pub enum GateEvent {
 }
 
 /// Returns the binary that runs now, which is the supervisor as well.
-#[must_use]
 pub fn this_binary() -> PathBuf {
     // The file may have been replaced since, for example by an update.
     if cfg!(target_os = "linux") {
