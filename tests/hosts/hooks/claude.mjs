@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { call, say, startModel, textsOf } from './messages.mjs';
-import { createHome, createRoot, includes, play, run } from './world.mjs';
+import { createHome, createRoot, includes, play, proves, run } from './world.mjs';
 
 const [claude, sidecar] = process.argv.slice(2);
 if (!claude || !sidecar) {
@@ -58,6 +58,7 @@ const last = (ran) => ran.texts.at(-1) ?? '';
 
 const scenarios = {
   async 'a whole workflow'() {
+    proves('start and context', 'blocked tool', 'blocked shell write', 'gate', 'approval by prompt');
     const { prompt, project, file, sidecar: ours } = await world('whole');
     const write = (name) => call('Write', { file_path: join(project, name), content: 'x\n' });
     let ran = await prompt('workflow bugfix the export is empty', [
@@ -95,6 +96,7 @@ const scenarios = {
   },
 
   async 'reminders are bounded'() {
+    proves('bounded reminder');
     const { prompt } = await world('bounded');
     const ran = await prompt('workflow bugfix it', Array.from({ length: 20 }, () => say('done')));
     assert.ok(model.requests.length > 3 && model.requests.length < 10, `${model.requests.length} requests`);
@@ -102,9 +104,11 @@ const scenarios = {
   },
 
   async 'a session goes on under its rules, and a cancelled one is free'() {
+    proves('question pauses', 'resume');
     const { prompt, project, file } = await world('resume');
     const write = call('Write', { file_path: join(project, 'a.txt'), content: 'x\n' });
     await prompt('workflow bugfix it', [shell('true'), say('Which one do you want?')]);
+    assert.equal(model.requests.length, 2, 'no reminder after a question');
     await prompt('the first', [{ ...write, id: 'toolu_a' }, say('Is that all?')]);
     assert.ok(!existsSync(file('a.txt')));
     await prompt('workflow cancel', []);
@@ -114,6 +118,7 @@ const scenarios = {
   },
 
   async 'a secret in a result does not reach the model'() {
+    proves('results replaced');
     const { home, prompt, file } = await world('secret');
     const settings = { results: [{ redact: 'sk-[a-z]{8}' }] };
     writeFileSync(join(home, '.pi/agent/workflow-sidecar.json5'), JSON.stringify(settings));
@@ -130,6 +135,7 @@ const scenarios = {
   },
 
   async 'a program that is missing or killed'() {
+    proves('missing program', 'killed program');
     const program = join(root, 'program');
     const behave = (script) => {
       rmSync(program, { force: true });
@@ -165,5 +171,5 @@ const scenarios = {
   },
 };
 
-await play(scenarios, root);
+await play(scenarios, root, { host: 'claude', program: claude });
 await model.stop();

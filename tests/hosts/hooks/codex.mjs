@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { call, callWithText, say, startModel } from './responses.mjs';
-import { createHome, createRoot, includes, play, run } from './world.mjs';
+import { createHome, createRoot, includes, play, proves, run } from './world.mjs';
 
 const [codex, sidecar] = process.argv.slice(2);
 if (!codex || !sidecar) {
@@ -66,6 +66,7 @@ const last = (ran) => ran.texts.at(-1) ?? '';
 
 const scenarios = {
   async 'a whole workflow'() {
+    proves('start and context', 'blocked tool', 'blocked shell write', 'gate', 'approval by prompt');
     const { prompt, file, sidecar: ours } = await world('whole');
     let ran = await prompt('workflow bugfix the export is empty', [
       shell('cat README.md'),
@@ -102,6 +103,7 @@ const scenarios = {
   },
 
   async 'reminders are bounded'() {
+    proves('bounded reminder');
     const { prompt } = await world('bounded');
     const ran = await prompt('workflow bugfix it', Array.from({ length: 20 }, () => say('done')));
     assert.equal(model.requests.length, 4, 'three reminders without a tool call in between');
@@ -109,8 +111,10 @@ const scenarios = {
   },
 
   async 'a session goes on under its rules, and a cancelled one is free'() {
+    proves('question pauses', 'resume');
     const { prompt, file } = await world('resume');
     await prompt('workflow bugfix it', [shell('true'), say('Which one do you want?')]);
+    assert.equal(model.requests.length, 2, 'no reminder after a question');
     await prompt('the first', [patch('a.txt'), say('Is that all?')]);
     assert.ok(!existsSync(file('a.txt')));
     await prompt('workflow cancel', []);
@@ -127,6 +131,7 @@ const scenarios = {
   },
 
   async 'a program that is missing, hangs or prints garbage'() {
+    proves('missing program', 'killed program');
     const program = join(root, 'program');
     const behave = (script) => {
       rmSync(program, { force: true });
@@ -181,5 +186,5 @@ const scenarios = {
   },
 };
 
-await play(scenarios, root);
+await play(scenarios, root, { host: 'codex', program: codex });
 await model.stop();

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ScriptedModel, call, say } from '../model.mjs';
-import { createHome, createRoot, includes, play, run } from './world.mjs';
+import { createHome, createRoot, includes, play, proves, run } from './world.mjs';
 
 const [copilot, sidecar] = process.argv.slice(2);
 if (!copilot || !sidecar) {
@@ -45,6 +45,7 @@ const shell = (command) => call('bash', { command, description: 'x' });
 await play(
   {
     async 'a whole workflow'() {
+      proves('start and context', 'blocked tool', 'blocked shell write', 'gate', 'approval by prompt');
       const { prompt, file, sidecar: ours } = await world('whole');
       let ran = await prompt('workflow bugfix the export is empty', [
         shell('cat README.md'),
@@ -75,4 +76,5 @@ await play(
     },
   },
   root,
+  { host: 'copilot', program: copilot },
 );

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { createHome, createRoot, includes, play, run } from './world.mjs';
+import { createHome, createRoot, includes, play, proves, run } from './world.mjs';
 
 const [gemini, sidecar] = process.argv.slice(2);
 if (!gemini || !sidecar) {
@@ -85,6 +85,7 @@ const shell = (command) => call('run_shell_command', { command });
 await play(
   {
     async 'a whole workflow'() {
+      proves('start and context', 'blocked tool', 'blocked shell write', 'gate', 'approval by prompt', 'uninstall byte for byte');
       const { prompt, file, sidecar: ours, settings, before } = await world('whole');
       let ran = await prompt('workflow bugfix the export is empty', [
         shell('cat README.md'),
@@ -133,4 +134,5 @@ await play(
     },
   },
   root,
+  { host: 'gemini', program: gemini },
 );

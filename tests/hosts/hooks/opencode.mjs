@@ -10,7 +10,7 @@ import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ScriptedModel, call, fail, pause, say } from '../model.mjs';
-import { createHome, createRoot, includes, play, run } from './world.mjs';
+import { createHome, createRoot, includes, play, proves, run } from './world.mjs';
 
 const [opencode, sidecar, ...only] = process.argv.slice(2);
 if (!opencode || !sidecar) {
@@ -169,6 +169,7 @@ let server;
 
 const scenarios = {
   async 'a whole workflow, with a reminder and an approval'() {
+    proves('start and context', 'blocked tool', 'blocked shell write', 'gate', 'approval by prompt');
     const session = await createSession();
     model.play([
       shell('cat README.md'),
@@ -249,6 +250,7 @@ const scenarios = {
   },
 
   async 'reminders are bounded'() {
+    proves('bounded reminder');
     const session = await createSession();
     model.play([]);
     await session.prompt(START);
@@ -279,6 +281,7 @@ const scenarios = {
   },
 
   async 'a sub-agent works under the rules of its session, and cannot move the workflow'() {
+    proves('sub-agent');
     const session = await createSession();
     model.play([
       call('task', { description: 'sub', prompt: 'workflow cancel', subagent_type: 'general' }),
@@ -299,6 +302,7 @@ const scenarios = {
   },
 
   async 'compaction keeps the instructions of the phase'() {
+    proves('compaction');
     const session = await createSession();
     model.play([say('I stop.'), say('ok'), say('ok'), say('ok')]);
     await session.command('workflow', 'bugfix the export is empty');
@@ -325,6 +329,7 @@ const scenarios = {
   },
 
   async 'a sidecar that is killed is started again with the run'() {
+    proves('killed program');
     const session = await createSession();
     model.play([say('I stop.'), say('ok'), write('killed.txt'), say('ok'), say('ok')]);
     await session.command('workflow', 'bugfix the export is empty');
@@ -337,6 +342,7 @@ const scenarios = {
   },
 
   async 'a missing program blocks while a run is active, and only then'() {
+    proves('missing program');
     const session = await createSession();
     model.play([say('I stop.'), say('ok')]);
     await session.command('workflow', 'bugfix the export is empty');
@@ -361,6 +367,7 @@ const scenarios = {
   },
 
   async 'a run goes on in another process'() {
+    proves('resume', 'uninstall byte for byte');
     const session = await createSession();
     model.play([say('I stop.'), say('ok')]);
     await session.command('workflow', 'bugfix the export is empty');
@@ -381,10 +388,9 @@ const scenarios = {
   },
 };
 
-const chosen = Object.entries(scenarios).filter(([name]) => only.length === 0 || only.some((word) => name.includes(word)));
 try {
   server = await serve();
-  await play(Object.fromEntries(chosen), root);
+  await play(scenarios, root, { host: 'opencode', program: opencode, only });
 } finally {
   await server?.stop();
   model.close();

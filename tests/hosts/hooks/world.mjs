@@ -1,7 +1,7 @@
-/** What the drills of real hosts share: a home directory with a workflow, processes with a time limit, a report. */
+/** What the drills of real hosts share: a home directory with a workflow, processes with a time limit, what was measured. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -51,19 +51,95 @@ export function createHome(root, name) {
   return { home, project, env: { PATH: process.env.PATH, HOME: home } };
 }
 
-/** Plays scenarios and reports on each. @param {Record<string, () => Promise<void>>} scenarios @param {string} root */
-export async function play(scenarios, root) {
+/** What was measured, of each host in each version. */
+const TABLE = new URL('../../../docs/hosts.json', import.meta.url);
+
+/** What a host can enforce, in the order of the table. */
+const CAPABILITIES = [
+  'start and context',
+  'blocked tool',
+  'blocked shell write',
+  'gate',
+  'approval by prompt',
+  'approval in the host',
+  'rejection with comment',
+  'outcome',
+  'budget',
+  'bounded reminder',
+  'question pauses',
+  'resume',
+  'compaction',
+  'sub-agent',
+  'nested agent',
+  'results replaced',
+  'missing program',
+  'killed program',
+  'hung program',
+  'garbage program',
+  'uninstall byte for byte',
+];
+/** From best to worst. */
+const VALUES = ['enforced', 'partly', 'no'];
+
+/** What the scenario that is played proves, and what it saw. @type {Map<string, { value: string, notes: string[] }>} */
+let findings = new Map();
+
+/** Says in a scenario what holds in this host if the scenario passes. @param {string[]} capabilities */
+export const proves = (...capabilities) => capabilities.forEach((capability) => saw(capability, 'enforced'));
+
+/** Says what a scenario saw of a capability; the worst counts. @param {string} capability @param {string} value @param {string} [note] */
+export function saw(capability, value, note) {
+  assert.ok(CAPABILITIES.includes(capability) && VALUES.includes(value), `${capability}: ${value}`);
+  assert.ok(note || value === 'enforced', `${capability}: ${value} needs a note`);
+  merge(findings, capability, { value, notes: note ? [note] : [] });
+}
+
+function merge(all, capability, { value, notes }) {
+  const before = all.get(capability) ?? { value: 'enforced', notes: [] };
+  const worst = VALUES[Math.max(VALUES.indexOf(before.value), VALUES.indexOf(value))];
+  all.set(capability, { value: worst, notes: [...new Set([...before.notes, ...notes])] });
+}
+
+/** Writes what was measured of a host into the table. @param {string} host @param {string} version @param {typeof findings} measured */
+function record(host, version, measured) {
+  const capabilities = CAPABILITIES.map((name) => {
+    const { value, notes } = measured.get(name) ?? { value: 'not run', notes: [] };
+    return { name, value, ...(notes.length > 0 ? { note: notes.join(' ') } : {}) };
+  });
+  const row = { host, version, date: new Date().toISOString().slice(0, 10), capabilities };
+  const rows = JSON.parse(readFileSync(TABLE, 'utf8')).filter((other) => other.host !== host || other.version !== version);
+  const key = (row) => row.host + row.version.replace(/\d+/g, (digits) => digits.padStart(6, '0'));
+  const sorted = [...rows, row].sort((one, other) => (key(one) < key(other) ? -1 : 1));
+  writeFileSync(TABLE, `${JSON.stringify(sorted, null, 2)}\n`);
+}
+
+/**
+ * Plays scenarios, reports on each, and records what they prove of the host, if all were played.
+ *
+ * @param {Record<string, () => Promise<void>>} scenarios @param {string} root
+ * @param {{ host: string, program: string, only?: string[] }} measured
+ */
+export async function play(scenarios, root, { host, program, only = [] }) {
+  const chosen = Object.entries(scenarios).filter(([name]) => only.length === 0 || only.some((word) => name.includes(word)));
+  const all = new Map();
   try {
-    for (const [name, scenario] of Object.entries(scenarios)) {
+    const { stdout } = await run(program, ['--version'], { env: { PATH: process.env.PATH, HOME: root } });
+    const version = /\d+\.\d+\.\d+/.exec(stdout)?.[0];
+    assert.ok(version, `no version: ${stdout}`);
+    for (const [name, scenario] of chosen) {
       const began = Date.now();
+      findings = new Map();
       try {
         await scenario();
         console.log(`ok    ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
       } catch (error) {
         process.exitCode = 1;
         console.log(`fail  ${name}\n${error.stack}`);
+        for (const capability of findings.keys()) saw(capability, 'no', `The test "${name}" failed.`);
       }
+      for (const [capability, found] of findings) merge(all, capability, found);
     }
+    if (only.length === 0) record(host, version, all);
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
