@@ -88,6 +88,8 @@ const scenarios = {
     includes(last(ran), /Is it good\?/);
     ran = await prompt('workflow status', []);
     assert.equal(model.requests.length, 0, 'status needs no model');
+    ran = await prompt('/workflow files are broken', []);
+    assert.equal(model.requests.length, 0, 'everything behind a slash is a command');
     ran = await prompt('workflow approve approve', [say('Done.')]);
     const runs = await ours('runs', '--format', 'json');
     assert.equal(JSON.parse(runs.stdout)[0].active, false, runs.stdout);

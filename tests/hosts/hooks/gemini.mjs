@@ -131,6 +131,9 @@ await play(
       ran = await prompt('/workflow status', [say('not asked')], '--resume', 'latest');
       assert.equal(ran.texts.length, 0, 'the model is not asked');
       includes(ran.stdout + ran.stderr, /Analyze/);
+      ran = await prompt('/workflow files are broken', [say('not asked')], '--resume', 'latest');
+      assert.equal(ran.texts.length, 0, 'the model is not asked');
+      includes(ran.stdout + ran.stderr, /Available: bugfix/);
     },
   },
   root,

@@ -15,9 +15,7 @@ use super::child::ProgramVersion;
 use super::result::{CheckStatus, CheckSubject, InstallationCheck};
 use crate::files::absolute;
 use crate::hook_hosts::{EventName, HOSTS, HookHost};
-use crate::install::{
-    Directories, FileChange, HooksOfCodex, InstallTarget, Installed, installed, plan,
-};
+use crate::install::{Directories, HooksOfCodex, InstallTarget, Installed, installed, plan};
 use crate::platform::{ProgramLine, RunningProgram};
 
 /// The time for the answer of an installed command, which gives itself three seconds.
@@ -131,9 +129,15 @@ impl Row<'_> {
         });
         // A store elsewhere is part of the installed commands, and not known here.
         let mut commands = installed.commands.iter();
-        let is_current = commands.any(|(_, command)| command.contains("--state"))
-            || plan(Some(host), target)
-                .is_ok_and(|changes| changes.iter().all(FileChange::is_made));
+        let is_elsewhere = commands.any(|(_, command)| command.contains("--state"));
+        let differs = match plan(Some(host), target) {
+            _ if is_elsewhere => None,
+            Ok(changes) => changes.into_iter().find_map(|change| {
+                let path = change.path.display();
+                (!change.is_made()).then(|| format!("{path} is not as this version writes it"))
+            }),
+            Err(error) => Some(error.to_string()),
+        };
         let missing = host.events.len().saturating_sub(installed.commands.len());
         let failure = if silent.is_none() && missing > 0 {
             Some(format!(
@@ -148,12 +152,12 @@ impl Row<'_> {
         };
         if let Some(failure) = failure {
             self.subject.fail(failure, again)
-        } else if is_current {
+        } else if let Some(differs) = differs {
+            let text = format!("hooks are installed {of}, and {differs}");
+            self.subject.warn(text, again)
+        } else {
             let text = format!("hooks and MCP server installed {of} and responding");
             self.subject.ok(text)
-        } else {
-            let text = format!("hooks are installed {of}, and not as this version installs them");
-            self.subject.warn(text, again)
         }
     }
 

@@ -1,9 +1,10 @@
 //! Prompts that are commands: `workflow bugfix the export is empty`, `workflow status`.
 //!
-//! The first word must be exactly `workflow`, with or without `/`, and the second a verb or the name of a workflow. Anything
-//! else is an ordinary sentence, and so is a verb with more words than it takes: "workflow status reports are late".
+//! The first word must be exactly `workflow`, and the second a verb or the name of a workflow, or nearly one: it is refused
+//! then. Anything else is an ordinary sentence, and so is a verb with more words than it takes: "workflow status reports are
+//! late". After `/workflow` everything is a command.
 
-use workflow_core::definition::Loaded;
+use workflow_core::definition::{Loaded, nearest};
 use workflow_core::session::Control;
 use workflow_core::white_space::split_first_word;
 
@@ -18,7 +19,7 @@ pub(super) struct PromptCommand<'a> {
 /// The effect of a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PromptAction<'a> {
-    /// Starts a workflow: its name and the task.
+    /// Starts a workflow: its name and the task. Without a name it lists them.
     Start(&'a str),
     Cancel,
     Control(Control, &'a str),
@@ -29,12 +30,14 @@ const CONFIRM: &str = "confirm";
 /// Reads a prompt; `None` if it is no command.
 pub(super) fn parse<'a>(prompt: &'a str, loaded: &Loaded) -> Option<PromptCommand<'a>> {
     let (first, rest) = split_first_word(prompt);
-    if !matches!(first, "workflow" | "/workflow") {
-        return None;
-    }
+    let is_sure = match first {
+        "/workflow" => true,
+        "workflow" => false,
+        _ => return None,
+    };
     let (rest, is_confirmed) = split_confirm(rest);
     Some(PromptCommand {
-        action: action(rest, loaded)?,
+        action: action(rest, is_sure, loaded)?,
         is_confirmed,
     })
 }
@@ -53,25 +56,35 @@ fn split_confirm(words: &str) -> (&str, bool) {
     }
 }
 
-fn action<'a>(text: &'a str, loaded: &Loaded) -> Option<PromptAction<'a>> {
+/// The words after `workflow` as an action. `is_sure` if they are no sentence.
+fn action<'a>(text: &'a str, is_sure: bool, loaded: &Loaded) -> Option<PromptAction<'a>> {
     let (word, rest) = split_first_word(text);
     let is_alone = rest.is_empty();
+    let is_verb = is_alone || is_sure;
     let control = |control| Some(PromptAction::Control(control, rest));
     match word {
-        "cancel" if is_alone => Some(PromptAction::Cancel),
-        "status" if is_alone => control(Control::Status),
-        "pause" if is_alone => control(Control::Pause),
-        "resume" if is_alone || rest.starts_with('+') => control(Control::Resume),
-        "next" if is_alone => control(Control::Next),
-        "skip" if is_alone => control(Control::Skip),
+        "" => Some(PromptAction::Start("")),
+        "list" | "help" if is_alone => Some(PromptAction::Start("")),
+        "cancel" if is_verb => Some(PromptAction::Cancel),
+        "status" if is_verb => control(Control::Status),
+        "pause" if is_verb => control(Control::Pause),
+        "resume" if is_verb || rest.starts_with('+') => control(Control::Resume),
+        "next" if is_verb => control(Control::Next),
+        "skip" if is_verb => control(Control::Skip),
         // A phase is named by one word or by its name.
         "goto" => control(Control::Goto),
         "approve" => control(Control::Approve),
         _ => {
-            let is_workflow = loaded.catalog.started_by(word).is_some();
+            let startable = loaded.catalog.startable();
+            let workflows = startable.map(|workflow| &*workflow.command_name);
+            let verbs = Control::ALL.map(Control::short_name).into_iter();
+            let verbs = verbs.chain(["cancel"]).filter(|_| is_alone);
+            let names: Vec<&str> = workflows.chain(verbs.map(|verb| verb as &str)).collect();
             // One with errors as well: the refusal names them.
-            let is_broken = || loaded.problems_of(word).next().is_some();
-            (is_workflow || is_broken()).then_some(PromptAction::Start(text))
+            let is_meant = loaded.catalog.started_by(word).is_some()
+                || loaded.problems_of(word).next().is_some()
+                || nearest(word, names).is_some();
+            (is_sure || is_meant).then_some(PromptAction::Start(text))
         }
     }
 }

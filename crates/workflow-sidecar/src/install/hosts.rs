@@ -56,13 +56,13 @@ description: Start or control a workflow (workflow-sidecar)
 argument-hint: NAME TASK | status | next | pause | resume | skip | goto PHASE | approve CHOICE | cancel
 ---
 
-workflow $ARGUMENTS
+/workflow $ARGUMENTS
 ";
 
 /// The command file of Gemini CLI.
 const GEMINI_COMMAND: &str = "\
 description = \"Start or control a workflow (workflow-sidecar): NAME TASK, status, next, pause, resume, skip, goto, approve, cancel\"
-prompt = \"workflow {{args}}\"
+prompt = \"/workflow {{args}}\"
 ";
 
 /// The files of a host.

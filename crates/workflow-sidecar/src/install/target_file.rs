@@ -54,10 +54,11 @@ impl TargetFile {
     fn is_current(&self, text: &str, edit: &Edit) -> bool {
         match edit {
             Edit::Json { place, value } => {
+                let parsed = |value: &str| serde_json::from_str(value).unwrap_or(Value::Null);
                 let values = place.values(text).unwrap_or_default().into_iter();
-                values
-                    .filter(|value| self.is_ours(place, value))
-                    .eq([value])
+                let ours = values.filter(|value| self.is_ours(place, value));
+                // A host that rewrites its file changes the text of the value.
+                ours.map(parsed).eq([parsed(value)])
             }
             Edit::Block { header, body } => toml_block::has(text, header, body),
             Edit::Text(own) => text == own || self.has_hooks() && !text.is_empty(),

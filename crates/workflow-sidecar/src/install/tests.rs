@@ -129,6 +129,25 @@ fn removing_what_was_installed_gives_the_bytes_of_before() {
 }
 
 #[test]
+fn a_file_that_its_host_writes_in_another_form_has_what_was_installed() {
+    for host in HOSTS {
+        let home = Home::new();
+        home.install(host);
+        for name in SHARED {
+            let Some(text) = home.text(name) else {
+                continue;
+            };
+            let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+            home.write(name, &format!("{json:#}"));
+        }
+        let changes = plan(Some(host), &home.target()).unwrap();
+        assert!(changes.iter().all(FileChange::is_made), "{}", host.name);
+        home.uninstall(host);
+        assert!(installed(host, &home.target()).is_none());
+    }
+}
+
+#[test]
 fn files_that_were_created_are_removed() {
     for host in HOSTS {
         let home = Home::new();

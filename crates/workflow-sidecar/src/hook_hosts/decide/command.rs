@@ -5,6 +5,7 @@ use std::sync::Arc;
 use workflow_core::Session;
 use workflow_core::event::Answer as UsersAnswer;
 use workflow_core::session::Control;
+use workflow_core::white_space::split_first_word;
 
 use crate::driver::{RestoredSession, with_commands_as_prompts};
 use crate::hook_hosts::answer::HookAnswer;
@@ -65,7 +66,14 @@ pub(super) fn carry_out(
     let mut texts = session.take_texts();
     let answer = if texts.is_empty() {
         let text = session.memory.take_notices();
-        HookAnswer::refused(text.unwrap_or_else(|| "Done.".to_owned()))
+        let mut text = text.unwrap_or_else(|| "Done.".to_owned());
+        if let PromptAction::Start(arguments) = command.action
+            && let (name, "") = split_first_word(arguments)
+            && session.loaded.catalog.started_by(name).is_none()
+        {
+            text = format!("{text}\n\n{}", commands());
+        }
+        HookAnswer::refused(text)
     } else {
         session.with_effects(Session::handle_agent_start);
         let context = session.driver.session.context_message();
@@ -78,4 +86,14 @@ pub(super) fn carry_out(
     };
     session.finish();
     answer
+}
+
+/// The commands beside the start of a workflow, a line each.
+fn commands() -> String {
+    let controls =
+        Control::ALL.map(|control| format!("  /{} — {}\n", control.word(), control.description()));
+    with_commands_as_prompts(&format!(
+        "Commands:\n{}  /cancel-workflow — End the run",
+        controls.concat()
+    ))
 }

@@ -67,12 +67,76 @@ fn sentences_are_no_commands() {
     let world = World::new(host("codex").unwrap());
     for prompt in [
         "workflow engines are fun",
-        "workflow",
+        "workflow files are broken, fix them",
+        "workflow stats of this week",
+        "/workflows bugfix it",
         "workflow status reports are late",
         "Workflow bugfix the export",
         "please workflow bugfix the export",
     ] {
         assert_eq!(world.prompt(prompt), Printed::default(), "{prompt}");
+    }
+}
+
+#[test]
+fn a_mistyped_start_is_refused_and_names_what_is_meant() {
+    for host in HOSTS {
+        let world = World::new(host);
+        for prompt in [
+            "/workflow bugfx the export is empty",
+            "workflow bugfx the export is empty",
+            "workflow confirm bugfx the export is empty",
+            "workflow Bugfix",
+        ] {
+            let printed = world.prompt(prompt);
+            assert!(is_blocked_prompt(&printed), "{}: {prompt}", host.name);
+            let meant = json_of(&printed)["reason"].to_string();
+            assert!(meant.contains(r#"Did you mean \"bugfix\"?"#), "{meant}");
+        }
+    }
+}
+
+#[test]
+fn everything_behind_a_slash_is_a_command() {
+    let world = World::new(host("claude").unwrap());
+    world.start();
+    for (prompt, expected) in [
+        ("/workflow files are broken", "Available: bugfix"),
+        (
+            "/workflow status please",
+            "workflow status takes no argument",
+        ),
+        ("workflow stauts", "  workflow status — "),
+    ] {
+        let printed = world.prompt(prompt);
+        assert!(is_blocked_prompt(&printed), "{prompt}");
+        assert!(printed.stdout.contains(expected), "{}", printed.stdout);
+    }
+}
+
+#[test]
+fn the_word_alone_lists_workflows_and_commands() {
+    for host in HOSTS {
+        let world = World::new(host);
+        for prompt in [
+            "/workflow",
+            "workflow",
+            "/workflow list",
+            "workflow list",
+            "workflow help",
+        ] {
+            let printed = world.prompt(prompt);
+            assert!(is_blocked_prompt(&printed), "{}: {prompt}", host.name);
+            for expected in [
+                "Usage: workflow {name} {description}",
+                "  bugfix — Bugfix",
+                "  workflow goto — Go to another phase of this workflow: workflow goto {phase}",
+                "  workflow cancel — ",
+            ] {
+                let text = &printed.stdout;
+                assert!(text.contains(expected), "{}: {prompt}: {text}", host.name);
+            }
+        }
     }
 }
 
