@@ -1,6 +1,6 @@
 //! The values on tools: lists, openings, rules, and changes to results.
 
-use crate::definition::ToolAccess;
+use crate::definition::{Opening, ToolAccess};
 use crate::policy::STEP_TOOL;
 use crate::policy::rules::{
     Description, LevelRules, RuleSource, allowed_by_list, builtin_rule, describe_rule,
@@ -25,9 +25,20 @@ pub(super) fn tools(rows: &mut Rows<'_>) {
         rows.add_text("blockReason", reason, &["blockReasonTemplate"]);
     }
     if own.read_only_in(phase).is_some() {
-        for source in [RuleSource::Workflow(&own.key), RuleSource::Phase] {
+        for (source, opened) in [
+            (RuleSource::Workflow(&own.key), &own.commands),
+            (RuleSource::Phase, &phase.commands),
+        ] {
             rows.add_key(source, "writable");
-            rows.add_key(source, "commands");
+            for (row, are_tools) in [("commands", false), ("openedTools", true)] {
+                let opened = opened.iter();
+                let opened = opened.filter(|it| matches!(it, Opening::Tool(_)) == are_tools);
+                let opened: Vec<String> = opened.flat_map(Opening::patterns).cloned().collect();
+                if !opened.is_empty() {
+                    let origin = rows.origin(source, &["commands"]);
+                    rows.add(row, Value::Names(opened), origin);
+                }
+            }
         }
     }
     for level in &levels {

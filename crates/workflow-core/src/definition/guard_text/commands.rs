@@ -3,7 +3,7 @@
 use workflow_shell::{Effect, UnknownReason, analyze};
 
 use super::{corrected, mistake};
-use crate::diagnostic::{Finding, shown};
+use crate::diagnostic::{Finding, Severity, shown};
 use crate::pattern::directory_and_words;
 use crate::text::join;
 
@@ -37,6 +37,14 @@ pub(super) fn pattern(pattern: &str) -> Option<Finding> {
             "it is an option without its program",
             "write the program before it: `python3 -m pytest`",
         ));
+    }
+    if program.starts_with("mcp__") {
+        let tool = shown(program);
+        let help = format!("write `{{tool: {tool}}}`; a rule names the tool in place of `bash`");
+        return Some(Finding {
+            severity: Severity::Warning,
+            ..mistake("it is the name of a tool of an MCP server", help)
+        });
     }
     let lower = program.to_ascii_lowercase();
     (lower != program && is_program(&lower) && !is_program(program)).then(|| {

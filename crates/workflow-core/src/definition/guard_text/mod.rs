@@ -237,6 +237,16 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_a_tool_of_a_server_is_perhaps_no_command() {
+        let found = GuardText::Command.finding("mcp__x__y", None).unwrap();
+        assert_eq!(found.severity, Severity::Warning);
+        let help = found.help;
+        assert!(help.contains("write `{tool: mcp__x__y}`"), "{help}");
+        let command = GuardText::Command.finding("mcp-inspector mcp__x__y", None);
+        assert_eq!(command, None);
+    }
+
+    #[test]
     fn a_slip_in_the_name_of_a_usual_tool_is_an_error_and_another_name_is_none() {
         assert_mistakes(
             GuardText::Tool,
