@@ -210,7 +210,7 @@ mod tests {
         let commands = analyze(line).commands;
         let left = Comparisons::default();
         let found = patterns.match_any(&commands, &left);
-        (found, left.0.get())
+        (found, left.spent())
     }
 
     fn many(number: usize) -> CommandPatterns {

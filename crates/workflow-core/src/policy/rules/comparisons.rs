@@ -18,4 +18,10 @@ impl Comparisons {
         self.0.set(self.0.get().saturating_add(number));
         self.0.get() <= MAX_COMPARISONS
     }
+
+    /// The number so far.
+    #[cfg(test)]
+    pub(super) fn spent(&self) -> usize {
+        self.0.get()
+    }
 }
