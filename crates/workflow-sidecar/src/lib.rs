@@ -22,6 +22,7 @@ mod init;
 mod install;
 mod log;
 mod mcp;
+mod measured;
 mod platform;
 mod present;
 mod record;

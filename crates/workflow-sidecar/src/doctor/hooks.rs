@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use workflow_core::diagnostic::shown;
 
-use super::child::ProgramVersion;
 use super::result::{CheckStatus, CheckSubject, InstallationCheck};
 use crate::files::absolute;
 use crate::hook_hosts::{EventName, HOSTS, HookHost};
 use crate::install::{Directories, HooksOfCodex, InstallTarget, Installed, installed, plan};
-use crate::platform::{ProgramLine, RunningProgram};
+use crate::measured::{Measured, version_in};
+use crate::platform::{ProgramLine, ProgramVersion, RunningProgram};
 
 /// The time for the answer of an installed command, which gives itself three seconds.
 const TIME_TO_ANSWER: Duration = Duration::from_secs(10);
@@ -29,7 +29,6 @@ pub(super) fn hosts(project: &Path) -> Vec<InstallationCheck> {
     let mut targets: Vec<InstallTarget> = targets.into_iter().flatten().collect();
     // In the home directory both are the same files.
     targets.retain(|target| target.project.as_ref() != Some(&target.directories.home));
-    let is_version = |line: &str| number(line).is_some();
     let versions = HOSTS.map(|host| {
         let version = move || ProgramVersion::of(host.programs, is_version);
         (host, thread::spawn(version))
@@ -46,13 +45,32 @@ pub(super) fn hosts(project: &Path) -> Vec<InstallationCheck> {
     rows.into_iter().flatten().collect()
 }
 
-/// The version in a line such as `codex-cli 0.169.0`.
-fn number(line: &str) -> Option<&str> {
-    let words = line.split(|c: char| c.is_whitespace() || c == '(' || c == ',');
-    let mut words = words.map(|word| word.trim_start_matches('v'));
-    let is_number =
-        |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.');
-    words.find(is_number).map(|word| word.trim_end_matches('.'))
+/// Returns true for a line with a version.
+pub(super) fn is_version(line: &str) -> bool {
+    version_in(line).is_some()
+}
+
+/// The version of a host, and whether it was measured, which matters if workflows are installed.
+pub(super) fn version_of(
+    host: CheckSubject,
+    version: &ProgramVersion,
+    is_installed: bool,
+) -> InstallationCheck {
+    let ProgramVersion { path, line } = version;
+    let Some(line) = line else {
+        let text = format!("{} does not print its version in time", path.display());
+        return host.warn(text, "run it with --version");
+    };
+    let Some(found) = version_in(line) else {
+        return host.ok("no version");
+    };
+    match Measured::standing(host.0, found) {
+        (text, false) if is_installed => host.warn(
+            text,
+            "try what you rely on: nothing was measured in this version",
+        ),
+        (text, _) => host.ok(text),
+    }
 }
 
 /// A host that is examined.
@@ -66,7 +84,7 @@ struct Row<'p> {
 impl Row<'_> {
     /// The row of a host; `None` if it is neither on the path nor configured.
     fn check(&self, targets: &[InstallTarget]) -> Option<InstallationCheck> {
-        let mut facts: Vec<InstallationCheck> = self.version().into_iter().collect();
+        let mut facts = Vec::new();
         let mut has_hooks = false;
         for target in targets {
             if let Some(installed) = installed(self.host, target) {
@@ -75,6 +93,9 @@ impl Row<'_> {
                 facts.extend(self.trust(target, &installed));
             }
         }
+        let version = self.version.as_ref();
+        let version = version.map(|version| version_of(self.subject, version, has_hooks));
+        facts.splice(..0, version);
         let name = self.host.name;
         let mut help = None;
         match (has_hooks, &self.version) {
@@ -96,22 +117,6 @@ impl Row<'_> {
             help,
             ..self.subject.found(status, texts.join("; "))
         })
-    }
-
-    /// The version; one that is missing is named behind what is installed.
-    fn version(&self) -> Option<InstallationCheck> {
-        let ProgramVersion { path, line } = self.version.as_ref()?;
-        let Some(line) = line else {
-            let text = format!("{} does not print its version in time", path.display());
-            return Some(self.subject.warn(text, "run it with --version"));
-        };
-        let found = number(line).map_or_else(|| "no version".to_owned(), shown);
-        let tested = self.host.tested;
-        Some(self.subject.ok(if tested == found {
-            found
-        } else {
-            format!("{found}, tested with {tested}")
-        }))
     }
 
     fn installation(&self, target: &InstallTarget, installed: &Installed) -> InstallationCheck {
@@ -274,14 +279,6 @@ fn judge(command: &str, event: &Value, asks: bool) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_version_is_found_in_the_line_of_any_host() {
-        assert_eq!(number("codex-cli 0.169.0"), Some("0.169.0"));
-        assert_eq!(number("2.1.330 (Claude Code)"), Some("2.1.330"));
-        assert_eq!(number("GitHub Copilot CLI 1.0.102."), Some("1.0.102"));
-        assert_eq!(number("Usage: x"), None);
-    }
 
     #[test]
     fn the_nearest_rule_of_gemini_decides_about_a_folder() {

@@ -3,7 +3,6 @@
 //! Other programs are run for their version, with a timeout, and Codex for what it thinks of our hooks; no configuration is
 //! changed.
 
-mod child;
 mod hooks;
 mod opencode;
 mod pi;
@@ -19,12 +18,12 @@ use workflow_core::definition::{
 use workflow_core::diagnostic::{Severity, shown};
 use workflow_protocol::PROTOCOL_VERSION;
 
-use self::child::{ProgramVersion, VERSION_TIMEOUT};
 use self::result::CheckSubject;
 use crate::check::{merged, missing};
 use crate::files::home_dir;
 use crate::platform::disk::Disk;
 use crate::platform::installation::changes_since_installation;
+use crate::platform::{ProgramVersion, VERSION_TIMEOUT};
 use crate::present::count;
 
 pub(crate) use self::result::{CheckStatus, InstallationCheck};

@@ -2,24 +2,39 @@
 
 use std::path::Path;
 
+use super::hooks::{is_version, version_of};
 use super::result::{CheckSubject, InstallationCheck};
 use crate::install::{FileChange, InstallTarget, opencode, plan};
-use crate::platform::on_path;
+use crate::measured::version_in;
+use crate::platform::ProgramVersion;
 
 const INSTALL: &str = "workflow-sidecar install opencode";
 
 /// Checks the plugins that are installed, for the user or for the project; without one, that opencode is on the path.
 pub(super) fn plugins(project: &Path) -> Vec<InstallationCheck> {
+    let version = ProgramVersion::of(&[opencode::NAME], is_version);
     let targets = [None, Some(project)].map(InstallTarget::of_process);
-    let installed: Vec<_> = targets.iter().flatten().filter_map(check).collect();
-    if !installed.is_empty() {
-        return installed;
+    let mut rows: Vec<_> = targets.iter().flatten().filter_map(check).collect();
+    let Some(version) = version else {
+        return rows;
+    };
+    let is_installed = !rows.is_empty();
+    let number = version.line.as_deref().and_then(version_in);
+    let unusable = number.and_then(opencode::unusable);
+    if !is_installed {
+        let row = CheckSubject(opencode::NAME).ok("no plugin is installed");
+        rows.push(match unusable {
+            Some(_) => row,
+            None => row.help(INSTALL),
+        });
     }
-    let missing = on_path(opencode::NAME).map(|path| {
-        let text = format!("{}; no plugin is installed", path.display());
-        CheckSubject(opencode::NAME).ok(text).help(INSTALL)
-    });
-    missing.into_iter().collect()
+    let fact = || match &unusable {
+        Some(why) if is_installed => CheckSubject(opencode::NAME).fail(why, "install opencode 1"),
+        Some(why) => CheckSubject(opencode::NAME).ok(why),
+        None => version_of(CheckSubject(opencode::NAME), &version, is_installed),
+    };
+    let rows = rows.into_iter().map(|row| row.after(fact()));
+    rows.collect()
 }
 
 /// Checks one installation. opencode skips a plugin silently if it cannot load it.

@@ -64,6 +64,17 @@ impl CheckSubject {
 }
 
 impl InstallationCheck {
+    /// The result of two checks: the worse one counts, and both are named.
+    pub(super) fn after(self, first: Self) -> Self {
+        let is_worse = first.status > self.status;
+        Self {
+            status: first.status.max(self.status),
+            text: format!("{}; {}", first.text, self.text),
+            help: if is_worse { first.help } else { self.help },
+            ..self
+        }
+    }
+
     pub(super) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self

@@ -6,6 +6,7 @@ use workflow_core::explain::{Row, Topic, Value};
 
 use crate::check::{HOOKS_CANNOT, ends_before};
 use crate::hook_hosts::HookHost;
+use crate::measured::{Capability, Enforcement, Measured, running_version};
 use crate::present::{Page, TITLE};
 
 /// Parts that a host does not enforce.
@@ -15,10 +16,19 @@ pub(super) struct HostLimits {
     name: &'static str,
     #[serde(skip)]
     title: &'static str,
-    /// The version that was driven for real; null if it was not run.
+    /// The version on the PATH.
+    version: Option<String>,
+    /// The measured version that it is compared with.
     tested: &'static str,
-    /// What the hooks do not enforce.
-    not_enforced: &'static [&'static str],
+    /// The version in words.
+    #[serde(skip)]
+    standing: String,
+    /// False if the measured versions say nothing about the one on the PATH.
+    is_verified: bool,
+    /// What was seen to hold in part, not at all, or under a condition.
+    not_enforced: Vec<&'static Capability>,
+    /// What was not run.
+    not_run: Vec<&'static str>,
     /// Statements of the workflow that the host carries out in another way or not at all.
     different: Vec<String>,
 }
@@ -44,22 +54,35 @@ impl HostLimits {
         different.extend(exceeded.map(|most| {
             format!("the run pauses after {most} reminders since the last prompt, before the host ends the work itself")
         }));
+        let version = running_version(host.programs);
+        let measured = Measured::of(host.name, version.as_deref());
+        let (standing, is_verified) = match &version {
+            Some(version) => Measured::standing(host.name, version),
+            None => (format!("tested with {}", measured.version), true),
+        };
+        let all = || measured.capabilities();
+        let not_run = all().filter(|of| of.value == Enforcement::NotRun);
         Self {
             name: host.name,
             title: host.title,
-            tested: host.tested,
-            not_enforced: host.not_enforced,
+            tested: &measured.version,
+            standing,
+            is_verified,
+            not_enforced: all().filter(|of| of.note.is_some()).collect(),
+            not_run: not_run.map(|of| &*of.name).collect(),
+            version,
             different,
         }
     }
 
     pub(super) fn text(&self, page: &mut Page) {
-        let (title, tested) = (self.title, self.tested);
-        page.line(format_args!(
-            "\n{TITLE}In {title}{TITLE:#} (tested with {tested})"
-        ));
-        for sentence in self.not_enforced {
-            page.line(format_args!("  not enforced: {sentence}"));
+        let (title, standing) = (self.title, &self.standing);
+        page.line(format_args!("\n{TITLE}In {title}{TITLE:#} ({standing})"));
+        for of in &self.not_enforced {
+            page.line(format_args!("  {}: {}", of.value.word(), of.text()));
+        }
+        if !self.not_run.is_empty() {
+            page.line(format_args!("  not run: {}", self.not_run.join(", ")));
         }
         for text in &self.different {
             page.line(format_args!("  {text}"));

@@ -6,6 +6,7 @@ use super::answer::AnswerForm;
 use super::event::EventName;
 use crate::files::home_dir;
 use crate::install::Directories;
+use crate::measured::version_in;
 
 /// The argument of `workflow_step` with which a hook proves that it has seen the call.
 pub(crate) const TICKET_ARGUMENT: &str = "_ticket";
@@ -19,8 +20,8 @@ pub(crate) struct HookHost {
     pub(crate) title: &'static str,
     /// Its program, under each of its names.
     pub(crate) programs: &'static [&'static str],
-    /// The version that was driven for real.
-    pub(crate) tested: &'static str,
+    /// The variable with the host's version, for hooks.
+    pub(super) version_variable: Option<&'static str>,
     /// The events that are used, by the host's names.
     pub(crate) events: &'static [(&'static str, EventName)],
     /// The host's tools that the engine knows under another name.
@@ -29,8 +30,6 @@ pub(crate) struct HookHost {
     pub(crate) step_tool: &'static str,
     /// The reminders in a row that the host takes before it ends the agent's work by itself; `None` is without end.
     pub(crate) most_reminders: Option<u32>,
-    /// What the hooks do not enforce, each a sentence.
-    pub(crate) not_enforced: &'static [&'static str],
     /// True if an answer can have a text that only the person reads.
     pub(super) shows_notices: bool,
     /// Variables that the host sets for the shell of its agent, and not for hooks.
@@ -44,6 +43,12 @@ pub(crate) struct HookHost {
 }
 
 impl HookHost {
+    /// The host's version, if hooks are told.
+    pub(super) fn version(&self) -> Option<String> {
+        let value = std::env::var(self.version_variable?).ok()?;
+        version_in(&value.replace('-', ".")).map(str::to_owned)
+    }
+
     /// The files of a project and of the user that say which hooks the host runs: without its hooks it has no rules.
     pub(super) fn files_about_hooks(&self, project: &Path) -> Vec<PathBuf> {
         let of_project = self.hook_files.iter().map(|file| project.join(file));

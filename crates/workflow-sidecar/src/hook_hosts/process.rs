@@ -126,6 +126,7 @@ impl Hook {
             host: self.host,
             store: &store,
             is_from_shell: self.host.shell_marks.iter().any(is_from_shell),
+            version: self.host.version(),
             on_loaded: &|is_guarded| self.progress.lock().is_guarded = Some(is_guarded),
         };
         (handler.decide(&event)).map_err(|failure| failure.to_string())

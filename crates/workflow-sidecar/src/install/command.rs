@@ -11,6 +11,7 @@ use super::hosts::InstallTarget;
 use super::plan::{installed, installed_parts, plan, plan_removal};
 use super::{opencode, pi};
 use crate::hook_hosts::{self, HookHost};
+use crate::measured::running_version;
 use crate::platform::installation::{InstalledParts, note_installation};
 
 /// What the user asks for.
@@ -44,6 +45,9 @@ impl InstallRequest {
             }
             pi::run("install", self.project, self.dry_run)?;
         } else {
+            if host.is_none() {
+                check_version()?;
+            }
             let target = self.target(state)?;
             make(&plan(host, &target)?, &target, self.dry_run)?;
             self.note(&target, Some(installed_parts(host, &target)?))?;
@@ -98,6 +102,17 @@ impl InstallRequest {
             state: state.transpose().context("--state is no directory")?,
             ..InstallTarget::of_process(project.as_deref())?
         })
+    }
+}
+
+/// Fails if the opencode on the path does not load the plugin.
+fn check_version() -> anyhow::Result<()> {
+    match running_version(&[opencode::NAME])
+        .as_deref()
+        .and_then(opencode::unusable)
+    {
+        Some(why) => bail!("{why}: install opencode 1"),
+        None => Ok(()),
     }
 }
 

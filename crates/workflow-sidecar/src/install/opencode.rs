@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use workflow_core::diagnostic::shown;
 
 use super::file_change::read;
 use super::hosts::InstallTarget;
@@ -13,6 +14,15 @@ use super::target_file::{Edit, TargetFile, WITH_PLUGIN};
 
 /// The name of the host.
 pub(crate) const NAME: &str = WITH_PLUGIN;
+
+/// Says why a version of opencode does not load the plugin, if it does not.
+pub(crate) fn unusable(version: &str) -> Option<String> {
+    let major: u32 = version.split('.').next()?.parse().ok()?;
+    (major >= 2).then(|| {
+        let version = shown(version);
+        format!("opencode {version} does not load plugins of this form, and would enforce nothing")
+    })
+}
 
 /// The sources with their paths, as in the npm package.
 macro_rules! sources {

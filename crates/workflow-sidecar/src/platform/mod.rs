@@ -34,7 +34,7 @@ pub(crate) mod triggers;
 
 pub(crate) use effects::{Platform, PlatformReport, Project, SessionContext};
 pub(crate) use process::{
-    ProgramLine, RunningProgram, close_to_other_processes, missing_program, on_path,
-    path_directories,
+    ProgramLine, ProgramVersion, RunningProgram, VERSION_TIMEOUT, close_to_other_processes,
+    missing_program, on_path, path_directories,
 };
 pub(crate) use real::RealPlatform;

@@ -5,6 +5,7 @@ use workflow_core::diagnostic::{Code, Diagnostic, Severity};
 
 use super::levels::Levels;
 use crate::hook_hosts::HookHost;
+use crate::measured::{Enforcement, Measured};
 
 /// Everything that no hook can do: the key that asks for it, empty if a check does not report it; the key of its row in an
 /// explanation with a part of its value; and what it is.
@@ -40,6 +41,17 @@ pub(crate) const HOOKS_CANNOT: [(&[&str], (&str, &str), &str); 9] = [
     ),
 ];
 
+/// Keys of a definition, with the capability of a host that they need.
+const MEASURED: [(&[&str], &str); 7] = [
+    (&["tools"], "blocked tool"),
+    (&["gate"], "gate"),
+    (&["approve"], "approval by prompt"),
+    (&["outcomes"], "outcome"),
+    (&["budget"], "budget"),
+    (&["continue", "onQuestion"], "question pauses"),
+    (&["results"], "results replaced"),
+];
+
 /// The reminders after which a host ends the work itself, if they are fewer than these.
 pub(crate) fn ends_before(host: &HookHost, max: Bound) -> Option<u32> {
     let most = host.most_reminders;
@@ -58,9 +70,8 @@ pub(super) fn limits(hosts: &[&'static HookHost], levels: &Levels<'_>) -> Vec<Di
                 all.push(level.about(found.at(location.clone())));
             }
         };
-        let hosts = hosts.iter();
         let max = level.auto_continue.max;
-        let pausing = hosts.filter_map(|host| {
+        let pausing = hosts.iter().filter_map(|host| {
             let most = ends_before(host, max?)?;
             Some(format!("{most} in {}", host.title))
         });
@@ -76,6 +87,17 @@ pub(super) fn limits(hosts: &[&'static HookHost], levels: &Levels<'_>) -> Vec<Di
         for (key, _, what) in HOOKS_CANNOT {
             if is_git || key != ["checkpoint"] {
                 found(key, format!("{what} in {}", titles.join(", ")));
+            }
+        }
+        for (key, capability) in MEASURED {
+            for host in hosts {
+                let measured = Measured::of(host.name, None);
+                let mut all = measured.capabilities();
+                let is_gap = |value| matches!(value, Enforcement::Partly | Enforcement::No);
+                if let Some(gap) = all.find(|of| of.name == capability && is_gap(of.value)) {
+                    let value = gap.value.word();
+                    found(key, format!("{value} in {}: {}", host.title, gap.text()));
+                }
             }
         }
     }

@@ -13,11 +13,13 @@ use crate::hook_hosts::prompt::{self, PromptAction, PromptCommand};
 
 const LEAVE_PHASE: &str = "[workflow] The user asks you to finish this phase now: call workflow_step with action='next' by itself.";
 
-/// Carries out a command of a prompt. A refusal changes nothing but what the user was shown.
+/// Carries out a command of a prompt. A refusal changes nothing but what the user was shown. A start that succeeds is
+/// followed by a warning, if there is one.
 pub(super) fn carry_out(
     prompt: &str,
     command: &PromptCommand<'_>,
     session: &mut RestoredSession,
+    warning: impl FnOnce() -> Option<String>,
 ) -> HookAnswer {
     let loaded = Arc::clone(&session.loaded);
     let (request, mut answer) = session.request(|session, request| match command.action {
@@ -78,6 +80,9 @@ pub(super) fn carry_out(
         session.with_effects(Session::handle_agent_start);
         let context = session.driver.session.context_message();
         texts.extend(context.map(|message| message.content));
+        if matches!(command.action, PromptAction::Start(_)) {
+            session.memory.add_notices(warning());
+        }
         HookAnswer {
             context: Some(texts.join("\n\n")),
             notice: session.memory.take_notices(),

@@ -19,6 +19,7 @@ use super::answer::{HookAnswer, HookDecision};
 use super::event::{EventName, HookEvent};
 use super::prompt;
 use crate::driver::{ATTEMPTS, HostMemory, RestoredSession};
+use crate::measured::Measured;
 use crate::platform::RealPlatform;
 use crate::platform::installation::installation_warnings;
 use crate::store::{Saved, SessionChange, SessionKey, Store, StoreError, StoredSession};
@@ -39,6 +40,8 @@ pub(super) struct EventHandler<'a> {
     pub(super) store: &'a Store,
     /// True if the event comes from the shell of an agent.
     pub(super) is_from_shell: bool,
+    /// The host's version, if it is known.
+    pub(super) version: Option<String>,
     /// Notes whether a run is active or the settings have rules, as soon as that is known.
     pub(super) on_loaded: &'a dyn Fn(bool),
 }
@@ -121,6 +124,14 @@ impl EventHandler<'_> {
         session
     }
 
+    /// Says that nothing was measured in the host's version, if that is so.
+    fn unverified(&self) -> Option<String> {
+        let version = self.version.as_deref()?;
+        let (standing, is_verified) = Measured::standing(self.host.name, version);
+        let title = self.host.title;
+        (!is_verified).then(|| format!("{title} {standing}. It may not enforce everything."))
+    }
+
     /// Handles the event in the restored session. `None` if nothing is to be stored or answered.
     fn handle(
         &self,
@@ -153,7 +164,7 @@ impl EventHandler<'_> {
                     return Ok(Some(if self.is_from_shell {
                         HookAnswer::refused(TYPED_BY_AGENT)
                     } else {
-                        command::carry_out(prompt, &command, session)
+                        command::carry_out(prompt, &command, session, || self.unverified())
                     }));
                 }
                 context =

@@ -19,7 +19,8 @@ pub(super) static HOST: HookHost = HookHost {
     name: "claude",
     title: "Claude Code",
     programs: &["claude"],
-    tested: "2.1.330",
+    // `claude-code_2-1-330_harness`.
+    version_variable: Some("AI_AGENT"),
     events: EVENTS,
     tools: &[
         ("Bash", ToolName::Shell),
@@ -35,12 +36,6 @@ pub(super) static HOST: HookHost = HookHost {
     step_tool: "mcp__workflow__workflow_step",
     // It ends the work at 8.
     most_reminders: Some(7),
-    not_enforced: &[
-        "Files that you mention with `@` are read without a hook.",
-        "What a failed command prints is not redacted: no hook can change it.",
-        "A shell that was started in the background continues in the next phase.",
-        "Before version 2.1.295 a hook that takes longer than its time lets the call run.",
-    ],
     shows_notices: true,
     shell_marks: &[],
     hook_files: &[".claude/settings.json", ".claude/settings.local.json"],

@@ -11,7 +11,7 @@ pub(super) static HOST: HookHost = HookHost {
     name: "codex",
     title: "Codex",
     programs: &["codex"],
-    tested: "0.169.0",
+    version_variable: None,
     events: &[
         ("SessionStart", EventName::SessionStart),
         ("UserPromptSubmit", EventName::Prompt),
@@ -27,12 +27,6 @@ pub(super) static HOST: HookHost = HookHost {
     ],
     step_tool: "mcp__workflow__workflow_step",
     most_reminders: None,
-    not_enforced: &[
-        "Text that is typed into a program that runs already has no hook (`write_stdin`).",
-        "The result of a patch that a shell line applies has no hook.",
-        "Hooks that are new or changed do not run until you trust them, and `codex exec` does not say so.",
-        "A hook that takes longer than its time lets the call run.",
-    ],
     shows_notices: true,
     shell_marks: &["CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"],
     hook_files: &[".codex/hooks.json", ".codex/config.toml"],

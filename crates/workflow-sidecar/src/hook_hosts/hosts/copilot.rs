@@ -8,7 +8,7 @@ pub(super) static HOST: HookHost = HookHost {
     name: "copilot",
     title: "Copilot CLI",
     programs: &["copilot"],
-    tested: "1.0.102",
+    version_variable: Some("COPILOT_CLI_BINARY_VERSION"),
     events: claude::EVENTS,
     tools: &[
         ("Bash", ToolName::Shell),
@@ -22,7 +22,6 @@ pub(super) static HOST: HookHost = HookHost {
     step_tool: "workflow-workflow_step",
     // It ends the work at 8.
     most_reminders: Some(7),
-    not_enforced: &["A hook that takes longer than its time lets the call run."],
     shows_notices: false,
     shell_marks: &[],
     hook_files: &[".copilot/hooks", ".github/hooks"],

@@ -16,7 +16,7 @@ pub(super) static HOST: HookHost = HookHost {
     name: "gemini",
     title: "Gemini CLI",
     programs: &["gemini"],
-    tested: "0.61.0",
+    version_variable: None,
     events: &[
         ("SessionStart", EventName::SessionStart),
         ("BeforeAgent", EventName::Prompt),
@@ -38,11 +38,6 @@ pub(super) static HOST: HookHost = HookHost {
     step_tool: "mcp_workflow_workflow_step",
     // It ends the work after 100 turns, in which tools are called as well.
     most_reminders: Some(20),
-    not_enforced: &[
-        "In editors (ACP) it runs no hooks at all, and none in a folder that it does not trust.",
-        "It does not say which agent makes a call, so sub-agents can call `workflow_step`.",
-        "A hook that is killed or takes longer than its time lets the call run.",
-    ],
     shows_notices: true,
     shell_marks: &["GEMINI_CLI_SHELL"],
     hook_files: &[".gemini/settings.json", ".gemini/trustedFolders.json"],

@@ -27,6 +27,21 @@ fn a_run_starts_by_prompt_and_its_context_reaches_the_model() {
 }
 
 #[test]
+fn a_start_says_that_nothing_was_measured_in_this_version_of_the_host() {
+    for host in HOSTS {
+        let mut world = World::new(host);
+        for (version, is_said) in [(None, false), (Some("99.0.0"), true)] {
+            world.version = version.map(str::to_owned);
+            let printed = world.start();
+            let told = printed.stdout.contains("99.0.0 is unverified");
+            assert_eq!(told, is_said, "{}: {}", host.name, printed.stdout);
+            assert!(context_of(&printed).contains("Find the cause."));
+            world.prompt("workflow cancel");
+        }
+    }
+}
+
+#[test]
 fn commands_are_answered_without_the_model() {
     for host in HOSTS {
         let world = World::new(host);

@@ -27,6 +27,8 @@ pub(super) struct World {
     pub(super) host: &'static HookHost,
     pub(super) root: TempDir,
     pub(super) store: Store,
+    /// The version that the host tells.
+    pub(super) version: Option<String>,
 }
 
 impl World {
@@ -36,7 +38,12 @@ impl World {
         fs::create_dir_all(&workflow).unwrap();
         fs::write(workflow.join("workflow.yaml"), WORKFLOW).unwrap();
         let store = workflow_store::open(root.path().join("state"), None).unwrap();
-        Self { host, root, store }
+        Self {
+            host,
+            root,
+            store,
+            version: None,
+        }
     }
 
     /// Limits the workflow.
@@ -83,6 +90,7 @@ impl World {
             host: self.host,
             store: &self.store,
             is_from_shell,
+            version: self.version.clone(),
             on_loaded: &|_| {},
         };
         let answer = handler.decide(&event.unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Versions of other programs, with a timeout.
+//! Versions of programs, with a timeout.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,22 +6,22 @@ use std::process::Command;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-use crate::platform::{ProgramLine, RunningProgram, on_path};
+use super::{ProgramLine, RunningProgram, on_path};
 
 /// Timeout of `--version`: enough for a cold start on a busy machine.
-pub(super) const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What a program says of its version.
-pub(super) struct ProgramVersion {
+pub(crate) struct ProgramVersion {
     /// The program.
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
     /// The line with its version, which is empty if no line matched; `None` if it did not answer in time and was killed.
-    pub(super) line: Option<String>,
+    pub(crate) line: Option<String>,
 }
 
 impl ProgramVersion {
     /// Runs `<name> --version` of the first of these programs that is on the path and can be started.
-    pub(super) fn of(names: &[&str], is_wanted: fn(&str) -> bool) -> Option<Self> {
+    pub(crate) fn of(names: &[&str], is_wanted: fn(&str) -> bool) -> Option<Self> {
         names.iter().find_map(|name| {
             let path = on_path(name)?;
             let mut command = Command::new(&path);
