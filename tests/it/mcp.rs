@@ -28,12 +28,16 @@ struct World {
 
 impl World {
     fn started() -> Self {
-        let root = tempfile::tempdir().unwrap();
         // The user's own workflow, whose commands need no trust.
-        let workflow = root.path().join(".pi/agent/workflows/bugfix");
+        Self::started_in(".pi/agent/workflows/bugfix")
+    }
+
+    fn started_in(workflow: &str) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let workflow = root.path().join(workflow);
         fs::create_dir_all(&workflow).unwrap();
         fs::write(workflow.join("workflow.yaml"), WORKFLOW).unwrap();
-        fs::create_dir(root.path().join("project")).unwrap();
+        fs::create_dir_all(root.path().join("project")).unwrap();
         let mut server = Process::command()
             .arg("mcp")
             .env("HOME", root.path())
@@ -203,5 +207,33 @@ fn a_move_while_the_gate_runs_makes_the_call_void() {
             .to_string()
             .contains("Bugfix: another\\nPhase: Bugfix > A Analyze"),
         "{status}"
+    );
+}
+
+#[test]
+fn a_gate_without_trust_is_shown_as_what_the_run_waits_for() {
+    let mut world = World::started_in("project/.pi/workflows/bugfix");
+    let arguments = world.arguments("next");
+    world.call(1, &arguments, &json!({}));
+    let answer = world.answer(1);
+    assert!(answer.contains("not trusted"), "{answer}");
+    let mut status = Process::command();
+    status.arg("status").env("HOME", world.root.path());
+    status.current_dir(world.root.path().join("project"));
+    let status = status.output().unwrap();
+    let printed = String::from_utf8_lossy(&status.stdout);
+    assert!(
+        printed.contains("waiting for your trust in the gate's commands"),
+        "{printed}"
+    );
+    assert_eq!(status.status.code(), Some(3));
+    let asked = hook(
+        world.root.path(),
+        "UserPromptSubmit",
+        &json!({ "prompt": "workflow status" }),
+    );
+    assert!(
+        asked.to_string().contains("waiting for your trust"),
+        "{asked}"
     );
 }

@@ -29,6 +29,7 @@ impl RunCondition {
             (None, Some(reason)) => Self::Paused(reason),
             (None, None) => match run.phase() {
                 None => Self::Stale,
+                Some(_) if run.memory.untrusted_at == Some(run.step()) => Self::AwaitsTrust,
                 Some(_) if holds_reminder => Self::ReminderHeld,
                 Some(phase) if phase.auto_continue.wait => Self::AwaitsUser,
                 Some(_) => Self::Active,

@@ -51,7 +51,10 @@ impl Session {
             let text = "Not advanced: an earlier call of workflow_step is still leaving this phase. Wait for its answer.";
             return Err(ExitOutcome::Stay(not_advanced(text)));
         }
-        self.with_run(|run, _| run.user_answer = None);
+        self.with_run(|run, _| {
+            run.user_answer = None;
+            run.memory.untrusted_at = None;
+        });
         let phase = self.phase().map(|resolved| &resolved.phase);
         if phase.is_some_and(|phase| !phase.gate.is_empty()) {
             self.run_gate(self.commands_to_trust())
@@ -138,7 +141,10 @@ impl Session {
             Some("the user does not trust the project in this host")
         };
         let next = match cannot_ask {
-            Some(why) => self.end_untrusted_gate(&mut exit, why),
+            Some(why) => {
+                self.with_run(|run, _| run.memory.untrusted_at = Some(run.step()));
+                self.end_untrusted_gate(&mut exit, why)
+            }
             None => Ok(self.ask_trust()),
         };
         self.follow_exit(exit, next);

@@ -205,6 +205,23 @@ fn commands_of_a_project_run_only_when_they_are_trusted() {
 }
 
 #[test]
+fn the_status_says_that_a_gate_waits_for_trust_where_it_cannot_be_asked_for() {
+    let mut world = with_gate();
+    world.session.set_project_trusted(false);
+    let status = |world: &mut World| {
+        let lines = world.control(Control::Status, "");
+        line(&lines, "notify Info").contains("Now: waiting for your trust in the gate's commands")
+    };
+    world.tool("next");
+    let gate = world.gate;
+    world.report(PlatformEvent::GateNotTrusted { gate });
+    assert!(status(&mut world));
+    world.tool("next");
+    over(&mut world, &json!("failed"));
+    assert!(!status(&mut world));
+}
+
+#[test]
 fn a_baseline_is_recorded_when_the_phase_is_entered_and_survives() {
     let mut world = world_with(Phase {
         gate: gates(&json!([{"check": {"file": {"path": "plan.md", "changed": true}}}])),

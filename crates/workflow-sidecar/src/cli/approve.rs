@@ -22,14 +22,19 @@ Examples:
                                                             answer without a prompt, with a comment for the agent
   workflow-sidecar approve --list                           list the runs that wait
 
-The code is in the message of the host, and your `notify` command shows it. /workflow-status shows it again. It answers one
-question as you were shown it: if the shown file changes, you are asked again.
+pi and opencode show the code in a message, and again with /workflow-status. In other hosts the `notify` command of your
+settings shows it; without one, answer in the session, with the prompt `workflow approve`.
+
+The code answers one question as you were shown it: if the shown file changes, you are asked again.
 
 An answer counts within a second while the session is open: it closes the dialog in the host, and the run continues. If the
 session is closed, the answer is used when the session is open again and the agent calls workflow_step with action='next'; a
 comment is left out then.
 
 Exits with 3 if something still waits.";
+
+const WHERE_CODES_ARE: &str = "pi and opencode show the code, again with /workflow-status. In other hosts the `notify` command of your settings \
+     does; without one, answer there with the prompt `workflow approve`.";
 
 /// Answer a run that waits for approval
 #[derive(Debug, clap::Args)]
@@ -123,6 +128,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
 
 /// Finds the request of a code, which is asked for if it is not given.
 fn of_code(pending: Vec<AskedRequest>, typed: Option<&str>) -> anyhow::Result<(Request, Code)> {
+    if typed.is_none() {
+        say(WHERE_CODES_ARE)?;
+    }
     let typed = match typed {
         Some(typed) => typed.to_owned(),
         None => terminal::ask("Code:")?.context("no code given: nothing was answered")?,
@@ -134,9 +142,9 @@ fn of_code(pending: Vec<AskedRequest>, typed: Option<&str>) -> anyhow::Result<(R
     let found = pending
         .into_iter()
         .find(|(request, _)| code.is_of(request))
-        .context(
-            "nothing that waits has this code: nothing was answered. /workflow-status in the host shows the code that counts",
-        )?;
+        .with_context(|| {
+            format!("nothing that waits has this code: nothing was answered. {WHERE_CODES_ARE}")
+        })?;
     Ok((found.0, code))
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use workflow_core::definition::{LoadOutcome, load};
 use workflow_core::diagnostic::{render, visible};
+use workflow_core::session::project_gate_commands;
 
 use super::{Template, WORKFLOWS, WrittenTemplate};
 use crate::platform::disk::{Disk, user_agent_dir};
@@ -92,13 +93,20 @@ pub(crate) fn print_next_steps(project: &Path, key: &str, template: &Template, p
     let explain = format!("workflow-sidecar explain {key}{option}");
     let simulate = format!("workflow-sidecar simulate {key}{option}{inputs}{dry_run}");
     let start = format!("/workflow {key}{inputs} <what to do>");
-    page.line("\nNext:");
-    page.pairs(&[
+    let mut steps = vec![
         (check, "find mistakes, after each change"),
         (explain, "the rules of each phase"),
         (simulate, "walk through it without an agent"),
-        (start, "start it in the agent"),
-    ]);
+    ];
+    let loaded = load(&Disk::new(user_agent_dir(None), project.to_path_buf()));
+    let mut commands = project_gate_commands(key, &loaded.catalog, &loaded.index);
+    if commands.next().is_some() {
+        let trust = format!("workflow-sidecar trust{argument}");
+        steps.push((trust, "allow the commands of its gates"));
+    }
+    steps.push((start, "start it in the agent"));
+    page.line("\nNext:");
+    page.pairs(&steps);
 }
 
 /// Returns a path of the project as the user would type it.

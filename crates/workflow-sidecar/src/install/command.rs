@@ -59,17 +59,21 @@ impl InstallRequest {
             anstream::println!("Start {} again. Then type: /workflow NAME TASK", self.host);
             return Ok(());
         };
-        if trust && host.name == "codex" {
+        let next = if trust && host.name == "codex" {
             let trusted = trust_in_codex(host, &self.target(state)?)?;
-            anstream::println!("Codex trusts the {trusted} hooks. Type: workflow NAME TASK");
-            return Ok(());
-        }
-        if trust {
+            format!("Codex trusts the {trusted} hooks.")
+        } else {
+            next_step(host).to_owned()
+        };
+        if trust && host.name != "codex" {
             let name = host.title;
             // Only the user can confirm this.
             anstream::println!("Only you can trust the folder: {name} asks when it starts there.");
         }
-        anstream::println!("{} Then type: workflow NAME TASK", next_step(host));
+        anstream::println!(
+            "If gates run commands of your project, allow them before: workflow-sidecar trust"
+        );
+        anstream::println!("{next} Then type: workflow NAME TASK");
         Ok(())
     }
 

@@ -74,6 +74,9 @@ pub(crate) struct RunMemory {
     pub(super) cancel_pending: bool,
     /// True after a move by the user, until the agent has had the chance to read the new phase.
     is_unread: bool,
+    /// The step in which the gate did not run, because its commands are not trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) untrusted_at: Option<u64>,
     /// What the run has used of its budgets, if it has any: the entries have it from the end of a turn on.
     #[serde(skip_serializing_if = "Option::is_none")]
     spending: Option<Spending>,

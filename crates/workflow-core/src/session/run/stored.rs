@@ -48,7 +48,7 @@ impl ActiveRun {
         self.stored.insert(T::TYPE, text.clone()) != Some(text)
     }
 
-    pub(super) fn step(&self) -> u64 {
+    pub(crate) fn step(&self) -> u64 {
         self.progress.state.global_step_count
     }
 
