@@ -97,6 +97,25 @@ fn half_an_event_is_blocked_while_a_run_is_active() {
     assert!(is_silent(&answer(free.path(), &whole[..whole.len() / 2])));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn an_answer_that_cannot_be_written_blocks() {
+    let root = started();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full");
+    let mut child = Process::command()
+        .args(["hook", "codex"])
+        .env("HOME", root.path())
+        .stdin(Stdio::piped())
+        .stdout(full.unwrap())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let prompt = json!({ "prompt": "hello" });
+    let event = event(root.path(), "UserPromptSubmit", &prompt);
+    child.stdin.take().unwrap().write_all(&event).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+}
+
 #[test]
 fn a_hook_that_gets_no_event_answers_in_time() {
     let root = started();

@@ -136,8 +136,8 @@ const scenarios = {
     assert.equal(last(ran).match(/key = \[redacted\]/g)?.length, 3, last(ran));
   },
 
-  async 'a program that is missing or killed'() {
-    proves('missing program', 'killed program');
+  async 'a program that is missing, is killed or prints garbage'() {
+    proves('missing program', 'killed program', 'garbage program');
     const program = join(root, 'program');
     const behave = (script) => {
       rmSync(program, { force: true });
@@ -153,6 +153,8 @@ const scenarios = {
       ['missing', undefined],
       ['killed', 'kill -9 $$'],
       ['exit 1', 'exit 1'],
+      ['garbage', 'echo hello'],
+      ['half', `printf '{"decision": "bl'`],
     ]) {
       behave(script);
       await prompt('go on', [write(`${name}.txt`), say('Shall I?')]);

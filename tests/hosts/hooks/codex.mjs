@@ -131,7 +131,7 @@ const scenarios = {
   },
 
   async 'a program that is missing, hangs or prints garbage'() {
-    proves('missing program', 'killed program');
+    proves('missing program', 'killed program', 'garbage program');
     const program = join(root, 'program');
     const behave = (script) => {
       rmSync(program, { force: true });
@@ -149,6 +149,8 @@ const scenarios = {
       ['missing', undefined, true],
       ['killed', 'kill -9 $$', true],
       ['exit 1', 'exit 1', true],
+      ['garbage', 'echo hello', true],
+      ['half', `printf '{"decision": "bl'`, true],
       ['holds its output open', `sleep 5 >/dev/null 2>&1 & ${good}`, true],
     ]) {
       behave(script);

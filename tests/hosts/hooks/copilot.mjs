@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ScriptedModel, call, say } from '../model.mjs';
-import { createHome, createRoot, includes, play, proves, run } from './world.mjs';
+import { createHome, createRoot, includes, play, playBroken, proves, run } from './world.mjs';
 
 const [copilot, sidecar] = process.argv.slice(2);
 if (!copilot || !sidecar) {
@@ -23,6 +23,10 @@ async function world(name) {
   const installed = await run(sidecar, ['install', 'copilot'], { cwd: project, env });
   assert.equal(installed.code, 0, installed.stderr);
   return {
+    home,
+    project,
+    env,
+    hooks: join(home, '.copilot/hooks/workflow-sidecar.json'),
     file: (path) => join(project, path),
     sidecar: (...args) => run(sidecar, args, { cwd: project, env }),
     /** Sends a prompt, with the replies of the model to it. */
@@ -73,6 +77,16 @@ await play(
       ran = await prompt('workflow approve approve', [say('Done.')], '--continue');
       const runs = await ours('runs', '--format', 'json');
       assert.equal(JSON.parse(runs.stdout)[0].active, false, runs.stdout + ran.stdout + ran.stderr);
+    },
+
+    async 'a program that does not answer blocks calls while a run is active, and nothing else'() {
+      const { prompt, file, hooks } = await world('broken');
+      await prompt('workflow bugfix it', [say('Shall I?')]);
+      await playBroken(hooks, sidecar, async (name) => {
+        const ran = await prompt('go on', [create(file(name)), say('Shall I?')], '--continue');
+        assert.ok(ran.requests >= 2, 'the prompt passes');
+        return existsSync(file(name));
+      });
     },
   },
   root,

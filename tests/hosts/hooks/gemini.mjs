@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { createHome, createRoot, includes, play, proves, run } from './world.mjs';
+import { createHome, createRoot, includes, play, playBroken, proves, run } from './world.mjs';
 
 const [gemini, sidecar] = process.argv.slice(2);
 if (!gemini || !sidecar) {
@@ -63,6 +63,7 @@ async function world(name) {
   const installed = await run(sidecar, ['install', 'gemini'], { cwd: project, env });
   assert.equal(installed.code, 0, installed.stderr);
   return {
+    hooks: join(home, '.gemini/settings.json'),
     file: (path) => join(project, path),
     settings: () => readFileSync(join(home, '.gemini/settings.json'), 'utf8'),
     before: JSON.stringify(settings),
@@ -134,6 +135,16 @@ await play(
       ran = await prompt('/workflow files are broken', [say('not asked')], '--resume', 'latest');
       assert.equal(ran.texts.length, 0, 'the model is not asked');
       includes(ran.stdout + ran.stderr, /Available: bugfix/);
+    },
+
+    async 'a program that does not answer blocks calls while a run is active, and nothing else'() {
+      const { prompt, file, hooks } = await world('broken');
+      await prompt('workflow bugfix it', [say('Shall I?')]);
+      await playBroken(hooks, sidecar, async (name) => {
+        const ran = await prompt('go on', [write(file(name)), say('Shall I?')], '--resume', 'latest');
+        assert.ok(ran.texts.length >= 2, `the prompt passes: ${ran.stderr}`);
+        return existsSync(file(name));
+      });
     },
   },
   root,

@@ -139,8 +139,8 @@ impl Hook {
         let HookHost { form, events, .. } = self.host;
         let progress = self.progress.lock();
         let printed = form.print(progress.event, events, &answer, progress.result.as_ref());
-        output.print(&printed);
-        Some(printed.code)
+        let is_whole = output.print(&printed);
+        Some(if is_whole { printed.code } else { BLOCKED })
     }
 
     /// The answer without a decision. It is closed while a run is or may be active, and where the settings have rules or
@@ -230,16 +230,16 @@ impl HookOutput {
         })
     }
 
-    /// Prints an answer: each stream in one write. A host that is gone reads nothing.
-    fn print(&mut self, printed: &Printed) {
+    /// Prints an answer: each stream in one write. Returns whether all of it was written.
+    fn print(&mut self, printed: &Printed) -> bool {
         let lines = [
             (&mut self.stderr, &printed.stderr),
             (&mut self.stdout, &printed.stdout),
         ];
-        for (stream, text) in lines {
-            if !text.is_empty() {
-                let _ = stream.write_all(format!("{text}\n").as_bytes());
-            }
-        }
+        let written = lines.map(|(stream, text)| {
+            let line = format!("{text}\n");
+            text.is_empty() || stream.write_all(line.as_bytes()).is_ok()
+        });
+        written == [true; 2]
     }
 }

@@ -145,23 +145,31 @@ fn hook_edits(host: &HookHost, target: &InstallTarget) -> Vec<Edit> {
     host.events.iter().map(edit).collect()
 }
 
-/// The command of a hook. If the program is missing or crashes before a tool call, the call is blocked while a run is
-/// active; an exit code of its own is passed on.
+/// The command of a hook. What is no answer is not printed: nothing, or an object, or a denial with its reason. Without an
+/// answer a tool call is blocked while a run is active, and every other event goes on: Gemini CLI refuses a prompt whose hook
+/// fails.
 pub(super) fn command(host: &HookHost, target: &InstallTarget, event: EventName) -> String {
     let program = quoted(&target.program);
     let state = target.state.as_ref();
     let state = state.map_or_else(String::new, |state| format!(" --state {}", quoted(state)));
-    let run = format!("{program} hook {}{state}", host.name);
-    if event != EventName::ToolCall {
-        return run;
-    }
     let marker = match &target.state {
         Some(state) => quoted(&state.join("active")),
         None => "\"$HOME/.local/state/workflow-sidecar/active\"".to_owned(),
     };
+    let (denials, without_answer) = if event == EventName::ToolCall {
+        let blocked = format!(
+            "test -e {marker} || exit 0; \
+             echo \"workflow-sidecar cannot judge this call ($c), so it is blocked\" >&2; exit 2"
+        );
+        ("|2:*", blocked)
+    } else {
+        let said = "echo \"workflow-sidecar did not answer ($c)\" >&2";
+        ("", said.to_owned())
+    };
     let script = format!(
-        "{run}; c=$?; case $c in 0|2) exit $c;; esac; test -e {marker} || exit 0; \
-         echo \"workflow-sidecar cannot judge this call ($c), so it is blocked\" >&2; exit 2"
+        "o=$({program} hook {}{state}); c=$?; \
+         case $c:$o in 0:) exit;; 0:{{*}}{denials}) printf \"%s\\n\" \"$o\"; exit $c;; esac; {without_answer}",
+        host.name
     );
     // The host may run it with a shell of another grammar.
     format!("/bin/sh -c {}", quoted_text(&script))

@@ -226,44 +226,110 @@ fn a_missing_program_blocks_a_tool_call_only_while_a_run_is_active() {
     }
 }
 
+/// Programs that do not answer.
+#[cfg(unix)]
+const BROKEN: [&str; 7] = [
+    "kill -9 $$",
+    "exit 1",
+    "kill -SEGV $$",
+    "exit 101",
+    "echo hello",
+    "echo '{\"decision\": \"bl'",
+    "echo '{}'; exit 1",
+];
+
 #[cfg(unix)]
 #[test]
-fn a_program_that_is_killed_or_fails_blocks_a_tool_call_only_while_a_run_is_active() {
-    for script in ["kill -9 $$", "exit 1", "kill -SEGV $$", "exit 101"] {
+fn a_program_that_fails_or_prints_no_answer_blocks_a_tool_call_only_while_a_run_is_active() {
+    for script in BROKEN {
         assert_blocked_while_active(HOSTS[0], Some(script));
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_missing_or_broken_program_lets_every_other_event_pass_and_says_nothing() {
+    let home = Home::new();
+    home.write(".local/state/workflow-sidecar/active", "");
+    for host in HOSTS {
+        for (_, event) in host.events {
+            for script in BROKEN.map(Some).into_iter().chain([None]) {
+                if *event == EventName::ToolCall {
+                    continue;
+                }
+                let (code, stdout, _) = run_hook(&home, host, script, *event);
+                assert_eq!((code, &*stdout), (Some(0), ""), "{} {script:?}", host.name);
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_answer_is_passed_on_as_it_is() {
+    let home = Home::new();
+    for (script, stdout) in [
+        ("true", ""),
+        (
+            r#"printf '%s\n' '{"a": "\\n * $HOME"}'"#,
+            "{\"a\": \"\\\\n * $HOME\"}\n",
+        ),
+    ] {
+        for event in [EventName::ToolCall, EventName::Prompt] {
+            let (code, printed, _) = run_hook(&home, HOSTS[0], Some(script), event);
+            assert_eq!((code, &*printed), (Some(0), stdout), "{script}");
+        }
+    }
+    let denial = Some("echo '{}'; echo no >&2; exit 2");
+    let denied = run_hook(&home, HOSTS[0], denial, EventName::ToolCall);
+    assert_eq!(denied, (Some(2), "{}\n".to_owned(), "no\n".to_owned()));
 }
 
 /// Runs the installed command of a tool call with a program that is missing, or is this script.
 #[cfg(unix)]
 fn assert_blocked_while_active(host: &HookHost, script: Option<&str>) {
+    let home = Home::new();
+    let run = || run_hook(&home, host, script, EventName::ToolCall);
+    assert_eq!(run().0, Some(0), "{} {script:?}", host.name);
+    home.write(".local/state/workflow-sidecar/active", "");
+    let (code, stdout, stderr) = run();
+    assert_eq!(code, Some(2), "{} {script:?}", host.name);
+    assert!(
+        stdout.is_empty() && stderr.contains("so it is blocked"),
+        "{stdout}{stderr}"
+    );
+}
+
+/// Runs the installed command of an event, and gives the exit code and the output.
+#[cfg(unix)]
+fn run_hook(
+    home: &Home,
+    host: &HookHost,
+    script: Option<&str>,
+    event: EventName,
+) -> (Option<i32>, String, String) {
     use std::os::unix::fs::PermissionsExt;
     use std::process::Command;
-    let home = Home::new();
     let program = home.0.path().join("workflow-sidecar");
+    let _ = fs::remove_file(&program);
     if let Some(script) = script {
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     }
     let target = InstallTarget {
-        program: program.clone(),
+        program,
         ..home.target()
     };
-    let command = command(host, &target, EventName::ToolCall);
-    let run = || {
-        let mut shell = Command::new("/bin/sh");
-        shell.args(["-c", &command]).env("HOME", home.0.path());
-        let output = shell.output().unwrap();
-        (
-            output.status.code(),
-            String::from_utf8(output.stderr).unwrap(),
-        )
-    };
-    assert_eq!(run().0, Some(0), "{} {script:?}", host.name);
-    home.write(".local/state/workflow-sidecar/active", "");
-    let (code, stderr) = run();
-    assert_eq!(code, Some(2), "{} {script:?}", host.name);
-    assert!(stderr.contains("so it is blocked"), "{stderr}");
+    let command = command(host, &target, event);
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", &command]).env("HOME", home.0.path());
+    let output = shell.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
 }
 
 #[test]
