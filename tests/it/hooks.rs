@@ -25,6 +25,7 @@ fn spawn_hook(command: &mut Command, root: &Path) -> Child {
     command
         .args(["hook", "codex"])
         .env("HOME", root)
+        .current_dir(root)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -151,8 +152,28 @@ fn a_store_that_cannot_be_read_blocks_while_a_run_is_active() {
         &json!({ "prompt": "hello" }),
     );
     assert!(answer(root.path(), &prompt).status.success());
-    fs::remove_file(state.join("active")).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let call = event(
+        elsewhere.path(),
+        "PreToolUse",
+        &json!({ "tool_name": "Bash", "tool_input": { "command": "echo x > a" } }),
+    );
+    assert!(is_silent(&answer(root.path(), &call)), "no run is there");
+    fs::remove_dir_all(state.join("running")).unwrap();
     assert!(is_silent(&answer(root.path(), &writing(root.path()))));
+}
+
+#[test]
+fn a_run_whose_agent_left_the_project_counts_where_it_went() {
+    let root = started();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let call = writing(elsewhere.path());
+    assert!(is_blocked(&answer(root.path(), &call)));
+    fs::write(store(root.path()), "not a database at all").unwrap();
+    assert!(
+        is_blocked(&answer(root.path(), &call)),
+        "and without its store"
+    );
 }
 
 #[test]
@@ -318,7 +339,14 @@ fn a_server_that_cannot_be_reached_blocks_only_while_a_run_is_active() {
     assert!(reason.contains("PostgreSQL at agent@127.0.0.1"), "{reason}");
     assert!(!reason.contains("secret"), "{reason}");
     let state = root.path().join(".local/state/workflow-sidecar");
-    fs::remove_file(state.join("active")).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let call = event(
+        elsewhere.path(),
+        "PreToolUse",
+        &json!({ "tool_name": "Bash", "tool_input": { "command": "echo x > a" } }),
+    );
+    assert!(is_silent(&answer(root.path(), &call)), "no run is there");
+    fs::remove_dir_all(state.join("running")).unwrap();
     assert!(is_silent(&answer(root.path(), &writing(root.path()))));
 }
 
@@ -512,7 +540,14 @@ fn a_command_that_cannot_be_carried_out_is_answered_with_the_reason() {
         }
         assert!(is_silent(&prompt("workflow engines are late")));
         if is_active {
-            fs::remove_file(state.join("active")).unwrap();
+            let elsewhere = tempfile::tempdir().unwrap();
+            let call = event(
+                elsewhere.path(),
+                "PreToolUse",
+                &json!({ "tool_name": "Bash", "tool_input": { "command": "echo x > a" } }),
+            );
+            assert!(is_silent(&answer(root.path(), &call)), "no run is there");
+            fs::remove_dir_all(state.join("running")).unwrap();
         }
     }
 }

@@ -1,30 +1,108 @@
-//! The marker of active runs: a file that exists while a run is active in any session.
+//! The markers of active runs: a file for each project that exists while a run is active in one of its sessions.
 //!
-//! It answers the question whether to fail closed where the store cannot: in the installed command, when the program is
-//! missing, and here, when the database cannot be read.
+//! They answer the question whether to fail closed where the store cannot: in the installed command, when the program is
+//! missing, and here, when the database cannot be read. The file is below [`MARKERS`], in a directory for each part of the
+//! project's real path, so that a shell finds it with the path alone, whatever characters that has.
 
 use std::fs::{self, OpenOptions};
 use std::io;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
-/// The name of the marker in the directory of the store.
-const MARKER: &str = "active";
+/// The directory of the markers, in the directory of the store.
+pub const MARKERS: &str = "running";
+/// The name of a marker.
+pub const MARKER: &str = ".active";
+/// The marker of all projects, which commands of earlier installations look for.
+const OF_ALL: &str = "active";
+/// The project whose marker counts in every directory.
+const EVERYWHERE: &str = "/";
 
-/// Returns true if a run may be active. A directory that cannot be read counts as one with an active run.
-pub fn has_active_runs(directory: &Path) -> bool {
-    directory.join(MARKER).try_exists().unwrap_or(true)
+/// Returns true if a run may be active in a directory or in one around it. One that cannot be read counts as active.
+pub fn has_active_runs(directory: &Path, cwd: &Path) -> bool {
+    let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_path_buf());
+    let mut around = real.ancestors();
+    around.any(|project| marker(directory, project).try_exists().unwrap_or(true))
+        || is_marked(directory, Path::new(EVERYWHERE))
 }
 
-/// Creates or removes the marker.
-pub(crate) fn mark(directory: &Path, is_active: bool) -> io::Result<()> {
-    let marker = directory.join(MARKER);
-    if is_active {
+/// Returns true if a project has a marker.
+pub(crate) fn is_marked(directory: &Path, project: &Path) -> bool {
+    marker_of(directory, project).try_exists().unwrap_or(true)
+}
+
+/// Creates the marker of a project, or the one that counts everywhere if that fails.
+pub(crate) fn mark(directory: &Path, project: &Path) -> io::Result<()> {
+    let mark = |marker: &Path| {
+        fs::create_dir_all(marker.parent().unwrap_or(directory))?;
         let mut options = OpenOptions::new();
-        options.create(true).append(true);
-        return options.open(marker).map(drop);
+        options.create(true).append(true).open(marker).map(drop)
+    };
+    mark(&directory.join(OF_ALL))?;
+    mark(&marker_of(directory, project)).or_else(|_| mark_everywhere(directory))
+}
+
+/// Creates the marker that counts in every directory.
+pub(crate) fn mark_everywhere(directory: &Path) -> io::Result<()> {
+    let everywhere = marker(directory, Path::new(EVERYWHERE));
+    fs::create_dir_all(directory.join(MARKERS))?;
+    fs::write(everywhere, "")
+}
+
+/// Removes all markers but those of these projects. That of everywhere stays as long as there is one.
+pub(crate) fn keep(directory: &Path, projects: &[PathBuf]) -> io::Result<()> {
+    let kept = projects.iter().map(|it| marker_of(directory, it));
+    let mut kept: Vec<PathBuf> = kept.collect();
+    if kept.is_empty() {
+        remove(&directory.join(OF_ALL))?;
+    } else {
+        kept.push(marker(directory, Path::new(EVERYWHERE)));
     }
-    match fs::remove_file(marker) {
+    remove_others(&directory.join(MARKERS), &kept)
+}
+
+fn remove_others(directory: &Path, kept: &[PathBuf]) -> io::Result<()> {
+    let entries = match fs::read_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let path = entry?.path();
+        if path.is_dir() {
+            remove_others(&path, kept)?;
+        } else if !kept.contains(&path) {
+            remove(&path)?;
+        }
+    }
+    // One with a marker below it stays.
+    let _ = fs::remove_dir(directory);
+    Ok(())
+}
+
+fn remove(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+/// The marker of a project, by its real path; that of everywhere if the stored path may be another one than the shell's.
+fn marker_of(directory: &Path, project: &Path) -> PathBuf {
+    let is_exact = cfg!(unix)
+        && project
+            .to_str()
+            .is_some_and(|it| !it.contains(char::REPLACEMENT_CHARACTER));
+    if !is_exact {
+        return marker(directory, Path::new(EVERYWHERE));
+    }
+    let real = project.canonicalize();
+    marker(directory, &real.unwrap_or_else(|_| project.to_path_buf()))
+}
+
+fn marker(directory: &Path, real: &Path) -> PathBuf {
+    let parts = real.components();
+    let parts = parts.filter(|part| matches!(part, Component::Normal(_)));
+    directory
+        .join(MARKERS)
+        .join(parts.collect::<PathBuf>())
+        .join(MARKER)
 }

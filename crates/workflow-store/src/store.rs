@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::database::{Access, Database, Row, Rows, read};
-use crate::marker::{has_active_runs, mark};
+use crate::marker::{is_marked, keep, mark, mark_everywhere};
 use crate::queue::{self, QueueTurn};
 use crate::types::{
     AnswerRight, IndexedRun, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey, StoreError,
@@ -25,7 +25,7 @@ const LAST_CHARACTER: char = char::MAX;
 #[derive(Debug)]
 pub struct Store {
     database: Box<dyn Database>,
-    /// Where the queues and the marker of this machine are.
+    /// Where the queues and the markers of this machine are.
     directory: PathBuf,
 }
 
@@ -152,12 +152,12 @@ impl Store {
              WHERE host = ?1 AND session = ?2 AND version = ?7 RETURNING id"
         };
         let cwd = change.cwd.to_string_lossy();
-        let (saved, is_active) = self.with(access, |rows| {
+        let (saved, active) = self.with(access, |rows| {
             let SessionKey { host, session } = key;
             let SessionChange { from, memory, now, .. } = change;
             let values = json!([host, session, memory, cwd, now, machine, from]);
             let Some(session) = id(rows.query_one(store, &values)?) else {
-                return Ok((Saved::Conflict, true));
+                return Ok((Saved::Conflict, Vec::new()));
             };
             for entry in change.entries {
                 rows.execute(
@@ -169,38 +169,44 @@ impl Store {
             set_run(rows, session, change.run.as_ref(), change.now)?;
             Ok((Saved::Stored, self.mark(rows, &machine)?))
         })?;
-        if !is_active {
+        let is_over = !active.iter().any(|project| *project == *cwd);
+        if saved == Saved::Stored && is_over && is_marked(&self.directory, change.cwd) {
             self.unmark(&machine);
         }
         Ok(saved)
     }
 
-    /// Sets the marker of this machine, before the change is stored, if a run is active in a session that is kept here and went
-    /// on last on this machine. Returns whether one is.
-    fn mark(&self, rows: &mut dyn Rows, machine: &str) -> Result<bool> {
-        let active =
-            "SELECT id FROM sessions WHERE active = 1 AND version > 0 AND machine = ?1 LIMIT 1";
-        let is_active = rows.query_one(active, &json!([machine]))?.is_some();
-        if is_active && let Err(error) = mark(&self.directory, true) {
-            tracing::warn!("the marker of active runs cannot be set: {error}");
+    /// Sets the markers of this machine, before the change is stored: of the projects with an active run in a session that is
+    /// kept here and went on last on this machine. Returns them.
+    fn mark(&self, rows: &mut dyn Rows, machine: &str) -> Result<Vec<PathBuf>> {
+        let active = "SELECT cwd FROM sessions WHERE active = 1 AND version > 0 AND machine = ?1 GROUP BY cwd";
+        let projects = rows.query(active, &json!([machine]))?.into_iter();
+        let projects = projects.filter_map(|row| Some(PathBuf::from(row.get("cwd")?.as_str()?)));
+        let projects: Vec<PathBuf> = projects.collect();
+        for project in &projects {
+            if let Err(error) = mark(&self.directory, project) {
+                tracing::warn!("the marker of active runs cannot be set: {error}");
+            }
         }
-        Ok(is_active)
+        Ok(projects)
     }
 
-    /// Removes the marker if no run is active, after the change is stored: a connection may be lost until then. A marker that
-    /// stays by mistake blocks more, never less.
+    /// Removes the markers of projects without an active run, after the change is stored: a connection may be lost until
+    /// then. A marker that stays by mistake blocks more, never less.
     fn unmark(&self, machine: &str) {
         let unmark = |rows: &mut dyn Rows| {
-            if self.mark(rows, machine)? {
-                return Ok(());
-            }
-            let unmarked = mark(&self.directory, false);
-            unmarked.map_err(|error| StoreError::of_file(&self.directory, error))
+            let kept = keep(&self.directory, &self.mark(rows, machine)?);
+            kept.map_err(|error| StoreError::of_file(&self.directory, error))
         };
-        if has_active_runs(&self.directory)
-            && let Err(error) = self.with(Access::Change, unmark)
-        {
-            tracing::warn!("the marker of active runs stays: {error}");
+        if let Err(error) = self.with(Access::Change, unmark) {
+            tracing::warn!("a marker of active runs stays: {error}");
+        }
+    }
+
+    /// Has the active runs count in every directory, because the agent of one left its project.
+    pub fn mark_everywhere(&self) {
+        if let Err(error) = mark_everywhere(&self.directory) {
+            tracing::warn!("the marker of active runs cannot be set: {error}");
         }
     }
 

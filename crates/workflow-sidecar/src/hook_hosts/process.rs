@@ -149,7 +149,7 @@ impl Hook {
         let progress = self.progress.lock().clone();
         let (prompt, is_guarded) = (progress.prompt, progress.is_guarded);
         let cwd = progress.cwd.or_else(|| std::env::current_dir().ok());
-        let load = || load_in_time(cwd.unwrap_or_default());
+        let load = || load_in_time(cwd.clone().unwrap_or_default());
         let loaded = (prompt.is_some() || is_guarded.is_none())
             .then(load)
             .flatten();
@@ -161,9 +161,9 @@ impl Hook {
             // The person waits for the result of the command.
             return HookAnswer::not_done(reason);
         }
-        let may_be_active = || match &self.directory {
-            Ok(directory) => has_active_runs(directory),
-            Err(_) => true,
+        let may_be_active = || match (&self.directory, &cwd) {
+            (Ok(directory), Some(cwd)) => has_active_runs(directory, cwd),
+            (Err(_), _) | (_, None) => true,
         };
         let may_have_rules = || {
             let all = loaded.as_ref();

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use super::directories::Directories;
 use super::json_text::Place;
 use super::target_file::{Edit, TargetFile};
-use crate::files::home_dir;
+use crate::files::{STATE_DIRECTORY, home_dir};
 use crate::hook_hosts::{EventName, HookHost};
+use crate::store::{MARKER, MARKERS};
 
 /// The files that configure a host, and the program that it is to run.
 #[derive(Debug, Clone)]
@@ -146,19 +147,19 @@ fn hook_edits(host: &HookHost, target: &InstallTarget) -> Vec<Edit> {
 }
 
 /// The command of a hook. What is no answer is not printed: nothing, or an object, or a denial with its reason. Without an
-/// answer a tool call is blocked while a run is active, and every other event goes on: Gemini CLI refuses a prompt whose hook
+/// answer a tool call is blocked while a run is active in a directory around it, and every other event goes on: Gemini CLI refuses a prompt whose hook
 /// fails.
 pub(super) fn command(host: &HookHost, target: &InstallTarget, event: EventName) -> String {
     let program = quoted(&target.program);
     let state = target.state.as_ref();
     let state = state.map_or_else(String::new, |state| format!(" --state {}", quoted(state)));
-    let marker = match &target.state {
-        Some(state) => quoted(&state.join("active")),
-        None => "\"$HOME/.local/state/workflow-sidecar/active\"".to_owned(),
+    let markers = match &target.state {
+        Some(state) => quoted(&state.join(MARKERS)),
+        None => format!("\"$HOME/{STATE_DIRECTORY}/{MARKERS}\""),
     };
     let (denials, without_answer) = if event == EventName::ToolCall {
         let blocked = format!(
-            "test -e {marker} || exit 0; \
+            "cd -P .; d=$PWD; until test -e {markers}\"$d\"/{MARKER}; do test \"$d\" || exit 0; d=${{d%/*}}; done; \
              echo \"workflow-sidecar cannot judge this call ($c), so it is blocked\" >&2; exit 2"
         );
         ("|2:*", blocked)

@@ -1,7 +1,7 @@
 //! Tests of installing: what is not ours stays.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::file_change::apply;
 use super::hosts::command;
@@ -250,7 +250,7 @@ fn a_program_that_fails_or_prints_no_answer_blocks_a_tool_call_only_while_a_run_
 #[test]
 fn a_missing_or_broken_program_lets_every_other_event_pass_and_says_nothing() {
     let home = Home::new();
-    home.write(".local/state/workflow-sidecar/active", "");
+    home.write(".local/state/workflow-sidecar/running/.active", "");
     for host in HOSTS {
         for (_, event) in host.events {
             for script in BROKEN.map(Some).into_iter().chain([None]) {
@@ -290,8 +290,17 @@ fn an_answer_is_passed_on_as_it_is() {
 fn assert_blocked_while_active(host: &HookHost, script: Option<&str>) {
     let home = Home::new();
     let run = || run_hook(&home, host, script, EventName::ToolCall);
-    assert_eq!(run().0, Some(0), "{} {script:?}", host.name);
+    // Where the command runs, and a run of another project.
+    let cwd = home.0.path().canonicalize().unwrap().join("it's $x *");
+    let marker = |project: &Path| {
+        let below = project.strip_prefix("/").unwrap().to_str().unwrap();
+        format!(".local/state/workflow-sidecar/running/{below}/.active")
+    };
+    home.write(&marker(&cwd.join("inner")), "");
+    home.write(&marker(Path::new("/other")), "");
     home.write(".local/state/workflow-sidecar/active", "");
+    assert_eq!(run().0, Some(0), "{} {script:?}", host.name);
+    home.write(&marker(cwd.parent().unwrap()), "");
     let (code, stdout, stderr) = run();
     assert_eq!(code, Some(2), "{} {script:?}", host.name);
     assert!(
@@ -322,7 +331,10 @@ fn run_hook(
     };
     let command = command(host, &target, event);
     let mut shell = Command::new("/bin/sh");
+    let cwd = home.0.path().join("it's $x *");
+    fs::create_dir_all(&cwd).unwrap();
     shell.args(["-c", &command]).env("HOME", home.0.path());
+    shell.current_dir(cwd);
     let output = shell.output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (

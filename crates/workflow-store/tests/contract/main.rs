@@ -46,8 +46,23 @@ fn run(task_id: &str, phase: &str, is_active: bool) -> Run {
     }
 }
 
+/// The project of the sessions.
+const CWD: &str = "/project";
+
 /// Saves an entry with the number of the version.
 fn save(store: &Store, session: &str, from: u64, run: Option<Run>, now: u64) -> Saved {
+    save_in(store, Path::new(CWD), session, from, run, now)
+}
+
+/// Saves it in a session of another project.
+fn save_in(
+    store: &Store,
+    cwd: &Path,
+    session: &str,
+    from: u64,
+    run: Option<Run>,
+    now: u64,
+) -> Saved {
     let data = to_raw_value(&json!({ "number": from })).unwrap();
     let entry = StoredEntry {
         custom_type: "workflow:state".to_owned(),
@@ -58,7 +73,7 @@ fn save(store: &Store, session: &str, from: u64, run: Option<Run>, now: u64) -> 
         entries: &[entry],
         memory: "{}",
         run,
-        cwd: Path::new("/project"),
+        cwd,
         now,
     };
     store.save(&key(session), &change).unwrap()

@@ -1,9 +1,11 @@
 //! What only the server has: roles, several machines, and a server that is killed.
 
+use std::path::Path;
+
 use workflow_store::{AnswerRight, RunQuery, Saved, has_active_runs};
 
 use super::server::Server;
-use super::{answer, ask, does_what_a_store_does, key, run, save};
+use super::{CWD, answer, ask, does_what_a_store_does, key, run, save};
 
 #[test]
 fn a_server_does_what_a_store_does() {
@@ -107,17 +109,17 @@ fn a_session_that_moves_to_another_machine_continues_there() {
     };
     let (first, second) = (server.store("agent", "a"), server.store("agent", "b"));
     save(&first, "s", 0, Some(run("wf-1", "Analyze", true)), 1);
-    assert!(has_active_runs(&server.directory("a")));
-    assert!(!has_active_runs(&server.directory("b")));
+    assert!(has_active_runs(&server.directory("a"), Path::new(CWD)));
+    assert!(!has_active_runs(&server.directory("b"), Path::new(CWD)));
     assert_eq!(second.load(&key("s")).unwrap().version, 1);
     save(&second, "s", 1, Some(run("wf-1", "Fix", true)), 2);
-    assert!(has_active_runs(&server.directory("b")));
+    assert!(has_active_runs(&server.directory("b"), Path::new(CWD)));
     let runs = first.runs(&RunQuery::default()).unwrap();
     assert!(second.is_here(&runs[0]) && !first.is_here(&runs[0]));
     assert_eq!(save(&first, "s", 1, None, 3), Saved::Conflict);
     assert_eq!(first.load(&key("s")).unwrap().entries.len(), 2);
     save(&second, "s", 2, Some(run("wf-1", "Fix", false)), 4);
-    assert!(!has_active_runs(&server.directory("b")));
+    assert!(!has_active_runs(&server.directory("b"), Path::new(CWD)));
 }
 
 #[test]
@@ -132,7 +134,10 @@ fn a_server_that_is_killed_loses_nothing_and_is_found_again() {
     server.kill();
     let error = store.load(&key("s")).unwrap_err().to_string();
     assert!(error.contains("PostgreSQL at agent@"), "{error}");
-    assert!(has_active_runs(&server.directory("a")), "so hooks block");
+    assert!(
+        has_active_runs(&server.directory("a"), Path::new(CWD)),
+        "so hooks block"
+    );
     server.resume();
     assert_eq!(store.load(&key("s")).unwrap().version, 5);
     assert_eq!(save(&store, "s", 5, None, 6), Saved::Stored);

@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use workflow_store::{RunQuery, Saved, Store, has_active_runs, open};
+use workflow_store::{Run, RunQuery, Saved, Store, has_active_runs, open};
 
-use super::{key, numbers, run, save};
+use super::{key, numbers, run, save, save_in};
 
 const FILE: &str = "store.sqlite3";
 
@@ -26,6 +26,11 @@ fn reading_creates_nothing() {
     assert!(!state.exists());
 }
 
+/// Returns true if a run may be active in the directory of [`save`].
+fn is_marked(directory: &Path) -> bool {
+    has_active_runs(directory, Path::new(super::CWD))
+}
+
 #[test]
 fn the_marker_exists_while_a_run_is_active() {
     let directory = tempfile::tempdir().unwrap();
@@ -33,13 +38,74 @@ fn the_marker_exists_while_a_run_is_active() {
     save(&store, "a", 0, Some(run("wf-1", "Fix", true)), 1);
     save(&store, "b", 0, Some(run("wf-2", "Fix", true)), 2);
     save(&store, "a", 1, Some(run("wf-1", "Fix", false)), 3);
-    assert!(has_active_runs(directory.path()));
+    assert!(is_marked(directory.path()));
+    assert!(
+        directory.path().join("active").exists(),
+        "for commands of before"
+    );
     save(&store, "b", 1, None, 4);
-    assert!(!has_active_runs(directory.path()));
+    assert!(!is_marked(directory.path()));
+    assert!(!directory.path().join("active").exists());
+    assert!(
+        !directory.path().join("running").exists(),
+        "nothing is left"
+    );
     save(&store, "b", 2, Some(run("wf-3", "Fix", true)), 5);
-    assert!(has_active_runs(directory.path()));
+    assert!(is_marked(directory.path()));
     assert_eq!(store.prune(9).unwrap(), 2);
-    assert!(!has_active_runs(directory.path()));
+    assert!(!is_marked(directory.path()));
+}
+
+#[test]
+fn the_marker_of_a_run_is_that_of_its_project() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = tempfile::tempdir().unwrap();
+    let root = root.path().canonicalize().unwrap();
+    let store = in_directory(directory.path());
+    let [one, inner, two] = ["one's $x*", "one's $x*/inner", "two"].map(|name| root.join(name));
+    fs::create_dir_all(&inner).unwrap();
+    fs::create_dir(&two).unwrap();
+    std::os::unix::fs::symlink(&one, root.join("link")).unwrap();
+    let is_active = |cwd: &Path| has_active_runs(directory.path(), cwd);
+    let paused = Run {
+        state: "paused".to_owned(),
+        ..run("wf-1", "Fix", true)
+    };
+    save_in(&store, &root.join("link"), "a", 0, Some(paused), 1);
+    assert!(is_active(&one) && is_active(&inner) && is_active(&inner.join("gone")));
+    assert!(!is_active(&two) && !is_active(&root));
+    save_in(&store, &two, "b", 0, Some(run("wf-2", "Fix", true)), 2);
+    store.mark_everywhere();
+    assert!(is_active(Path::new("/")), "the agent left a project");
+    save_in(&store, &root.join("link"), "a", 1, None, 3);
+    fs::remove_file(directory.path().join("running/.active")).unwrap();
+    assert!(!is_active(&inner) && is_active(&two));
+    store.mark_everywhere();
+    save_in(&store, &two, "b", 1, None, 4);
+    assert!(!is_active(&two) && !is_active(Path::new("/")));
+}
+
+#[test]
+fn a_run_of_a_project_that_has_no_marker_of_its_own_counts_everywhere() {
+    use std::os::unix::ffi::OsStrExt;
+    let directory = tempfile::tempdir().unwrap();
+    let store = in_directory(directory.path());
+    let odd = Path::new(std::ffi::OsStr::from_bytes(b"/p/\xff"));
+    save_in(&store, odd, "a", 0, Some(run("wf-1", "Fix", true)), 1);
+    assert!(has_active_runs(directory.path(), Path::new("/elsewhere")));
+    save_in(&store, odd, "a", 1, None, 2);
+    assert!(!has_active_runs(directory.path(), odd));
+    // The name of the marker is taken.
+    fs::create_dir_all(directory.path().join("running/p/.active/x")).unwrap();
+    save_in(
+        &store,
+        Path::new("/p"),
+        "a",
+        2,
+        Some(run("wf-1", "Fix", true)),
+        3,
+    );
+    assert!(has_active_runs(directory.path(), Path::new("/elsewhere")));
 }
 
 #[test]
@@ -52,7 +118,7 @@ fn the_marker_stays_if_the_end_of_a_run_is_not_stored() {
         CREATE TRIGGER fail AFTER DELETE ON sessions BEGIN INSERT INTO fails VALUES (-1); END";
     other.execute_batch(fails).unwrap();
     assert!(store.prune(9).is_err(), "only when it is to be stored");
-    assert!(has_active_runs(directory.path()));
+    assert!(is_marked(directory.path()));
 }
 
 #[test]
@@ -94,7 +160,7 @@ fn a_store_that_a_newer_build_changes_in_mid_run_is_an_error_that_names_the_file
     ] {
         assert_eq!(refused.unwrap_err().to_string(), error);
     }
-    assert!(has_active_runs(directory.path()), "so hooks block");
+    assert!(is_marked(directory.path()), "so hooks block");
     newer.pragma_update(None, "user_version", 2).unwrap();
     let error = store.load(&key("a")).unwrap_err().to_string();
     assert!(error.contains("finish its runs"), "{error}");

@@ -72,7 +72,11 @@ impl EventHandler<'_> {
             let stored = load(self.store, &key, event)?;
             let mut session = self.restore(&key, &stored, event);
             let has_rules = session.loaded.settings.has_rules();
-            (self.on_loaded)(has_rules || session.driver.session.view().is_some());
+            let is_active = session.driver.session.view().is_some();
+            (self.on_loaded)(has_rules || is_active);
+            if is_active && !is_below(event.cwd, &session.driver.directories.cwd) {
+                self.store.mark_everywhere();
+            }
             let Some(mut answer) = self.handle(event, &key, &mut session)? else {
                 return Ok(HookAnswer::default());
             };
@@ -224,6 +228,13 @@ fn stop(session: &mut RestoredSession, reason: &str, last: Option<&str>) {
         text_tail: last,
     };
     session.with_effects(|session| session.handle_agent_end(Some(last)));
+}
+
+/// Returns true if a directory is a project or in it.
+fn is_below(cwd: &Path, project: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    cwd.starts_with(project)
+        || matches!((real(cwd), real(project)), (Some(cwd), Some(project)) if cwd.starts_with(&project))
 }
 
 /// Loads the session. A fork continues with the entries of the session that it was made of.
