@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use workflow_core::approval::Proofs;
 use workflow_core::definition::{
-    Approval, ContextMode, Gate, Opening, Phase, PhaseEntry, Rule, ToolAccess, Workflow,
+    Approval, ContextMode, Gate, OpenedTools, Opening, Phase, PhaseEntry, Rule, ToolAccess,
+    Workflow,
 };
 
 use workflow_core::event::PlatformEvent;
@@ -400,15 +401,24 @@ fn a_denial_by_read_only_names_what_is_open() {
             source: "a.md:4".to_owned(),
         }),
         writable: vec!["docs/**".to_owned()],
-        commands: vec![Opening::Command("cargo test*".to_owned())],
+        commands: vec![
+            Opening::Command("cargo test*".to_owned()),
+            Opening::Tool(OpenedTools {
+                tool: vec!["mcp__x__y".to_owned()],
+            }),
+        ],
         ..phase("a")
     });
+    let open = "Only read-only calls, writing to `docs/**`, running `cargo test*` and calling `mcp__x__y` are allowed here.";
+    let said = world.call("edit", &json!({"path": "src/a.rs"}));
+    assert!(line(&said, "block").contains(open), "{said:?}");
     let said = world.call("bash", &json!({"command": "echo x > src/a.rs"}));
     assert_eq!(
         line(&said, "block"),
-        "block by Policy: [workflow] The tool \"bash\" is blocked by the A phase (a.md:4): the A phase is read-only. It would \
-         write: a redirection (src/a.rs).\nTo allow this, the user can add `writable: [\"src/a.rs\"]`.\n\
-         Only read-only calls, writing to `docs/**` and `cargo test*` are allowed here.\n\
+        format!(
+            "block by Policy: [workflow] The tool \"bash\" is blocked by the A phase (a.md:4): the A phase is read-only. It would \
+         write: a redirection (src/a.rs).\nTo allow this, the user can add `writable: [\"src/a.rs\"]`.\n{open}\n\
          Use another approach, or call workflow_step with action='next' if the phase is done."
+        )
     );
 }

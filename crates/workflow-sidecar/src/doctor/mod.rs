@@ -32,6 +32,9 @@ pub(crate) use self::result::{CheckStatus, InstallationCheck};
 const OLDEST_PI: Version = (0, 74);
 const OLDEST_NODE: Version = (20, 0);
 
+const USER_DIRECTORY: &str = "user directory";
+const HOST: &str = "pi";
+
 type Version = (u32, u32);
 
 /// Runs all checks.
@@ -54,8 +57,18 @@ pub(crate) fn examine(disk: &Disk, agent_dir: &Path, project: &Path) -> Vec<Inst
     checks.push(host(pi));
     checks.push(runtime(node, has_pi));
     checks.extend(pi::checks(agent_dir, project, has_pi));
-    checks.extend(hooks::hosts(project));
-    checks.extend(opencode::plugins(project));
+    let mut others = hooks::hosts(project);
+    others.extend(opencode::plugins(project));
+    if !has_pi && !others.is_empty() {
+        // Who uses another host needs neither pi nor its directory.
+        let is_of_pi = |check: &&mut InstallationCheck| {
+            check.status == CheckStatus::Warn && [HOST, USER_DIRECTORY].contains(&check.subject)
+        };
+        for check in checks.iter_mut().filter(is_of_pi) {
+            (check.status, check.help) = (CheckStatus::Ok, None);
+        }
+    }
+    checks.extend(others);
     let changes = changes_since_installation(&home_dir().unwrap_or_default()).into_iter();
     checks.extend(changes.map(|(text, help)| CheckSubject("installation").warn(text, help)));
     checks
@@ -75,7 +88,7 @@ fn binary() -> InstallationCheck {
 }
 
 fn user_directory(agent_dir: &Path) -> InstallationCheck {
-    const SUBJECT: CheckSubject = CheckSubject("user directory");
+    const SUBJECT: CheckSubject = CheckSubject(USER_DIRECTORY);
     let shown = agent_dir.display();
     match agent_dir.read_dir() {
         Ok(_) => SUBJECT.ok(shown.to_string()),
@@ -145,7 +158,7 @@ fn gates(loaded: &Loaded, project: &Path) -> Option<InstallationCheck> {
 fn host(pi: Option<ProgramVersion>) -> InstallationCheck {
     const INSTALL: &str = "npm install -g @earendil-works/pi-coding-agent";
     let help = format!("{INSTALL}. For another host: `workflow-sidecar install --help`");
-    let missing = CheckSubject("pi").warn("not on the PATH", help);
+    let missing = CheckSubject(HOST).warn("not on the PATH", help);
     program(pi, missing, OLDEST_PI, INSTALL)
 }
 

@@ -147,10 +147,10 @@ impl<'a> TestHost<'a> {
         let Some(question) = &self.question else {
             return self.nothing("no question is open");
         };
-        if !question.answers.accept(answer) {
+        let Some(answer) = question.answers.read(answer) else {
             let why = question.answers.only();
             return self.nothing(&why);
-        }
+        };
         let response = json!({ "jsonrpc": "2.0", "id": question.id, "result": answer });
         self.question = None;
         self.send(&response.to_string())

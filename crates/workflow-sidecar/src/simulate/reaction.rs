@@ -65,15 +65,22 @@ pub(super) enum PossibleAnswers {
 }
 
 impl PossibleAnswers {
-    /// Returns true if this is one of them. Every question can be dismissed.
-    pub(super) fn accept(&self, answer: &Value) -> bool {
-        match (answer, self) {
-            (Value::Null, _) | (Value::Bool(_), Self::YesOrNo) | (Value::String(_), Self::Text) => {
-                true
-            }
-            (Value::String(word), Self::OneOf(choices)) => choices.contains(word),
-            _ => false,
-        }
+    /// The answer as the host gives it; `None` if it is none of them. Every question can be dismissed.
+    pub(super) fn read(&self, answer: &Value) -> Option<Value> {
+        let Self::OneOf(choices) = self else {
+            let is_text = *self == Self::Text;
+            let fits = answer.is_null() || is_text && answer.is_string();
+            return (fits || !is_text && answer.is_boolean()).then(|| answer.clone());
+        };
+        let word = match answer {
+            Value::Null => return Some(Value::Null),
+            Value::Bool(true) => "yes",
+            Value::Bool(false) => "no",
+            answer => answer.as_str()?,
+        };
+        let mut choices = choices.iter();
+        let choice = choices.find(|choice| choice.eq_ignore_ascii_case(word))?;
+        Some(choice.as_str().into())
     }
 
     /// Says that another answer is none.
@@ -87,7 +94,10 @@ impl PossibleAnswers {
             Self::YesOrNo => "yes or no".to_owned(),
             Self::OneOf(choices) => {
                 let choices = choices.iter();
-                let commands = choices.map(|choice| format!("choose {}", shown(choice)));
+                let commands = choices.map(|choice| match choice.as_str() {
+                    "Yes" | "No" => choice.to_lowercase(),
+                    choice => format!("choose {}", shown(choice)),
+                });
                 commands.collect::<Vec<_>>().join(", ")
             }
             Self::Text => "choose TEXT".to_owned(),
@@ -115,5 +125,27 @@ impl ReactionLabels {
             label => label.first().cloned().unwrap_or_default(),
         });
         labels.collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn yes_and_no_answer_a_question_that_has_them_among_its_choices() {
+        let choices = ["No", "Yes", "Yes, for this run"].map(str::to_owned);
+        let answers = PossibleAnswers::OneOf(choices.to_vec());
+        assert_eq!(answers.read(&json!(false)), Some(json!("No")));
+        assert_eq!(answers.read(&json!(true)), Some(json!("Yes")));
+        let longer = json!("yes, for this run");
+        assert_eq!(answers.read(&longer), Some(json!("Yes, for this run")));
+        assert_eq!(answers.read(&json!("maybe")), None);
+        assert_eq!(answers.commands(), "no, yes, choose Yes, for this run");
+        let others = PossibleAnswers::OneOf(vec!["approve".to_owned()]);
+        assert_eq!(others.read(&json!(true)), None);
+        assert_eq!(PossibleAnswers::YesOrNo.read(&json!("yes")), None);
     }
 }

@@ -231,9 +231,9 @@ impl CompiledRule {
     }
 
     /// Says, for display, what is allowed for the tool of a call: what these patterns of rules open, and a read-only level.
-    pub(super) fn allowed(&self, call: &Call<'_>, by_rules: &[&str]) -> String {
+    pub(super) fn allowed(&self, by_rules: &[&str]) -> String {
         match (&self.open, by_rules) {
-            (Some(open), _) => open.allowed(call, by_rules),
+            (Some(open), _) => open.allowed(by_rules),
             (None, []) => String::new(),
             (None, patterns) => format!("Allowed here: {}.", patterns.join(", ")),
         }

@@ -221,7 +221,7 @@ impl CompiledLevel {
             let Some(action) = action else { continue };
             let denial = || Denial {
                 in_workflow: self.in_workflow,
-                allowed: found.allowed(call, &self.allowed_by_rules(call)).into(),
+                allowed: found.allowed(&self.allowed_by_rules(call)).into(),
                 seen: found.seen(call, matched),
                 subject: found.subject(call),
                 is_unknown: matched == Known::Unknown,

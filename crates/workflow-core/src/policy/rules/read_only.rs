@@ -219,17 +219,17 @@ impl Openings {
             .filter(|path| !path.is_empty() && !path.contains(['"', '*', '?', '[', '{']))
     }
 
-    /// Says, for display, what is allowed for the tool of a call: this, and what rules of its level open.
-    pub(super) fn allowed(&self, call: &Call<'_>, by_rules: &[&str]) -> String {
+    /// Says, for display, what is allowed: this, and what rules of its level open for the tool of the call.
+    pub(super) fn allowed(&self, by_rules: &[&str]) -> String {
         let mut allowed = vec!["read-only calls".to_owned()];
         if !self.writable.is_empty() {
             allowed.push(format!("writing to {}", listed(self.writable.texts())));
         }
-        if call.shell_analysis().is_some() && !self.commands.is_empty() {
-            allowed.push(listed(self.commands.texts()));
+        if !self.commands.is_empty() {
+            allowed.push(format!("running {}", listed(self.commands.texts())));
         }
-        if call.shell_analysis().is_none() && !self.tools.is_empty() {
-            allowed.push(listed(&self.tools));
+        if !self.tools.is_empty() {
+            allowed.push(format!("calling {}", listed(&self.tools)));
         }
         if !by_rules.is_empty() {
             allowed.push(listed(by_rules));
