@@ -41,6 +41,7 @@ impl World {
         let mut server = Process::command()
             .arg("mcp")
             .env("HOME", root.path())
+            .env("QWEN_CODE_LAUNCHER_PID", "4711")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -105,14 +106,19 @@ impl Drop for World {
 }
 
 fn hook(root: &Path, name: &str, members: &Value) -> Value {
+    hook_of("codex", root, name, members)
+}
+
+fn hook_of(host: &str, root: &Path, name: &str, members: &Value) -> Value {
     let mut event =
         json!({ "hook_event_name": name, "session_id": "s", "cwd": root.join("project") });
     for (name, value) in members.as_object().unwrap() {
         event[name] = value.clone();
     }
     let mut hook = Process::command()
-        .args(["hook", "codex"])
+        .args(["hook", host])
         .env("HOME", root)
+        .env("QWEN_CODE_LAUNCHER_PID", "4711")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -151,6 +157,25 @@ fn a_ticket_counts_once_and_for_its_session() {
     assert!(world.answer(3).contains("another session"));
     world.call(4, &json!({ "action": "status" }), &json!({}));
     assert!(world.answer(4).contains("do not run in this session"));
+}
+
+#[test]
+fn a_host_that_ignores_changed_arguments_has_the_ticket_in_its_process() {
+    let mut world = World::started();
+    let root = world.root.path().to_path_buf();
+    let typed = "workflow bugfix it";
+    let prompt = json!({ "prompt": typed, "submitted_prompt": typed });
+    hook_of("qwen", &root, "UserPromptSubmit", &prompt);
+    let action = json!({ "action": "status" });
+    let tool = "mcp__workflow__workflow_step";
+    let call = json!({ "tool_name": tool, "tool_input": action });
+    let answer = hook_of("qwen", &root, "PreToolUse", &call);
+    assert_eq!(answer, Value::Null, "it goes on");
+    world.call(1, &action, &json!({}));
+    let answer = world.answer(1);
+    assert!(answer.contains("Analyze"), "{answer}");
+    world.call(2, &action, &json!({}));
+    assert!(world.answer(2).contains("do not run in this session"));
 }
 
 #[test]

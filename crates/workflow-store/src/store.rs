@@ -220,7 +220,9 @@ impl Store {
         let cwd = ticket.cwd.to_string_lossy();
         // A call does not outlive a loss of power, and neither need its ticket.
         self.with(Access::Remember, |rows| {
-            rows.execute("DELETE FROM tickets WHERE expires < ?1", &json!([now]))?;
+            // The ticket of a process takes the place of an earlier one.
+            let delete = "DELETE FROM tickets WHERE expires < ?1 OR id = ?2";
+            rows.execute(delete, &json!([now, id]))?;
             let insert =
                 "INSERT INTO tickets (id, host, session, cwd, expires) VALUES (?1, ?2, ?3, ?4, ?5)";
             let SessionKey { host, session } = &ticket.key;

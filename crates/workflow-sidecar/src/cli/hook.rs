@@ -16,7 +16,7 @@ Examples:
 
 A host's own configuration names this command: `workflow-sidecar install codex` writes it.";
 
-/// Answer one event of Codex, Claude Code, Copilot CLI or Gemini CLI
+/// Answer one event of Codex, Claude Code, Copilot CLI, Gemini CLI or Qwen Code
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

@@ -19,7 +19,7 @@ Examples:
   workflow-sidecar uninstall codex
   workflow-sidecar uninstall codex --project --dry-run";
 
-/// Make Codex, Claude Code, Copilot CLI, Gemini CLI, opencode or pi follow workflows
+/// Make Codex, Claude Code, Copilot CLI, Gemini CLI, Qwen Code, opencode or pi follow workflows
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

@@ -235,7 +235,10 @@ fn fixture(host: &HookHost, name: &str, project: &Path) -> Option<(Value, bool)>
         "cwd": project,
     });
     match event {
-        EventName::Prompt => fixture["prompt"] = json!("workflow status"),
+        EventName::Prompt => {
+            fixture["prompt"] = json!("workflow status");
+            fixture["submitted_prompt"] = json!("workflow status");
+        }
         EventName::ToolCall => {
             fixture["tool_name"] = json!("Read");
             fixture["tool_input"] = json!({ "path": "README.md" });

@@ -92,6 +92,7 @@ pub(super) type Members = &'static [(&'static str, Member)];
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Member {
     Is(&'static str),
+    False,
     /// The host's name of the event.
     Event,
     /// The text of the decision, or the arguments of the call.
@@ -173,6 +174,7 @@ impl AnswerForm {
             for (path, member) in members {
                 let value = match member {
                     Member::Is(text) => json!(text),
+                    Member::False => json!(false),
                     Member::Event => json!(name),
                     Member::Content => content.clone(),
                     Member::Result => match &answer.decision {

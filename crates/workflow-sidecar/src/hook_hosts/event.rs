@@ -36,6 +36,8 @@ pub(super) struct EventPayload<'a> {
     pub(super) parent_agent_id: Option<String>,
     pub(super) source: Option<String>,
     pub(super) prompt: Option<String>,
+    /// What the user has typed, in hosts that mark it.
+    pub(super) submitted_prompt: Option<String>,
     pub(super) tool_name: Option<String>,
     #[serde(borrow)]
     pub(super) tool_input: Option<&'a RawValue>,
@@ -86,7 +88,8 @@ impl<'a> EventPayload<'a> {
             return Err("the event names no tool".to_owned());
         }
         // It stops for now, and continues when the work in the background is done.
-        let stops_for_now = name == EventName::Stop && !self.background_tasks.is_empty();
+        let runs = |task: &Value| task.get("status").is_none_or(|status| status == "running");
+        let stops_for_now = name == EventName::Stop && self.background_tasks.iter().any(runs);
         Ok(HookEvent {
             name: if stops_for_now {
                 EventName::Unused
@@ -99,8 +102,10 @@ impl<'a> EventPayload<'a> {
         })
     }
 
+    /// The text of a prompt, as the user has typed it.
     pub(super) fn prompt(&self) -> &str {
-        self.prompt.as_deref().unwrap_or_default()
+        let typed = self.submitted_prompt.as_deref();
+        typed.or(self.prompt.as_deref()).unwrap_or_default()
     }
 
     pub(super) fn tool(&self) -> &str {

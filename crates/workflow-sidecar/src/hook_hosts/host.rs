@@ -26,6 +26,10 @@ pub(crate) struct HookHost {
     pub(crate) events: &'static [(&'static str, EventName)],
     /// The host's tools that the engine knows under another name.
     pub(super) tools: &'static [(&'static str, ToolName)],
+    /// True if the host marks what the user has typed, because it has hooks for other prompts as well.
+    pub(super) marks_prompts: bool,
+    /// The variable that names its process for hooks and MCP servers, if its hooks cannot change arguments.
+    pub(super) process_variable: Option<&'static str>,
     /// The host's name of `workflow_step`.
     pub(crate) step_tool: &'static str,
     /// The reminders in a row that the host takes before it ends the agent's work by itself; `None` is without end.
@@ -47,6 +51,11 @@ impl HookHost {
     pub(super) fn version(&self) -> Option<String> {
         let value = std::env::var(self.version_variable?).ok()?;
         version_in(&value.replace('-', ".")).map(str::to_owned)
+    }
+
+    /// The process of the host that started this one, in which the hook of a call has the ticket of the call.
+    pub(crate) fn process(&self) -> Option<String> {
+        std::env::var(self.process_variable?).ok()
     }
 
     /// The files of a project and of the user that say which hooks the host runs: without its hooks it has no rules.

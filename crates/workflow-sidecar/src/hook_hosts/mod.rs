@@ -1,4 +1,4 @@
-//! Hosts that start a program for each event: Codex, Claude Code, Copilot CLI, Gemini CLI.
+//! Hosts that start a program for each event: Codex, Claude Code, Copilot CLI, Gemini CLI, Qwen Code.
 //!
 //! ```text
 //! process ── reads the event, answers in time whatever happens

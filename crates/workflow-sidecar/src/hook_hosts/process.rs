@@ -127,6 +127,7 @@ impl Hook {
             store: &store,
             is_from_shell: self.host.shell_marks.iter().any(is_from_shell),
             version: self.host.version(),
+            process: self.host.process(),
             on_loaded: &|is_guarded| self.progress.lock().is_guarded = Some(is_guarded),
         };
         (handler.decide(&event)).map_err(|failure| failure.to_string())

@@ -14,6 +14,9 @@ pub(crate) struct Directories {
     pub(crate) gemini: PathBuf,
     /// The file with the folders that Gemini CLI trusts.
     pub(crate) gemini_trusted_folders: PathBuf,
+    pub(crate) qwen: PathBuf,
+    /// The file with the folders that Qwen Code trusts.
+    pub(crate) qwen_trusted_folders: PathBuf,
     pub(super) opencode: PathBuf,
 }
 
@@ -37,6 +40,7 @@ impl Directories {
         };
         let named_or = |name, in_home: &str| named(name).unwrap_or_else(|| home.join(in_home));
         let gemini = named_or("GEMINI_CLI_HOME", "").join(".gemini");
+        let qwen = named_or("QWEN_HOME", ".qwen");
         Self {
             home: home.to_path_buf(),
             codex: named_or("CODEX_HOME", ".codex"),
@@ -46,6 +50,9 @@ impl Directories {
             gemini_trusted_folders: named("GEMINI_CLI_TRUSTED_FOLDERS_PATH")
                 .unwrap_or_else(|| gemini.join("trustedFolders.json")),
             gemini,
+            qwen_trusted_folders: named("QWEN_CODE_TRUSTED_FOLDERS_PATH")
+                .unwrap_or_else(|| qwen.join("trustedFolders.json")),
+            qwen,
             opencode: named_or("XDG_CONFIG_HOME", ".config").join("opencode"),
         }
     }

@@ -66,6 +66,15 @@ description = \"Start or control a workflow (workflow-sidecar): NAME TASK, statu
 prompt = \"/workflow {{args}}\"
 ";
 
+/// The command file of Qwen Code.
+const QWEN_COMMAND: &str = "\
+---
+description: Start or control a workflow (workflow-sidecar)
+---
+
+/workflow {{args}}
+";
+
 /// The files of a host.
 pub(super) fn files(
     host: &'static HookHost,
@@ -108,6 +117,15 @@ pub(super) fn files(
                 file(copilot.join("mcp-config.json"), vec![server]),
             ]
         }
+        "qwen" => {
+            let server = json!({ "trust": true, "timeout": TIMEOUT_OF_STEP * 1000, "alwaysLoadTools": true });
+            hooks.push(json_server(target, server));
+            let qwen = target.in_project_or(".qwen", &directories.qwen);
+            vec![
+                file(qwen.join("settings.json"), hooks),
+                file(qwen.join("commands/workflow.md"), text(QWEN_COMMAND)),
+            ]
+        }
         _ => {
             let timeout = TIMEOUT_OF_STEP * 1000;
             let server = json_server(target, json!({ "trust": true, "timeout": timeout }));
@@ -134,7 +152,7 @@ fn hook_edits(host: &HookHost, target: &InstallTarget) -> Vec<Edit> {
                 let hook = json!({ "type": "command", "bash": command, "timeoutSec": timeout });
                 return json_edit(["hooks", name], true, &hook);
             }
-            "gemini" => {
+            "gemini" | "qwen" => {
                 hook["name"] = json!("workflow-sidecar");
                 hook["timeout"] = json!(timeout * 1000);
             }

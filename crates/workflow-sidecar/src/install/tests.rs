@@ -73,12 +73,13 @@ impl Home {
 }
 
 /// The files of the hosts that hold JSON of others as well.
-const SHARED: [&str; 5] = [
+const SHARED: [&str; 6] = [
     ".codex/hooks.json",
     ".claude/settings.json",
     ".claude.json",
     ".copilot/mcp-config.json",
     ".gemini/settings.json",
+    ".qwen/settings.json",
 ];
 
 /// Texts that such a file may have had before.
@@ -412,6 +413,11 @@ fn a_directory_that_the_hosts_own_variable_names_is_used() {
             &["hooks/workflow-sidecar.json", "mcp-config.json"],
         ),
         ("gemini", "GEMINI_CLI_HOME", &[".gemini/settings.json"]),
+        (
+            "qwen",
+            "QWEN_HOME",
+            &["settings.json", "commands/workflow.md"],
+        ),
     ] {
         let host = crate::hook_hosts::host(host).unwrap();
         let (home, named) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -20,7 +20,7 @@ use workflow_core::event::PlatformEvent;
 use workflow_core::session::{Abilities, StepCall};
 
 use crate::driver::{ATTEMPTS, Driver, HostMemory, RestoredSession, with_commands_as_prompts};
-use crate::hook_hosts::TICKET_ARGUMENT;
+use crate::hook_hosts::{HOSTS, TICKET_ARGUMENT};
 use crate::platform::answers::notifier::notifier;
 use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, RealPlatform};
@@ -112,12 +112,13 @@ impl StepRunner {
 
     /// Takes the ticket of a call.
     fn ticket(&self, step: &StepRequest) -> Result<Ticket, String> {
-        let id = step.arguments.get(TICKET_ARGUMENT).and_then(Value::as_str);
+        let argument = step.arguments.get(TICKET_ARGUMENT).and_then(Value::as_str);
+        let of_process = HOSTS.iter().find_map(|host| host.process());
+        let id = argument.or(of_process.as_deref());
         let id = id.filter(|id| id.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let ticket = self.store.take(id.ok_or(NO_TICKET)?, wall_time());
-        let ticket = ticket
-            .map_err(|error| unusable(&error))?
-            .ok_or(USED_TICKET)?;
+        let missing = argument.map_or(NO_TICKET, |_| USED_TICKET);
+        let ticket = ticket.map_err(|error| unusable(&error))?.ok_or(missing)?;
         // The host may name the session as well.
         match step.meta.get("sessionId").and_then(Value::as_str) {
             Some(session) if *session != ticket.key.session => Err(OTHER_SESSION.to_owned()),

@@ -32,6 +32,8 @@ const NOT_FOR_SUBAGENTS: &str =
     "[workflow] Only the main agent moves the workflow. Finish your task and report to it.";
 const TYPED_BY_AGENT: &str =
     "This command comes from the shell of an agent, and only the user may give it.";
+const NOT_TYPED: &str = "The host does not say that you have typed this command, so it does not count. Type it, without the \
+    history of prompts, and not in Vim mode or an editor.";
 const TELL_USER: &str = "[workflow] Tell the user, word for word:";
 
 /// Everything that the answer to an event depends on.
@@ -42,6 +44,8 @@ pub(super) struct EventHandler<'a> {
     pub(super) is_from_shell: bool,
     /// The host's version, if it is known.
     pub(super) version: Option<String>,
+    /// The process of the host, if it names it.
+    pub(super) process: Option<String>,
     /// Notes whether a run is active or the settings have rules, as soon as that is known.
     pub(super) on_loaded: &'a dyn Fn(bool),
 }
@@ -164,9 +168,16 @@ impl EventHandler<'_> {
             }
             EventName::Prompt => {
                 let prompt = payload.prompt();
+                let is_typed = !self.host.marks_prompts || payload.submitted_prompt.is_some();
+                if !is_typed && prompt.is_empty() {
+                    // The results of tools.
+                    return Ok(None);
+                }
                 if let Some(command) = prompt::parse(prompt, &session.loaded) {
                     return Ok(Some(if self.is_from_shell {
                         HookAnswer::refused(TYPED_BY_AGENT)
+                    } else if !is_typed {
+                        HookAnswer::refused(NOT_TYPED)
                     } else {
                         command::carry_out(prompt, &command, session, || self.unverified())
                     }));
@@ -186,7 +197,7 @@ impl EventHandler<'_> {
                     decision = if payload.is_of_subagent() {
                         HookDecision::Deny(NOT_FOR_SUBAGENTS.to_owned())
                     } else {
-                        issue_ticket(self.store, key, session, input)?
+                        issue_ticket(self.store, key, session, input, self.process.as_deref())?
                     };
                 }
             }

@@ -75,16 +75,18 @@ pub(super) fn rewritten(
     })
 }
 
-/// Issues a ticket for a call of `workflow_step`, and adds it to the arguments.
+/// Issues a ticket for a call of `workflow_step`, and adds it to the arguments, or leaves it for the process of the host.
 pub(super) fn issue_ticket(
     store: &Store,
     key: &SessionKey,
     session: &RestoredSession,
     input: Option<&RawValue>,
+    process: Option<&str>,
 ) -> Result<HookDecision, HookError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|_| HookError::NoTicket)?;
-    let id = format!("{:032x}", u128::from_be_bytes(bytes));
+    let random = format!("{:032x}", u128::from_be_bytes(bytes));
+    let id = process.map_or(random, str::to_owned);
     let now = wall_time();
     let ticket = Ticket {
         key: key.clone(),
@@ -92,6 +94,9 @@ pub(super) fn issue_ticket(
         expires: now.saturating_add(TICKET_VALID_FOR),
     };
     store.issue(&id, &ticket, now)?;
+    if process.is_some() {
+        return Ok(HookDecision::GoOn);
+    }
     let input = input.and_then(|input| serde_json::from_str(input.get()).ok());
     let mut input = match input {
         Some(Value::Object(input)) => input,

@@ -33,6 +33,8 @@ pub(super) static HOST: HookHost = HookHost {
         ("Glob", ToolName::Is("find")),
         ("LS", ToolName::Is("ls")),
     ],
+    marks_prompts: false,
+    process_variable: None,
     step_tool: "mcp__workflow__workflow_step",
     // It ends the work at 8.
     most_reminders: Some(7),

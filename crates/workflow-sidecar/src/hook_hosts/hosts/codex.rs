@@ -25,6 +25,8 @@ pub(super) static HOST: HookHost = HookHost {
         ("apply_patch", ToolName::Patch),
         ("view_image", ToolName::Is("read")),
     ],
+    marks_prompts: false,
+    process_variable: None,
     step_tool: "mcp__workflow__workflow_step",
     most_reminders: None,
     shows_notices: true,

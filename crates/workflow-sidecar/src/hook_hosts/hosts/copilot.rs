@@ -19,6 +19,8 @@ pub(super) static HOST: HookHost = HookHost {
         ("Grep", ToolName::Is("grep")),
         ("Glob", ToolName::Is("find")),
     ],
+    marks_prompts: false,
+    process_variable: None,
     step_tool: "workflow-workflow_step",
     // It ends the work at 8.
     most_reminders: Some(7),

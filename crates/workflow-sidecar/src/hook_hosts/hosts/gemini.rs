@@ -35,6 +35,8 @@ pub(super) static HOST: HookHost = HookHost {
         ("glob", ToolName::Is("find")),
         ("list_directory", ToolName::Is("ls")),
     ],
+    marks_prompts: false,
+    process_variable: None,
     step_tool: "mcp_workflow_workflow_step",
     // It ends the work after 100 turns, in which tools are called as well.
     most_reminders: Some(20),

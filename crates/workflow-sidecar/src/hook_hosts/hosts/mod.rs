@@ -4,14 +4,20 @@ mod claude;
 mod codex;
 mod copilot;
 mod gemini;
+mod qwen;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::host::HookHost;
 
 /// The hosts.
-pub(crate) const HOSTS: [&HookHost; 4] =
-    [&codex::HOST, &claude::HOST, &copilot::HOST, &gemini::HOST];
+pub(crate) const HOSTS: [&HookHost; 5] = [
+    &codex::HOST,
+    &claude::HOST,
+    &copilot::HOST,
+    &gemini::HOST,
+    &qwen::HOST,
+];
 
 /// The names of the hosts, for the command line.
 pub(crate) fn names() -> impl Iterator<Item = PossibleValue> {

@@ -33,7 +33,7 @@ fn an_early_stop_is_answered_with_a_reminder_that_does_not_count_as_a_user_messa
 
 #[test]
 fn reminders_end_before_the_host_ends_the_work_itself() {
-    for (name, most) in [("copilot", 7), ("claude", 7)] {
+    for (name, most) in [("copilot", 7), ("claude", 7), ("qwen", 7)] {
         let world = World::new(host(name).unwrap());
         world.start();
         let mut reminders = 0;

@@ -217,3 +217,38 @@ fn a_start_without_its_inputs_is_answered_with_them() {
         assert!(!text.contains("workflow confirm"), "{}: {text}", host.name);
     }
 }
+
+#[test]
+fn where_the_host_marks_what_is_typed_nothing_else_is_a_command_or_a_prompt_without_text() {
+    let world = World::new(host("qwen").unwrap());
+    let send = |text: &str| {
+        let mut event = recorded(world.host, EventName::Prompt);
+        event.as_object_mut().unwrap().remove("submitted_prompt");
+        event["prompt"] = json!(text);
+        world.send(&event)
+    };
+    for text in ["workflow bugfix it", "/workflow status"] {
+        let refused = send(text);
+        assert!(is_blocked_prompt(&refused), "{text}");
+        assert!(refused.stdout.contains("does not count"), "{refused:?}");
+    }
+    world.start();
+    assert_eq!(send(""), Printed::default(), "the results of tools");
+    assert!(context_of(&send("go on")).contains("unchanged"));
+    // A command file may say something else than what was typed.
+    let typed = json!({ "prompt": "workflow cancel", "submitted_prompt": "/mine" });
+    assert!(!is_blocked_prompt(
+        &world.send_with(EventName::Prompt, &typed)
+    ));
+}
+
+#[test]
+fn an_agent_stops_for_now_while_its_tasks_run_and_not_when_they_are_done() {
+    let world = World::new(host("qwen").unwrap());
+    world.start();
+    for (status, is_reminded) in [("running", false), ("completed", true)] {
+        let stop = json!({ "background_tasks": [{ "id": "a", "status": status }] });
+        let answer = world.send_with(EventName::Stop, &stop);
+        assert_eq!(is_blocked_prompt(&answer), is_reminded, "{status}");
+    }
+}

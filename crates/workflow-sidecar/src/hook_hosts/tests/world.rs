@@ -29,6 +29,8 @@ pub(super) struct World {
     pub(super) store: Store,
     /// The version that the host tells.
     pub(super) version: Option<String>,
+    /// The process that the host names, if it does.
+    pub(super) process: Option<String>,
 }
 
 impl World {
@@ -43,6 +45,7 @@ impl World {
             root,
             store,
             version: None,
+            process: host.process_variable.map(|_| "4711".to_owned()),
         }
     }
 
@@ -91,6 +94,7 @@ impl World {
             store: &self.store,
             is_from_shell,
             version: self.version.clone(),
+            process: self.process.clone(),
             on_loaded: &|_| {},
         };
         let answer = handler.decide(&event.unwrap()).unwrap();
@@ -110,7 +114,11 @@ impl World {
     }
 
     pub(super) fn prompt(&self, text: &str) -> Printed {
-        self.send_with(EventName::Prompt, &json!({ "prompt": text }))
+        let mut members = json!({ "prompt": text });
+        if self.host.marks_prompts {
+            members["submitted_prompt"] = json!(text);
+        }
+        self.send_with(EventName::Prompt, &members)
     }
 
     pub(super) fn start(&self) -> Printed {

@@ -1,0 +1,48 @@
+//! Qwen Code. Observed with 0.24.4.
+//!
+//! It ignores arguments that a hook changes, so the ticket of a call is in the name of its process. It has a hook for each
+//! request to the model, with an empty prompt after results of tools; only `submitted_prompt` is from the user. A result is
+//! replaced by an error.
+
+use super::super::answer::{AnswerForm, FORM, Member};
+use super::super::host::{HookHost, ToolName};
+use super::claude;
+
+pub(super) static HOST: HookHost = HookHost {
+    name: "qwen",
+    title: "Qwen Code",
+    programs: &["qwen"],
+    version_variable: Some("QWEN_CODE_STARTUP_VERSION"),
+    events: claude::EVENTS,
+    tools: &[
+        ("run_shell_command", ToolName::Shell),
+        ("monitor", ToolName::Shell),
+        ("edit", ToolName::Is("edit")),
+        ("notebook_edit", ToolName::Is("edit")),
+        ("write_file", ToolName::Is("write")),
+        ("read_file", ToolName::Is("read")),
+        ("grep_search", ToolName::Is("grep")),
+        ("glob", ToolName::Is("find")),
+        ("list_directory", ToolName::Is("ls")),
+    ],
+    marks_prompts: true,
+    process_variable: Some("QWEN_CODE_LAUNCHER_PID"),
+    step_tool: "mcp__workflow__workflow_step",
+    // It ends the work at 8.
+    most_reminders: Some(7),
+    shows_notices: false,
+    shell_marks: &["QWEN_CODE"],
+    hook_files: &[".qwen/settings.json", ".qwen/.env", ".env"],
+    user_hook_files: |directories| {
+        vec![
+            directories.qwen.join("settings.json"),
+            directories.qwen.join(".env"),
+            directories.home.join(".env"),
+            directories.qwen_trusted_folders.clone(),
+        ]
+    },
+    form: AnswerForm {
+        replace: &[("continue", Member::False), ("stopReason", Member::Content)],
+        ..FORM
+    },
+};
