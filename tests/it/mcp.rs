@@ -18,25 +18,51 @@ phases:
   - { id: b, name: Build, emoji: B, instructions: Build it. }
 ";
 
+const APPROVAL: &str = "
+name: Bugfix
+commandName: bugfix
+initialMessage: Go
+phases:
+  - { id: a, name: Analyze, emoji: A, instructions: Look., approve: { ask: Is it clear?, choices: [approve, revise], show: plan.md } }
+  - { id: b, name: Build, emoji: B, instructions: Build it. }
+";
+
+const PROJECT_GATE: &str = "
+name: Bugfix
+commandName: bugfix
+initialMessage: Go
+phases:
+  - { id: a, name: Analyze, emoji: A, instructions: Look., gate: [{ run: [touch, ran] }] }
+  - { id: b, name: Build, emoji: B, instructions: Build it. }
+";
+
 /// A project with a run in the session `s`, and a server.
 struct World {
     root: tempfile::TempDir,
     server: Child,
-    input: ChildStdin,
+    /// `None` once the host is gone.
+    input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
 }
 
 impl World {
+    /// The user's own workflow, whose commands need no trust.
     fn started() -> Self {
-        // The user's own workflow, whose commands need no trust.
-        Self::started_in(".pi/agent/workflows/bugfix")
+        Self::with(".pi/agent", WORKFLOW)
     }
 
-    fn started_in(workflow: &str) -> Self {
+    /// A run of this workflow, and a host that asks its user.
+    fn asking(directory: &str, workflow: &str) -> Self {
+        let mut world = Self::with(directory, workflow);
+        world.initialize(&json!({ "elicitation": { "form": {}, "url": {} } }));
+        world
+    }
+
+    fn with(directory: &str, text: &str) -> Self {
         let root = tempfile::tempdir().unwrap();
-        let workflow = root.path().join(workflow);
+        let workflow = root.path().join(directory).join("workflows/bugfix");
         fs::create_dir_all(&workflow).unwrap();
-        fs::write(workflow.join("workflow.yaml"), WORKFLOW).unwrap();
+        fs::write(workflow.join("workflow.yaml"), text).unwrap();
         fs::create_dir_all(root.path().join("project")).unwrap();
         let mut server = Process::command()
             .arg("mcp")
@@ -46,7 +72,7 @@ impl World {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let input = server.stdin.take().unwrap();
+        let input = server.stdin.take();
         let output = BufReader::new(server.stdout.take().unwrap());
         hook(
             root.path(),
@@ -70,12 +96,52 @@ impl World {
     }
 
     fn send(&mut self, message: &Value) {
-        writeln!(self.input, "{message}").unwrap();
+        let input = self.input.as_mut().unwrap();
+        writeln!(input, "{message}").unwrap();
     }
 
     fn call(&mut self, id: u64, arguments: &Value, meta: &Value) {
         let params = json!({ "name": "workflow_step", "arguments": arguments, "_meta": meta });
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+    }
+
+    fn initialize(&mut self, capabilities: &Value) -> Value {
+        let info = json!({ "name": "host", "version": "1" });
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": info });
+        self.send(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }));
+        self.receive()
+    }
+
+    /// Calls `next`, and gives the question that the host is to ask.
+    fn next(&mut self, id: u64) -> Value {
+        let arguments = self.arguments("next");
+        self.call(id, &arguments, &json!({}));
+        let asked = self.receive();
+        assert_eq!(asked["method"], "elicitation/create", "{asked}");
+        asked
+    }
+
+    /// Answers a question of the server.
+    fn reply(&mut self, asked: &Value, result: &Value) {
+        self.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": result }));
+    }
+
+    /// Cancels a call, as a host does that has waited long enough.
+    fn cancel(&mut self, id: u64) {
+        let cancelled = json!({ "requestId": id, "reason": "the user" });
+        self.send(
+            &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled }),
+        );
+    }
+
+    /// The answer to a prompt of the user.
+    fn prompt(&self, text: &str) -> String {
+        hook(
+            self.root.path(),
+            "UserPromptSubmit",
+            &json!({ "prompt": text }),
+        )
+        .to_string()
     }
 
     fn receive(&mut self) -> Value {
@@ -194,10 +260,7 @@ fn a_cancelled_call_ends_its_gate_and_the_next_one_runs() {
     let arguments = world.arguments("status");
     world.call(2, &arguments, &json!({}));
     assert!(world.answer(2).contains("in progress in this session"));
-    let cancelled = json!({ "requestId": 1, "reason": "the user" });
-    world.send(
-        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled }),
-    );
+    world.cancel(1);
     fs::write(world.root.path().join("project/go"), "").unwrap();
     // The cancelled call is not answered; how soon its session is free is not said.
     let moved = (3..100).any(|id| {
@@ -237,7 +300,7 @@ fn a_move_while_the_gate_runs_makes_the_call_void() {
 
 #[test]
 fn a_gate_without_trust_is_shown_as_what_the_run_waits_for() {
-    let mut world = World::started_in("project/.pi/workflows/bugfix");
+    let mut world = World::with("project/.pi", WORKFLOW);
     let arguments = world.arguments("next");
     world.call(1, &arguments, &json!({}));
     let answer = world.answer(1);
@@ -261,4 +324,212 @@ fn a_gate_without_trust_is_shown_as_what_the_run_waits_for() {
         asked.to_string().contains("waiting for your trust"),
         "{asked}"
     );
+}
+
+fn accepted(choice: &str) -> Value {
+    json!({ "action": "accept", "content": { "choice": choice } })
+}
+
+#[test]
+fn an_approval_is_asked_in_the_hosts_dialog_and_its_answer_is_that_of_the_call() {
+    let mut world = World::asking(".pi/agent", APPROVAL);
+    fs::write(world.root.path().join("project/plan.md"), "Rewrite it.").unwrap();
+    let asked = world.next(1);
+    let message = asked["params"]["message"].as_str().unwrap();
+    for expected in [
+        "Is it clear?",
+        "Bugfix > Analyze: it",
+        "Rewrite it.",
+        "stays in Analyze",
+    ] {
+        assert!(message.contains(expected), "{message}");
+    }
+    let schema = &asked["params"]["requestedSchema"];
+    let choices = json!(["approve", "revise"]);
+    assert_eq!(schema["properties"]["choice"]["enum"], choices);
+    assert_eq!(schema["required"], json!(["choice"]));
+    let comment = json!({ "choice": "revise", "comment": " name the risks " });
+    world.reply(&asked, &json!({ "action": "accept", "content": comment }));
+    let answer = world.answer(1);
+    assert!(answer.contains("Not approved"), "{answer}");
+    assert!(answer.contains("name the risks"), "{answer}");
+    let asked = world.next(2);
+    world.reply(&asked, &accepted("approve"));
+    let answer = world.answer(2);
+    assert!(answer.contains("Analyze → B Build"), "{answer}");
+    assert!(!world.prompt("go on").contains("waits for your approval"));
+}
+
+#[test]
+fn nothing_but_an_accepted_choice_is_an_answer() {
+    let mut world = World::asking(".pi/agent", APPROVAL);
+    let answers = [
+        json!({ "action": "decline" }),
+        json!({ "action": "cancel" }),
+        json!({ "action": "decline", "content": { "choice": "approve" } }),
+        json!({ "action": "accept" }),
+        json!({ "action": "accept", "content": "approve" }),
+        json!({ "action": "accept", "content": { "choice": 0 } }),
+        json!({ "action": "perhaps", "content": { "choice": "approve" } }),
+        json!({}),
+        accepted("APPROVE"),
+        accepted("publish"),
+    ];
+    for (id, answer) in (1..).zip(&answers) {
+        let asked = world.next(id);
+        world.reply(&asked, answer);
+        let text = world.answer(id);
+        assert!(text.contains("Waiting for approval"), "{answer}: {text}");
+        assert!(text.contains("`workflow approve`"), "{answer}: {text}");
+    }
+    let asked = world.next(20);
+    let error = json!({ "code": -32601, "message": "no" });
+    world.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "error": error }));
+    assert!(world.answer(20).contains("Waiting for approval"));
+    let stop = hook(world.root.path(), "Stop", &json!({}));
+    assert_eq!(stop["decision"], Value::Null, "{stop}");
+    let approved = world.prompt("workflow approve approve");
+    assert!(approved.contains("Build it."), "{approved}");
+}
+
+#[test]
+fn an_open_dialog_stops_nothing_else_and_the_first_answer_counts() {
+    let mut world = World::asking(".pi/agent", APPROVAL);
+    let asked = world.next(1);
+    world.send(&json!({ "jsonrpc": "2.0", "id": "list", "method": "tools/list" }));
+    assert_eq!(world.receive()["id"], "list");
+    let status = world.prompt("workflow status");
+    assert!(status.contains("Is it clear?"), "{status}");
+    let revised = world.prompt("workflow approve revise");
+    assert!(revised.contains("Not approved"), "{revised}");
+    world.reply(&asked, &accepted("approve"));
+    let answer = world.answer(1);
+    assert!(answer.contains("does not count"), "{answer}");
+    let status = world.prompt("workflow status");
+    assert!(status.contains("Bugfix > A Analyze"), "{status}");
+    let asked = world.next(2);
+    assert!(
+        world
+            .prompt("workflow approve approve")
+            .contains("Build it.")
+    );
+    world.reply(&asked, &accepted("revise"));
+    let answer = world.answer(2);
+    assert!(answer.contains("does not count"), "{answer}");
+}
+
+#[test]
+fn an_answer_that_comes_after_its_call_counts_for_the_same_question_alone() {
+    let mut world = World::asking(".pi/agent", APPROVAL);
+    let asked = world.next(1);
+    world.cancel(1);
+    // The dialog is open, so no other one opens.
+    let text = (2..100).find_map(|id| {
+        let arguments = world.arguments("next");
+        world.call(id, &arguments, &json!({}));
+        if id == 2 {
+            world.reply(&asked, &accepted("approve"));
+        }
+        let text = world.answer(id);
+        (!text.contains("in progress")).then_some(text)
+    });
+    let text = text.unwrap();
+    assert!(text.contains("Analyze → B Build"), "{text}");
+}
+
+#[test]
+fn an_answer_about_a_file_that_has_changed_is_asked_again() {
+    let mut world = World::asking(".pi/agent", APPROVAL);
+    let plan = world.root.path().join("project/plan.md");
+    fs::write(&plan, "Rewrite it.").unwrap();
+    let asked = world.next(1);
+    fs::write(&plan, "Delete it.").unwrap();
+    world.reply(&asked, &accepted("approve"));
+    let asked = world.receive();
+    let message = asked["params"]["message"].as_str().unwrap();
+    assert!(message.contains("Delete it."), "{asked}");
+    world.reply(&asked, &accepted("approve"));
+    assert!(world.answer(1).contains("Analyze → B Build"));
+}
+
+#[test]
+fn a_server_whose_host_ends_during_a_dialog_ends_too() {
+    let mut world = World::asking(".pi/agent", APPROVAL);
+    world.next(1);
+    world.input = None;
+    let ended = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        world.server.try_wait().unwrap().is_some()
+    });
+    assert!(ended);
+    let approved = world.prompt("workflow approve approve");
+    assert!(approved.contains("Build it."), "{approved}");
+}
+
+#[test]
+fn a_host_that_does_not_say_that_it_asks_is_not_asked() {
+    for capabilities in [json!({}), json!({ "elicitation": { "url": {} } })] {
+        let mut world = World::with(".pi/agent", APPROVAL);
+        world.initialize(&capabilities);
+        let arguments = world.arguments("next");
+        world.call(1, &arguments, &json!({}));
+        let answer = world.answer(1);
+        assert!(answer.contains("Waiting for approval"), "{answer}");
+    }
+}
+
+#[test]
+fn no_version_of_the_protocol_is_offered_in_which_a_server_cannot_ask() {
+    let mut world = World::started();
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "host", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": { "elicitation": { "form": {} } },
+    });
+    let params = json!({ "_meta": meta });
+    world
+        .send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": params }));
+    let answer = world.receive();
+    let supported = answer["error"]["data"]["supported"].to_string();
+    assert!(supported.contains("2025-11-25"), "{answer}");
+    assert!(!supported.contains("2026-07-28"), "{answer}");
+}
+
+#[test]
+fn trust_in_the_projects_commands_is_asked_in_the_hosts_dialog() {
+    let mut world = World::asking("project/.pi", PROJECT_GATE);
+    let ran = world.root.path().join("project/ran");
+    let asked = world.next(1);
+    let message = asked["params"]["message"].as_str().unwrap();
+    assert!(message.contains("touch ran"), "{message}");
+    world.reply(&asked, &accepted("no"));
+    let answer = world.answer(1);
+    assert!(answer.contains("the prompt `workflow trust`"), "{answer}");
+    assert!(answer.contains("say what waits"), "{answer}");
+    assert!(!ran.exists());
+    let stop = hook(world.root.path(), "Stop", &json!({}));
+    assert_eq!(stop["decision"], Value::Null, "{stop}");
+    let asked = world.next(2);
+    world.reply(&asked, &accepted("yes"));
+    let answer = world.answer(2);
+    assert!(answer.contains("Analyze → B Build"), "{answer}");
+    assert!(ran.exists());
+}
+
+#[test]
+fn trust_is_given_by_a_prompt_that_is_confirmed_after_it_has_listed_the_commands() {
+    let mut world = World::with("project/.pi", PROJECT_GATE);
+    let shown = world.prompt("workflow confirm trust");
+    assert!(shown.contains("touch ran"), "{shown}");
+    assert!(shown.contains("workflow confirm trust"), "{shown}");
+    let arguments = world.arguments("next");
+    world.call(1, &arguments, &json!({}));
+    assert!(world.answer(1).contains("not trusted"));
+    assert!(world.prompt("workflow trust").contains("touch ran"));
+    let trusted = world.prompt("workflow confirm trust");
+    assert!(trusted.contains("call workflow_step"), "{trusted}");
+    let arguments = world.arguments("next");
+    world.call(2, &arguments, &json!({}));
+    let answer = world.answer(2);
+    assert!(answer.contains("Analyze → B Build"), "{answer}");
 }

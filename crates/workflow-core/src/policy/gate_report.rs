@@ -154,6 +154,11 @@ pub(crate) fn advice(reports: &[Report]) -> &'static str {
     if reports.iter().any(lacks_baseline) {
         "The check compares with the state at the start of the phase, which was not recorded. Tell the user. It is recorded when the \
          phase is entered again: by workflow_step with action='loop', or by a new start. Or the check is removed from the gate."
+    } else if reports
+        .iter()
+        .any(|report| report.verdict == CheckVerdict::CouldNotRun(CheckError::NotTrusted))
+    {
+        "Stop here, and say what waits. Once the user trusts the commands, call workflow_step with action='next' again."
     } else if failed_check(reports).is_none() {
         "The check did not run, so the result of your work is unknown. Make the check run if you can. Otherwise tell the user."
     } else {

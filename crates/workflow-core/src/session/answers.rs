@@ -29,6 +29,28 @@ impl Session {
         }
     }
 
+    /// Handles the user's command to trust the commands of the run: asks, and shows all of them.
+    pub fn handle_trust_command(&mut self, request: RequestId) {
+        let since = Some(self.out.mark());
+        let run = self.run.as_ref().filter(|run| run.is_active());
+        let commands = run.map(|run| &run.project_commands);
+        match commands {
+            None => self.out.inform("No workflow is active."),
+            Some(commands) if commands.all().is_empty() => {
+                self.out
+                    .inform("The gates of this workflow run no commands that need your trust.");
+            }
+            Some(commands) => match commands.start_question(self.host.project_trusted, true) {
+                Ok(question) => {
+                    let topic = Topic::StartTrust(commands.all().to_vec());
+                    self.questions.ask(topic, question, &mut self.out);
+                }
+                Err(notice) => self.out.warn(notice),
+            },
+        }
+        self.out.answer(request, Reply::Command, since);
+    }
+
     /// Asks about changed files of the run. Without dialogs the diagnostic says how to agree.
     pub(super) fn ask_about_changed_files(&mut self) {
         self.questions.close_all(

@@ -14,7 +14,7 @@ use super::questions::{TIMED_OUT, Topic};
 use super::run::ActiveRun;
 use super::step_answers::{not_advanced, with_comment};
 use super::{Session, controls, step_answers};
-use crate::approval::Decision;
+use crate::approval::{Decision, Request};
 use crate::definition::{Approval, Check, Gate, RunCheck};
 use crate::diagnostic::{shown, visible};
 use crate::effect::{Action, Effect, GateRun, Notice, Question, Reply, ToolAnswer};
@@ -28,7 +28,7 @@ use crate::types::{GateRunId, Millis, RequestId, Severity};
 use crate::white_space::trim;
 
 /// The time for which the result of a gate is valid while the user decides. After that the gate runs again.
-const GATE_VALID_FOR: Millis = 10 * 60 * 1000;
+pub const GATE_VALID_FOR: Millis = 10 * 60 * 1000;
 
 const UNANSWERED: &str = "no answer in time";
 const CHANGED: &str =
@@ -142,7 +142,11 @@ impl Session {
         };
         let next = match cannot_ask {
             Some(why) => {
-                self.with_run(|run, _| run.memory.untrusted_at = Some(run.step()));
+                // Nothing is left for the agent to do, so it is not reminded until the user says something.
+                self.with_run(|run, out| {
+                    run.memory.untrusted_at = Some(run.step());
+                    run.pause(PauseReason::Question, out);
+                });
                 self.end_untrusted_gate(&mut exit, why)
             }
             None => Ok(self.ask_trust()),
@@ -414,6 +418,13 @@ impl Session {
         Ok(Awaited::Approval(question))
     }
 
+    /// The open request for approval that the run waits for.
+    pub fn awaited_approval(&self) -> Option<Request> {
+        let run = self.run.as_ref();
+        let run = run.filter(|run| run.is_paused_for(PauseReason::Approval));
+        run?.approval_request(self.actor())
+    }
+
     /// Shows the code of the open approval request to the user.
     pub(super) fn show_code(&mut self, code: &str) {
         let Some(phase) = self.phase() else { return };
@@ -513,7 +524,7 @@ impl Session {
             ", with the same outcome and outputs: the user is asked again about any other"
         };
         let text = format!(
-            "⏸ Waiting for approval: {ask} ({why})\nYou are still in {name}. Stop here and wait. The user answers in this session, or \
+            "⏸ Waiting for approval: {ask} ({why})\nYou are still in {name}. Stop here, and say what waits. The user answers in this session, or \
              in a terminal with `workflow-sidecar approve`. After that, call workflow_step with action='next' again{same}."
         );
         ExitOutcome::Stay(step_answers::waiting("approval", text))

@@ -72,6 +72,7 @@ pub use self::budget::TurnUsage;
 pub use self::checkpoints::StoredCheckpoint;
 pub use self::commands::complete;
 pub use self::controls::Control;
+pub use self::exiting::GATE_VALID_FOR;
 pub use self::handover::StepCall;
 pub use self::host::Abilities;
 pub use self::memory::Memory;

@@ -342,7 +342,7 @@ fn a_missing_approval_says_that_the_agent_must_wait() {
     let said = world.tool("next");
     let answer = line(&said, "tool");
     let expected = "⏸ Waiting for approval: Publish? (this host has no dialogs)\n\
-         You are still in A. Stop here and wait. The user answers in this session, or in a terminal with `workflow-sidecar \
+         You are still in A. Stop here, and say what waits. The user answers in this session, or in a terminal with `workflow-sidecar \
          approve`. After that, call workflow_step with action='next' again.";
     assert!(answer.contains(expected), "{answer}");
     let notice = world.report(PlatformEvent::ApprovalRequested {

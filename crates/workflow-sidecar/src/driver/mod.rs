@@ -22,6 +22,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
+use workflow_core::approval::{Decision, Request};
 use workflow_core::definition::RunCheck;
 use workflow_core::effect::{Effect, TriggerOutcome};
 use workflow_core::event::PlatformEvent;
@@ -51,6 +52,8 @@ pub(crate) struct Driver {
     pub(crate) has_changed: bool,
     /// The effect that was left out because it cannot be repeated.
     pub(crate) left_out: Option<Effect>,
+    /// The decision that the user made in a dialog of the host, about a stored request.
+    pub(crate) decision: Option<Decision>,
 }
 
 /// The effects that a driver performs.
@@ -115,6 +118,7 @@ impl Driver {
             host_calls: Vec::new(),
             has_changed: false,
             left_out: None,
+            decision: None,
         }
     }
 
@@ -237,6 +241,9 @@ impl Driver {
                 }
             }
             Reach::Repeatable { asks_user } => match &effect {
+                Effect::ReadApproval(request) if asks_user && self.decision.is_some() => {
+                    return self.read_approval(request);
+                }
                 Effect::RequestApproval(_) | Effect::ReadApproval(_) if asks_user => {}
                 Effect::RunGate(_) | Effect::RequestApproval(_) => {
                     self.left_out = Some(effect);
@@ -256,6 +263,26 @@ impl Driver {
             },
         }
         self.perform_now(effect)
+    }
+
+    /// Reads the decision about a request: the stored one, which came first, or that of the dialog.
+    fn read_approval(&self, request: &Request) -> Option<PlatformEvent> {
+        let stored = self.perform_now(Effect::ReadApproval(request.clone()));
+        let given = self.decision.clone();
+        match (stored, given.filter(|it| it.request == request.id)) {
+            (Some(PlatformEvent::ApprovalRead { decision: None, .. }), Some(decision)) => {
+                let shown = request.show.as_deref().zip(request.proofs.shown.as_deref());
+                let is_same = |(path, state): (&str, &str)| {
+                    let cwd = &self.directories.cwd;
+                    self.platform.is_unchanged(path, cwd, state)
+                };
+                Some(PlatformEvent::ApprovalRead {
+                    decision: Some(Box::new(decision)),
+                    is_outdated: !shown.is_none_or(is_same),
+                })
+            }
+            (stored, _) => stored,
+        }
     }
 
     /// Has the platform perform an effect, whatever the driver leaves out.

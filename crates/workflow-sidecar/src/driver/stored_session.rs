@@ -168,6 +168,9 @@ impl RestoredSession {
     /// Notes what is saved beside the entries: the run, and what the next process continues with.
     pub(crate) fn finish(&mut self) {
         let session = &self.driver.session;
+        if session.awaited_approval().is_none() {
+            self.memory.notices.retain(|notice| notice != WAITS);
+        }
         self.memory.session = session.memory();
         PhaseClock::follow(&mut self.memory.clock, session, wall_time());
         let active = session.view().as_ref().map(indexed_run);

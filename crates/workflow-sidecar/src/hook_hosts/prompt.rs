@@ -22,6 +22,8 @@ pub(super) enum PromptAction<'a> {
     /// Starts a workflow: its name and the task. Without a name it lists them.
     Start(&'a str),
     Cancel,
+    /// Trusts the commands of the run.
+    Trust,
     Control(Control, &'a str),
 }
 
@@ -66,6 +68,7 @@ fn action<'a>(text: &'a str, is_sure: bool, loaded: &Loaded) -> Option<PromptAct
         "" => Some(PromptAction::Start("")),
         "list" | "help" if is_alone => Some(PromptAction::Start("")),
         "cancel" if is_verb => Some(PromptAction::Cancel),
+        "trust" if is_verb => Some(PromptAction::Trust),
         "status" if is_verb => control(Control::Status),
         "pause" if is_verb => control(Control::Pause),
         "resume" if is_verb || rest.starts_with('+') => control(Control::Resume),

@@ -1,13 +1,14 @@
 //! An MCP server on standard input and output with one tool, `workflow_step`, for hosts that start hooks.
 //!
 //! ```text
-//! server (methods, over rmcp) ── step (one call: ticket, session, gate)
+//! server (methods, over rmcp) ── step (one call: ticket, session, gate) ── dialogs (questions to the user)
 //!   └── lines (messages on the pipes)
 //! ```
 //!
 //! The server owns no state of a run: hosts start several, restart them, and use one for several sessions. Every call says
 //! by its ticket which session it is of, see [`step`]. Gates run here, because a hook has no time for them.
 
+mod dialogs;
 mod lines;
 mod server;
 mod step;

@@ -1,19 +1,22 @@
 //! The methods of the server: its description, the list of tools, and calls with progress and cancellation.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
-    CustomResult, ErrorCode, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
-    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientResult, ContentBlock,
+    CustomRequest, CustomResult, ElicitRequest, ElicitationAction, ErrorCode, Implementation,
+    InitializeRequestParams, InitializeResult, JsonObject, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion, ServerCapabilities, ServerConfig,
+    ServerRequest, Tool, ToolAnnotations,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{PeerRequestOptions, RequestContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use tokio::task::spawn_blocking;
+use tokio::task::{spawn, spawn_blocking};
 use workflow_core::policy::STEP_TOOL;
 
+use super::dialogs::{CallHost, OpenDialog, ToHost};
 use super::step::{StepRequest, StepRunner};
 use crate::server::step_tool;
 
@@ -48,6 +51,11 @@ impl ServerHandler for StepServer {
         Ok(result)
     }
 
+    /// From the next version on, a server may not send requests, and so could not ask.
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(ProtocolVersion::known_up_to(&ProtocolVersion::V_2025_11_25))
+    }
+
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
@@ -72,17 +80,14 @@ impl ServerHandler for StepServer {
             cancelled: context.ct.clone(),
         };
         let steps = Arc::clone(&self.0);
-        let (progress, texts) = unbounded_channel();
-        let call = spawn_blocking(move || {
-            steps.run(&step, &|text| {
-                // Without a receiver the host wants no progress.
-                let _ = progress.send(text.to_owned());
-            })
-        });
-        match context.meta.get_progress_token() {
-            Some(token) => report(&context.peer, token, texts).await,
-            None => drop(texts),
-        }
+        let (sender, messages) = unbounded_channel();
+        let host = CallHost {
+            messages: sender,
+            has_dialogs: has_dialogs(&context.peer),
+        };
+        let call = spawn_blocking(move || steps.run(&step, &host));
+        let token = context.meta.get_progress_token();
+        pass_on(&context.peer, token.as_ref(), messages).await;
         match call.await {
             Ok(Ok(text)) => Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into()),
             Ok(Err(text)) => Ok(CallToolResult::error(vec![ContentBlock::text(text)]).into()),
@@ -109,20 +114,66 @@ impl ServerHandler for StepServer {
     }
 }
 
-/// Passes the progress of a call on until it ends.
-async fn report(
+/// Returns true if the host says that it asks its user by a form.
+fn has_dialogs(host: &Peer<RoleServer>) -> bool {
+    let info = host.peer_info();
+    let dialogs = info
+        .as_ref()
+        .and_then(|info| info.capabilities.elicitation.as_ref());
+    // Of earlier versions of the protocol, forms are the only mode.
+    dialogs.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+}
+
+/// Passes on what a call sends to the host, until it ends.
+async fn pass_on(
     host: &Peer<RoleServer>,
-    token: ProgressToken,
-    mut texts: UnboundedReceiver<String>,
+    token: Option<&ProgressToken>,
+    mut messages: UnboundedReceiver<ToHost>,
 ) {
     let mut count = 0.0;
-    while let Some(text) = texts.recv().await {
-        count += 1.0;
-        let progress = ProgressNotificationParam::new(token.clone(), count).with_message(text);
-        if let Err(error) = host.notify_progress(progress).await {
-            tracing::debug!("progress cannot be reported: {error}");
+    while let Some(message) = messages.recv().await {
+        match (message, token) {
+            (ToHost::Progress(text), Some(token)) => {
+                count += 1.0;
+                let progress =
+                    ProgressNotificationParam::new(token.clone(), count).with_message(text);
+                if let Err(error) = host.notify_progress(progress).await {
+                    tracing::debug!("progress cannot be reported: {error}");
+                }
+            }
+            // The host wants no progress.
+            (ToHost::Progress(_), None) => {}
+            (ToHost::Open(dialog), _) => drop(spawn(ask(host.clone(), dialog))),
         }
     }
+}
+
+/// Has the host ask its user. Only what the user accepts is an answer.
+async fn ask(host: Peer<RoleServer>, dialog: OpenDialog) {
+    let request = ServerRequest::ElicitRequest(ElicitRequest::new(dialog.form));
+    let options = PeerRequestOptions::no_options();
+    let content = match host.send_cancellable_request(request, options).await {
+        Ok(mut open) => match dialog.withdrawn.run_until_cancelled(&mut open.rx).await {
+            Some(Ok(Ok(ClientResult::ElicitResult(result)))) => {
+                let is_accepted = result.action == ElicitationAction::Accept;
+                result.content.filter(|_| is_accepted)
+            }
+            Some(other) => {
+                tracing::debug!("the host did not ask: {other:?}");
+                None
+            }
+            None => {
+                let reason = "the user has answered elsewhere".to_owned();
+                drop(open.cancel(Some(reason)).await);
+                None
+            }
+        },
+        Err(error) => {
+            tracing::debug!("the host cannot be asked: {error}");
+            None
+        }
+    };
+    (dialog.close)(content);
 }
 
 /// The tool as hosts list it. The annotations keep hosts from asking before each call.

@@ -3,33 +3,45 @@
 //! A call handles its event twice if the phase has a gate. The first time shows which gate has to run; nothing of it is kept.
 //! The gate runs while the session is neither locked nor in memory, so that hooks continue. Then the event is handled again, in
 //! the session as it is by then, and the gate's result counts only if the same gate has to run.
+//!
+//! What waits for the user is saved first, as without dialogs. Then the host asks, and an answer is one to what was saved: the
+//! event is handled once more.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 use tokio_util::sync::CancellationToken;
+use workflow_core::Session;
+use workflow_core::approval::Decision;
 use workflow_core::effect::{AnswerKind, Effect, GateRun, Reply};
-use workflow_core::event::PlatformEvent;
-use workflow_core::session::{Abilities, StepCall};
+use workflow_core::event::{Answer, PlatformEvent};
+use workflow_core::run::RunState;
+use workflow_core::session::{Abilities, GATE_VALID_FOR, StepCall};
+use workflow_core::types::QuestionId;
+
+use super::dialogs::{Asked, CallHost, DialogQuestion, Dialogs};
 
 use crate::driver::{ATTEMPTS, Driver, HostMemory, RestoredSession, with_commands_as_prompts};
 use crate::hook_hosts::{HOSTS, TICKET_ARGUMENT};
 use crate::platform::answers::notifier::notifier;
 use crate::platform::disk::user_agent_dir;
-use crate::platform::{Platform, RealPlatform};
+use crate::platform::{Platform, RealPlatform, file_excerpt};
 use crate::store::{Saved, Store, StoreError, Ticket};
 use crate::telemetry;
 use crate::time::wall_time;
 
 /// The time after which a running gate is asked whether its call is still wanted.
 const CANCELLATION_CHECK: Duration = Duration::from_millis(100);
+/// The time for which the result of a gate counts while the user decides.
+const VALID_FOR: Duration = Duration::from_millis(GATE_VALID_FOR);
 /// The numbers of gate runs that a call has for itself.
 const RUNS_OF_A_CALL: u64 = 1 << 16;
 
@@ -43,6 +55,8 @@ const BUSY: &str =
     "[workflow] Another call of workflow_step is in progress in this session: wait for its answer.";
 const MOVED: &str = "[workflow] The workflow was moved while this call ran, so it does not count. Call workflow_step with \
     action='status'.";
+const TOO_LATE: &str = "[workflow] The user's answer in the dialog does not count, because what it was about has changed in the meantime. \
+    Tell the user, and call workflow_step with action='status'.";
 const CANCELLED: &str = "[workflow] The call was cancelled: the workflow stays in its phase.";
 const LOST: &str = "[workflow] The checks ended without a result. Call workflow_step again.";
 
@@ -63,6 +77,7 @@ pub(super) struct StepRunner {
     platform: Arc<RealPlatform>,
     /// The receivers of reports on gates, by session.
     gates: Arc<Mutex<HashMap<String, Sender<PlatformEvent>>>>,
+    dialogs: Arc<Dialogs>,
     /// The number of calls so far.
     calls: AtomicU64,
 }
@@ -84,6 +99,7 @@ impl StepRunner {
             store,
             platform,
             gates,
+            dialogs: Arc::default(),
             calls: AtomicU64::new(0),
         }
     }
@@ -94,7 +110,7 @@ impl StepRunner {
     }
 
     /// Carries out a call.
-    pub(super) fn run(&self, step: &StepRequest, progress: &dyn Fn(&str)) -> StepAnswer {
+    pub(super) fn run(&self, step: &StepRequest, host: &CallHost) -> StepAnswer {
         let ticket = self.ticket(step)?;
         let name = format!("{}:{}", ticket.key.host, ticket.key.session);
         let (sender, reports) = channel();
@@ -105,7 +121,7 @@ impl StepRunner {
             }
             gates.insert(name.clone(), sender);
         }
-        let answer = self.step(step, &ticket, &reports, progress);
+        let answer = self.steps(step, &ticket, &reports, host);
         self.gates.lock().remove(&name);
         answer
     }
@@ -126,37 +142,92 @@ impl StepRunner {
         }
     }
 
+    /// Handles a call, again after each answer of the user to what it waits for.
+    fn steps(
+        &self,
+        step: &StepRequest,
+        ticket: &Ticket,
+        reports: &Receiver<PlatformEvent>,
+        host: &CallHost,
+    ) -> StepAnswer {
+        let mut call = CallSoFar {
+            number: self.calls.fetch_add(1, Ordering::Relaxed),
+            ..CallSoFar::default()
+        };
+        loop {
+            let (answer, mut session) = self.step(step, ticket, reports, host, &mut call)?;
+            let Some((question, about)) = question(&mut session, ticket, &call, &answer) else {
+                return answer.text;
+            };
+            let is_answered = || {
+                let mut reports = reports.try_iter();
+                reports.any(|report| matches!(report, PlatformEvent::ApprovalAnswered { .. }))
+            };
+            let asked = (self.dialogs).ask(&question, host, &step.cancelled, is_answered);
+            match (asked, about) {
+                (Asked::Elsewhere, _) => {}
+                (Asked::Answered(answer), About::Approval(request)) => {
+                    call.decision = Some(Decision {
+                        request,
+                        choice: answer.choice,
+                        comment: answer.comment,
+                        ..Decision::default()
+                    });
+                }
+                (Asked::Answered(answer), About::Trust(question)) if answer.is_yes() => {
+                    let yes = Answer::Confirmed(true);
+                    session.with_effects(|session| session.handle_answer(question, yes));
+                    call.finished = None;
+                }
+                _ => return answer.text,
+            }
+            if (call.finished.as_ref()).is_some_and(|gate| gate.at.elapsed() > VALID_FOR) {
+                call.finished = None;
+            }
+        }
+    }
+
+    /// Handles a call once, and saves what it leads to.
     fn step(
         &self,
         step: &StepRequest,
         ticket: &Ticket,
         reports: &Receiver<PlatformEvent>,
-        progress: &dyn Fn(&str),
-    ) -> StepAnswer {
+        host: &CallHost,
+        so_far: &mut CallSoFar,
+    ) -> Result<(Handled, RestoredSession), String> {
         let arguments = to_raw_value(&step.arguments).expect("JSON has string keys only");
         let call = StepCall::read(&arguments);
-        let number = self.calls.fetch_add(1, Ordering::Relaxed);
-        let mut finished: Option<FinishedGate> = None;
-        let mut state_at_call = None;
         let mut is_late = false;
         for _ in 0..ATTEMPTS {
             let turn_in_queue = is_late.then(|| self.store.wait_turn(&ticket.key));
-            let session = self.restore(ticket, number);
+            let session = self.restore(ticket, so_far.number);
             let mut session = session.map_err(|error| unusable(&error))?;
+            session.driver.decision.clone_from(&so_far.decision);
             // The call is about the phase that it was made in, whoever has moved the run since.
             let state = session.driver.session.view().map(|view| view.state.clone());
-            if *state_at_call.get_or_insert_with(|| state.clone()) != state {
+            let is_moved = *so_far.state.get_or_init(|| state.clone()) != state;
+            if let Some(decision) = &so_far.decision {
+                let awaited = session.driver.session.awaited_approval();
+                if is_moved || awaited.is_none_or(|request| request.id != decision.request) {
+                    return Err(TOO_LATE.to_owned());
+                }
+            } else if is_moved {
                 return Err(MOVED.to_owned());
             }
             let (request, mut answer) =
                 session.request(|session, request| session.handle_workflow_step(request, &call));
             if let Some(Effect::RunGate(run)) = session.driver.left_out.take() {
                 let text = serde_json::to_string(&run).expect("a gate has string keys only");
-                let Some(ran) = &finished else {
+                let Some(ran) = &so_far.finished else {
                     // Hooks continue while the gate runs.
                     drop(turn_in_queue);
-                    let result = run_gate(&session.driver, run, step, reports, progress)?;
-                    finished = Some(FinishedGate { run: text, result });
+                    let result = run_gate(&session.driver, run, step, reports, host)?;
+                    so_far.finished = Some(FinishedGate {
+                        run: text,
+                        result,
+                        at: Instant::now(),
+                    });
                     continue;
                 };
                 if ran.run != text {
@@ -176,11 +247,17 @@ impl StepRunner {
             session.finish();
             let saved = session.save(&self.store, &ticket.key);
             if saved.map_err(|error| unusable(&error))? == Saved::Stored {
+                let awaits_approval = answer.details["waiting"] == "approval";
                 let text = with_commands_as_prompts(&answer.text);
-                return match answer.kind {
+                let text = match answer.kind {
                     Some(AnswerKind::Error) => Err(text),
                     Some(AnswerKind::Cancel | AnswerKind::Complete) | None => Ok(text),
                 };
+                let handled = Handled {
+                    text,
+                    awaits_approval,
+                };
+                return Ok((handled, session));
             }
             is_late = true;
         }
@@ -210,10 +287,61 @@ impl StepRunner {
     }
 }
 
-/// A gate that ran, as text, and its result.
+/// What a call has led to so far.
+#[derive(Default)]
+struct CallSoFar {
+    number: u64,
+    /// The state of the run when the call was made.
+    state: OnceCell<Option<RunState>>,
+    finished: Option<FinishedGate>,
+    /// The decision that the user made in a dialog.
+    decision: Option<Decision>,
+}
+
+/// A gate that ran, as text, its result, and when it ended.
 struct FinishedGate {
     run: String,
     result: PlatformEvent,
+    at: Instant,
+}
+
+/// The answer to a call that was handled and saved.
+struct Handled {
+    text: StepAnswer,
+    awaits_approval: bool,
+}
+
+/// What a question of a call is about.
+enum About {
+    /// The request of this id.
+    Approval(String),
+    /// The commands that this question shows.
+    Trust(QuestionId),
+}
+
+/// What the user can answer so that the call continues.
+fn question(
+    session: &mut RestoredSession,
+    ticket: &Ticket,
+    call: &CallSoFar,
+    answer: &Handled,
+) -> Option<(DialogQuestion, About)> {
+    if answer.awaits_approval {
+        let mut request = session.driver.session.awaited_approval()?;
+        request.cwd = session.driver.directories.cwd.to_path_buf();
+        let show = request.show.as_deref();
+        request.shown_file = show.map(|path| file_excerpt::shown_file(path, &request.cwd));
+        let question = DialogQuestion::of_approval(&request);
+        return Some((question, About::Approval(request.id)));
+    }
+    let result = call.finished.as_ref().map(|gate| &gate.result);
+    if !matches!(result, Some(PlatformEvent::GateNotTrusted { .. })) {
+        return None;
+    }
+    session.request(Session::handle_trust_command);
+    let question = session.take_questions().pop()?;
+    let asked = DialogQuestion::of_confirmation(&ticket.key.session, &question);
+    Some((asked, About::Trust(question.id)))
 }
 
 /// Runs a gate to its end, unless the call is cancelled.
@@ -222,7 +350,7 @@ fn run_gate(
     run: GateRun,
     step: &StepRequest,
     reports: &Receiver<PlatformEvent>,
-    progress: &dyn Fn(&str),
+    host: &CallHost,
 ) -> Result<PlatformEvent, String> {
     let id = run.id;
     if let Some(result) = driver.perform_now(Effect::RunGate(run)) {
@@ -230,7 +358,7 @@ fn run_gate(
     }
     let ended = loop {
         match reports.recv_timeout(CANCELLATION_CHECK) {
-            Ok(PlatformEvent::GateProgress { gate, text }) if gate == id => progress(&text),
+            Ok(PlatformEvent::GateProgress { gate, text }) if gate == id => host.progress(&text),
             Ok(PlatformEvent::GateFinished { gate, reports }) if gate == id => {
                 telemetry::gate(&driver.session, &reports);
                 break Ok(PlatformEvent::GateFinished { gate, reports });

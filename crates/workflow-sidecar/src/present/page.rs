@@ -52,6 +52,11 @@ impl OutputFormat {
 pub(crate) struct Page(pub(crate) String);
 
 impl Page {
+    /// The text without styles.
+    pub(crate) fn plain(&self) -> String {
+        anstream::adapter::strip_str(&self.0).to_string()
+    }
+
     /// Adds a line.
     pub(crate) fn line(&mut self, line: impl Display) {
         writeln!(self.0, "{line}").expect("writing to a string does not fail");

@@ -13,6 +13,9 @@ use crate::hook_hosts::prompt::{self, PromptAction, PromptCommand};
 
 const LEAVE_PHASE: &str = "[workflow] The user asks you to finish this phase now: call workflow_step with action='next' by itself.";
 
+const TRUSTED: &str = "[workflow] The user trusts the commands of this project, as they are now. If a check could not run without that, call \
+    workflow_step with action='next' again.";
+
 /// Carries out a command of a prompt. A refusal changes nothing but what the user was shown. A start that succeeds is
 /// followed by a warning, if there is one.
 pub(super) fn carry_out(
@@ -27,6 +30,7 @@ pub(super) fn carry_out(
             session.handle_workflow_command(request, arguments, loaded);
         }
         PromptAction::Cancel => session.handle_cancel_command(Some(request)),
+        PromptAction::Trust => session.handle_trust_command(request),
         PromptAction::Control(control, arguments) => {
             session.handle_control(request, control, arguments);
         }
@@ -44,6 +48,15 @@ pub(super) fn carry_out(
         let yes = question.options.get(1);
         let yes = yes.map_or(UsersAnswer::Confirmed(true), |yes| UsersAnswer::Chosen(yes));
         session.with_effects(|session| session.handle_answer(question.id, yes));
+        if command.action == PromptAction::Trust {
+            session.memory.reminders = 0;
+            session.with_effects(Session::handle_agent_start);
+            session.finish();
+            return HookAnswer {
+                context: Some(TRUSTED.to_owned()),
+                ..HookAnswer::default()
+            };
+        }
         answer = session.take_answer(request);
     }
     if answer.is_none() || session.driver.left_out.take().is_some() {
@@ -57,11 +70,12 @@ pub(super) fn carry_out(
                 context: Some(LEAVE_PHASE.to_owned()),
                 ..HookAnswer::default()
             },
-            PromptAction::Start(_) | PromptAction::Cancel | PromptAction::Control(..) => {
-                HookAnswer::refused(
-                    "This cannot be done while the workflow waits for something else.",
-                )
-            }
+            PromptAction::Start(_)
+            | PromptAction::Cancel
+            | PromptAction::Trust
+            | PromptAction::Control(..) => HookAnswer::refused(
+                "This cannot be done while the workflow waits for something else.",
+            ),
         };
     }
     session.memory.reminders = 0;

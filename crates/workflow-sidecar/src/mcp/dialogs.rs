@@ -1,0 +1,211 @@
+//! Questions to the user in a dialog of the host (MCP: elicitation), and their answers.
+//!
+//! A dialog is one more way to answer what is stored and can be answered elsewhere: without an answer the run waits on.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rmcp::model::ElicitRequestParams;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+use workflow_core::approval::Request;
+use workflow_core::diagnostic::visible;
+use workflow_core::effect::Question;
+
+use crate::present::approval_page;
+
+/// The time between two looks for the end of a dialog.
+const PAUSE: Duration = Duration::from_millis(100);
+const YES: &str = "yes";
+
+/// The host during a call.
+pub(super) struct CallHost {
+    pub(super) messages: UnboundedSender<ToHost>,
+    pub(super) has_dialogs: bool,
+}
+
+/// What a call sends to the host before its answer.
+pub(super) enum ToHost {
+    Progress(String),
+    Open(OpenDialog),
+}
+
+/// A dialog to open.
+pub(super) struct OpenDialog {
+    pub(super) form: ElicitRequestParams,
+    pub(super) withdrawn: CancellationToken,
+    /// Takes what the user accepted; `None` is no answer.
+    pub(super) close: Box<dyn FnOnce(Option<Value>) + Send>,
+}
+
+/// A question to the user. Two are the same if they show the same.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct DialogQuestion {
+    /// The request that an answer is for; the session for a question without one.
+    about: String,
+    message: String,
+    choices: Vec<String>,
+    takes_comment: bool,
+}
+
+/// The user's answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct DialogAnswer {
+    pub(super) choice: String,
+    pub(super) comment: Option<String>,
+}
+
+/// The end of asking.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    Answered(DialogAnswer),
+    /// The user has answered elsewhere.
+    Elsewhere,
+    Nobody,
+}
+
+/// The dialogs of a server that are open, or whose answers no call has used yet.
+#[derive(Default)]
+pub(super) struct Dialogs(Mutex<HashMap<DialogQuestion, State>>);
+
+enum State {
+    Open(CancellationToken),
+    Answered(DialogAnswer),
+}
+
+impl CallHost {
+    pub(super) fn progress(&self, text: &str) {
+        // Without a receiver the call is over.
+        let _ = self.messages.send(ToHost::Progress(text.to_owned()));
+    }
+}
+
+impl DialogQuestion {
+    /// The question for approval, as `workflow-sidecar approve` shows it.
+    pub(super) fn of_approval(request: &Request) -> Self {
+        Self {
+            about: request.id.clone(),
+            message: approval_page(request).plain(),
+            choices: request.choices.clone(),
+            takes_comment: true,
+        }
+    }
+
+    /// A question that is answered with yes or no.
+    pub(super) fn of_confirmation(session: &str, question: &Question) -> Self {
+        Self {
+            about: session.to_owned(),
+            message: format!("{}\n\n{}", question.title, question.message),
+            choices: vec!["no".to_owned(), YES.to_owned()],
+            takes_comment: false,
+        }
+    }
+
+    /// The form of the dialog.
+    fn form(&self) -> ElicitRequestParams {
+        let choices: Vec<_> = self.choices.iter().map(|choice| visible(choice)).collect();
+        let mut fields =
+            json!({ "choice": { "type": "string", "title": "Answer", "enum": choices } });
+        if self.takes_comment {
+            let about = "for the agent; may be empty";
+            fields["comment"] =
+                json!({ "type": "string", "title": "Comment", "description": about });
+        }
+        let schema = json!({ "type": "object", "properties": fields, "required": ["choice"] });
+        let form = json!({ "mode": "form", "message": self.message, "requestedSchema": schema });
+        serde_json::from_value(form).expect("a form has this shape")
+    }
+
+    /// Reads what the user accepted. Another value than a choice is no answer.
+    fn read(&self, content: &Value) -> Option<DialogAnswer> {
+        let chosen = content.get("choice")?.as_str()?;
+        let mut choices = self.choices.iter();
+        let choice = choices.find(|choice| visible(choice) == chosen)?.clone();
+        let comment = content.get("comment").and_then(Value::as_str);
+        let comment = comment.map(str::trim).filter(|_| self.takes_comment);
+        let comment = comment.filter(|comment| !comment.is_empty());
+        Some(DialogAnswer {
+            choice,
+            comment: comment.map(str::to_owned),
+        })
+    }
+}
+
+impl DialogAnswer {
+    pub(super) fn is_yes(&self) -> bool {
+        self.choice == YES
+    }
+}
+
+impl Dialogs {
+    /// Asks the user, unless the same question is open or answered already, and waits. A call that is cancelled leaves its
+    /// dialog open: a late answer counts for the next call that has the same question.
+    pub(super) fn ask(
+        self: &Arc<Self>,
+        question: &DialogQuestion,
+        host: &CallHost,
+        call: &CancellationToken,
+        is_answered_elsewhere: impl Fn() -> bool,
+    ) -> Asked {
+        if !host.has_dialogs {
+            return Asked::Nobody;
+        }
+        self.open(question, host);
+        loop {
+            let mut dialogs = self.0.lock();
+            match dialogs.get(question) {
+                _ if call.is_cancelled() => return Asked::Nobody,
+                None => return Asked::Nobody,
+                Some(State::Answered(_)) => {
+                    return match dialogs.remove(question) {
+                        Some(State::Answered(answer)) => Asked::Answered(answer),
+                        _ => Asked::Nobody,
+                    };
+                }
+                Some(State::Open(withdrawn)) if is_answered_elsewhere() => {
+                    withdrawn.cancel();
+                    dialogs.remove(question);
+                    return Asked::Elsewhere;
+                }
+                Some(State::Open(_)) => {}
+            }
+            drop(dialogs);
+            thread::sleep(PAUSE);
+        }
+    }
+
+    fn open(self: &Arc<Self>, question: &DialogQuestion, host: &CallHost) {
+        let mut dialogs = self.0.lock();
+        if dialogs.contains_key(question) {
+            return;
+        }
+        let withdrawn = CancellationToken::new();
+        let (all, asked) = (Arc::clone(self), question.clone());
+        let opened = host.messages.send(ToHost::Open(OpenDialog {
+            form: question.form(),
+            withdrawn: withdrawn.clone(),
+            close: Box::new(move |content| all.close(asked, content.as_ref())),
+        }));
+        if opened.is_ok() {
+            dialogs.insert(question.clone(), State::Open(withdrawn));
+        }
+    }
+
+    fn close(&self, question: DialogQuestion, content: Option<&Value>) {
+        let answer = content.and_then(|content| question.read(content));
+        if content.is_some() && answer.is_none() {
+            tracing::warn!("the host answered a dialog with something else than a choice");
+        }
+        let mut dialogs = self.0.lock();
+        // One that was withdrawn is over.
+        if dialogs.remove(&question).is_some()
+            && let Some(answer) = answer
+        {
+            dialogs.insert(question, State::Answered(answer));
+        }
+    }
+}
