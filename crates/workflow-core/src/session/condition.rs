@@ -26,10 +26,14 @@ impl RunCondition {
             (None, _) if asks_about_call => Self::AwaitsConsent,
             (None, Some(PauseReason::Approval)) => Self::AwaitsApproval,
             (None, _) if run.counters().paused_by_owner => Self::PausedByUser,
+            (None, None | Some(PauseReason::Question))
+                if run.phase().is_some() && run.memory.untrusted_at == Some(run.step()) =>
+            {
+                Self::AwaitsTrust
+            }
             (None, Some(reason)) => Self::Paused(reason),
             (None, None) => match run.phase() {
                 None => Self::Stale,
-                Some(_) if run.memory.untrusted_at == Some(run.step()) => Self::AwaitsTrust,
                 Some(_) if holds_reminder => Self::ReminderHeld,
                 Some(phase) if phase.auto_continue.wait => Self::AwaitsUser,
                 Some(_) => Self::Active,

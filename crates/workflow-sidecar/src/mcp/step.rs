@@ -177,7 +177,7 @@ impl StepRunner {
                 (Asked::Answered(answer), About::Trust(question)) if answer.is_yes() => {
                     let yes = Answer::Confirmed(true);
                     session.with_effects(|session| session.handle_answer(question, yes));
-                    call.finished = None;
+                    (call.finished, call.has_trusted) = (None, true);
                 }
                 _ => return answer.text,
             }
@@ -296,6 +296,8 @@ struct CallSoFar {
     finished: Option<FinishedGate>,
     /// The decision that the user made in a dialog.
     decision: Option<Decision>,
+    /// True once the user has given trust. Where a database takes it only from others, it is not asked for again.
+    has_trusted: bool,
 }
 
 /// A gate that ran, as text, its result, and when it ended.
@@ -335,7 +337,7 @@ fn question(
         return Some((question, About::Approval(request.id)));
     }
     let result = call.finished.as_ref().map(|gate| &gate.result);
-    if !matches!(result, Some(PlatformEvent::GateNotTrusted { .. })) {
+    if call.has_trusted || !matches!(result, Some(PlatformEvent::GateNotTrusted { .. })) {
         return None;
     }
     session.request(Session::handle_trust_command);

@@ -56,12 +56,14 @@ impl ShownCondition {
                 words: "waiting for your approval: see workflow-sidecar approve".to_owned(),
                 ..RunCondition::AwaitsApproval.into()
             },
-            (RunCondition::Active, None) => match indexed {
-                Some(run) if matches!(&*run.run.state, "waits" | "closed") => {
-                    Self::indexed(&run.run)
+            (RunCondition::Active | RunCondition::Paused(PauseReason::Question), None) => {
+                match indexed {
+                    Some(run) if matches!(&*run.run.state, "waits" | "closed") => {
+                        Self::indexed(&run.run)
+                    }
+                    Some(_) | None => view.condition.into(),
                 }
-                Some(_) | None => RunCondition::Active.into(),
-            },
+            }
             (RunCondition::Stale, None) => Self {
                 words: format!("{}, --project DIR names one", view.condition.words()),
                 ..view.condition.into()

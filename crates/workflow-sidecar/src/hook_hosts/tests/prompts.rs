@@ -177,7 +177,7 @@ fn a_start_with_untrusted_commands_says_how_to_trust_them_and_is_not_confirmed()
         world.add_gate();
         let starts = |prompt: &str| {
             let text = world.prompt(prompt).stdout;
-            for expected in ["Find the cause.", "cargo test", "`workflow-sidecar trust`"] {
+            for expected in ["Find the cause.", "cargo test", "`workflow trust`"] {
                 assert!(text.contains(expected), "{}: {prompt}: {text}", host.name);
             }
         };
