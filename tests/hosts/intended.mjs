@@ -11,7 +11,7 @@ export const everywhere = ['own-words', 'flow-parameters', 'definition-entry', '
 const context = /^\[Workflow path: /;
 const shortened = /^\[Workflow path: [^\n]*\] (Instructions and rules are unchanged\.|New [^\n]*\. All other)|^\*\*(Tools|To leave this phase):\*\* |^You do the work of this workflow yourself/m;
 const leftOut = /^\*\*(Task|What to do in this phase|Available subagent profiles for this phase|All profiles):\*\*/m;
-const reminder = /^⚠️ The .* is still active|Current phase instructions:|^Workflow ".*" is still in /m;
+const reminder = /^⚠️ The .* is still active|Current phase instructions:|^Continue with .* is still in /m;
 const announced = /^(✅|❌) /m;
 
 /** @type {Record<string, import('./differences.mjs').Intended>} */

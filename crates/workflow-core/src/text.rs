@@ -55,11 +55,11 @@ pub(crate) const NOT_DONE: &str = "⚠️ The {workflowName} is still active. Cu
      Continue working on the current phase and call workflow_step when done.";
 
 /// The same with `context: by-change`, for an agent that has the phase's instructions before it.
-pub(crate) const STILL_ACTIVE: &str = "Workflow \"{workflowName}\" is still in {phaseEmoji} {phaseName}. Continue, or call workflow_step when done.";
+pub(crate) const STILL_ACTIVE: &str = "Continue with {phaseEmoji} {phaseName}, or call workflow_step if it is done: workflow \"{workflowName}\" is still in this phase.";
 
 /// The same for one that may have lost them.
-pub(crate) const STILL_ACTIVE_WITH_INSTRUCTIONS: &str = "Workflow \"{workflowName}\" is still in {phaseEmoji} {phaseName}. Continue, or call workflow_step when done.\n\n\
-     **What to do in this phase:**\n{phaseInstructions}";
+pub(crate) const STILL_ACTIVE_WITH_INSTRUCTIONS: &str = "Continue with {phaseEmoji} {phaseName}, or call workflow_step if it is done: workflow \"{workflowName}\" is still in this phase.\n\n\
+     What to do in this phase:\n{phaseInstructions}";
 
 /// The prefix of the description in a session's name.
 pub(crate) const SESSION_NAME_PREFIX: &str = "Workflow: ";

@@ -155,6 +155,6 @@ const BUILT_IN =
 /** Shortens the built-in reminder, without instructions that the conversation contains. @param {string} reminder @param {boolean} hasInstructions */
 export const shortened = (reminder, hasInstructions) =>
   reminder.replace(BUILT_IN, (_, workflow, phase, instructions) => {
-    const sentence = `Workflow "${workflow}" is still in ${phase}. Continue, or call workflow_step when done.`;
-    return hasInstructions ? sentence : `${sentence}\n\n${WHAT_TO_DO}${instructions}`;
+    const sentence = `Continue with ${phase}, or call workflow_step if it is done: workflow "${workflow}" is still in this phase.`;
+    return hasInstructions ? sentence : `${sentence}\n\nWhat to do in this phase:\n${instructions}`;
   });

@@ -121,8 +121,8 @@ fn an_early_stop_counts_down_and_reminds() {
     );
     assert_eq!(
         lines[2],
-        "user (if idle) Workflow \"N-w\" is still in 🔹 A. Continue, or call workflow_step when done.\n\n\
-         **What to do in this phase:**\nDo a."
+        "user (if idle) Continue with 🔹 A, or call workflow_step if it is done: workflow \"N-w\" is still in this phase.\n\n\
+         What to do in this phase:\nDo a."
     );
     assert_eq!(world.session.deadline(), None);
 }

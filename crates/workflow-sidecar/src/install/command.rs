@@ -1,12 +1,13 @@
 //! `install` and `uninstall`, from what the user asks for to what they read.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::changes::make;
 use super::codex_trust::HooksOfCodex;
+use super::file_change::FileChange;
 use super::hosts::InstallTarget;
 use super::plan::{installed, installed_parts, plan, plan_removal};
 use super::{opencode, pi};
@@ -49,8 +50,11 @@ impl InstallRequest {
                 check_version()?;
             }
             let target = self.target(state)?;
-            make(&plan(host, &target)?, &target, self.dry_run)?;
-            self.note(&target, Some(installed_parts(host, &target)?))?;
+            let changes = plan(host, &target)?;
+            let directories = missing_directories(&changes);
+            make(&changes, &target, self.dry_run)?;
+            let parts = installed_parts(host, &target)?;
+            self.note(&target, Some(parts), directories)?;
         }
         if self.dry_run {
             return Ok(());
@@ -84,19 +88,26 @@ impl InstallRequest {
         }
         let (host, target) = (hook_hosts::host(&self.host), self.target(None)?);
         make(&plan_removal(host, &target)?, &target, self.dry_run)?;
-        if host.is_none() && !self.dry_run {
-            opencode::remove_empty_directories(&target);
+        for directory in self.note(&target, None, Vec::new())? {
+            // One with files of somebody else stays.
+            let _ = std::fs::remove_dir(directory);
         }
-        self.note(&target, None)
+        Ok(())
     }
 
-    /// Notes what is installed now, if anything is.
-    fn note(&self, target: &InstallTarget, parts: Option<InstalledParts>) -> anyhow::Result<()> {
+    /// Notes what is installed now, if anything is, and returns the directories that were made for it.
+    fn note(
+        &self,
+        target: &InstallTarget,
+        parts: Option<InstalledParts>,
+        directories: Vec<PathBuf>,
+    ) -> anyhow::Result<Vec<PathBuf>> {
         if self.dry_run {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let (home, project) = (&target.directories.home, target.project.as_deref());
-        note_installation(home, &self.host, project, &target.program, parts)
+        let program = &target.program;
+        note_installation(home, &self.host, project, program, parts, directories)
     }
 
     fn target(&self, state: Option<&Path>) -> anyhow::Result<InstallTarget> {
@@ -131,6 +142,15 @@ fn trust_in_codex(host: &'static HookHost, target: &InstallTarget) -> anyhow::Re
     hooks
         .trust()
         .context("the hooks are installed, and not trusted")
+}
+
+/// The directories that changes make.
+fn missing_directories(changes: &[FileChange]) -> Vec<PathBuf> {
+    let all = changes
+        .iter()
+        .flat_map(|change| change.path.ancestors().skip(1));
+    let missing = all.filter(|path| !path.exists());
+    missing.map(Path::to_path_buf).collect()
 }
 
 /// Steps of the user in the host.

@@ -44,19 +44,6 @@ const SOURCE_DIRECTORY: &str = "workflow-sidecar";
 /// The file that opencode loads.
 const LOADER: &str = "workflow-sidecar.ts";
 
-/// Removes the directories that a removal has left empty.
-pub(crate) fn remove_empty_directories(target: &InstallTarget) {
-    let base = configuration(target);
-    for name in [
-        "workflow-sidecar/opencode",
-        "workflow-sidecar/pi",
-        SOURCE_DIRECTORY,
-    ] {
-        // One with files of somebody else stays.
-        let _ = std::fs::remove_dir(base.join(name));
-    }
-}
-
 /// The directory with the sources of the plugin.
 pub(crate) fn source_directory(target: &InstallTarget) -> PathBuf {
     configuration(target).join(SOURCE_DIRECTORY)
@@ -158,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_installed_is_removed_again_with_its_directories() {
+    fn what_is_installed_is_removed_again() {
         let home = tempfile::tempdir().expect("a directory");
         let program = Path::new("/opt/work \"flow\"/workflow-sidecar");
         let directories = Directories::in_home(home.path());
@@ -174,13 +161,6 @@ mod tests {
         for change in plan_removal(None, &target).expect("a plan") {
             apply(&change).expect("it is removed");
         }
-        remove_empty_directories(&target);
-        assert!(
-            !home
-                .path()
-                .join(".config/opencode/workflow-sidecar")
-                .exists()
-        );
         assert_eq!(installed(&target), None);
     }
 }

@@ -491,7 +491,8 @@ fn change(host: Option<&'static HookHost>, target: &InstallTarget, installs: boo
     let parts = || installed_parts(host, target).unwrap();
     let (home, project) = (&target.directories.home, target.project.as_deref());
     let name = host.map_or(opencode::NAME, |host| host.name);
-    note_installation(home, name, project, &target.program, installs.then(parts)).unwrap();
+    let (program, parts) = (&target.program, installs.then(parts));
+    note_installation(home, name, project, program, parts, Vec::new()).unwrap();
 }
 
 /// A home directory with a program, and the target for it.
@@ -597,7 +598,14 @@ fn a_note_of_installations_that_cannot_be_read_is_a_change_and_is_not_overwritte
     for damaged in ["", "[{", "{}"] {
         home.write(NOTE, damaged);
         assert!(changed(&home).contains("installed.json, which says what was installed"));
-        let noted = note_installation(home.0.path(), "codex", None, &target.program, None);
+        let noted = note_installation(
+            home.0.path(),
+            "codex",
+            None,
+            &target.program,
+            None,
+            Vec::new(),
+        );
         let error = noted.unwrap_err().to_string();
         assert!(error.contains("remove it, then run"), "{error}");
         assert_eq!(home.text(NOTE).as_deref(), Some(damaged));

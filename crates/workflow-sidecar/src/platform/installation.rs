@@ -45,6 +45,9 @@ struct Installation {
     stamp: Stamp,
     /// Empty for a long program.
     sha256: String,
+    /// The directories that were made for the files.
+    #[serde(default)]
+    directories: Vec<PathBuf>,
 }
 
 /// What differs if a file was replaced or written: its size, the time of the last change, and its inode.
@@ -90,19 +93,26 @@ fn installations(home: &Path) -> Result<Vec<Installation>, String> {
     noted.map_err(|error| format!("{file}, which says what was installed, cannot be read: {error}"))
 }
 
-/// Notes what was installed of a program for a host and a project; `None` if nothing is any more.
+/// Notes what was installed of a program for a host and a project, with the directories that were made for it; `None` if
+/// nothing is any more. Returns the directories of all times, each after what is in it.
 pub(crate) fn note_installation(
     home: &Path,
     host: &str,
     project: Option<&Path>,
     program: &Path,
     parts: Option<InstalledParts>,
-) -> anyhow::Result<()> {
+    mut directories: Vec<PathBuf>,
+) -> anyhow::Result<Vec<PathBuf>> {
     let mut all = installations(home).map_err(|error| anyhow!("{error}: {INSTALL_ANEW}"))?;
     if all.is_empty() && parts.is_none() {
-        return Ok(());
+        return Ok(directories);
     }
-    all.retain(|other| other.host != host || other.project.as_deref() != project);
+    let before = all.extract_if(.., |other| {
+        other.host == host && other.project.as_deref() == project
+    });
+    directories.extend(before.flat_map(|it| it.directories));
+    directories.sort_by(|a, b| b.cmp(a));
+    directories.dedup();
     if let Some(parts) = parts {
         let stamp = stamp(program).with_context(|| program.display().to_string())?;
         all.push(Installation {
@@ -112,11 +122,13 @@ pub(crate) fn note_installation(
             parts,
             program: program.to_path_buf(),
             stamp,
+            directories: directories.clone(),
         });
     }
     let (directory, text) = (home.join(STATE_DIRECTORY), serde_json::to_string(&all)?);
     create_private_dir(&directory)?;
-    Ok(write_atomically(&directory.join(FILE), &text)?)
+    write_atomically(&directory.join(FILE), &text)?;
+    Ok(directories)
 }
 
 /// What has changed since the installations of a user, each with how to undo or accept it.
