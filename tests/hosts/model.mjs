@@ -134,7 +134,7 @@ export class ScriptedModel {
       return;
     }
     const { messages, tools = [] } = JSON.parse(body);
-    const { reply, source } = this.#next(tools);
+    const { reply, source } = this.#next(tools, messages);
     const seen = { messages, tools, source };
     this.requests.push(seen);
     this.#observe(seen, this.requests.length - 1);
@@ -147,9 +147,11 @@ export class ScriptedModel {
     await this.#stream(reply, response);
   }
 
-  /** @param {any[]} tools @returns {{reply: Reply, source: Source}} */
-  #next(tools) {
-    if (tools.length === 0) return { reply: say(SUMMARY), source: 'summary' };
+  /** @param {any[]} tools @param {any[]} messages @returns {{reply: Reply, source: Source}} */
+  #next(tools, messages) {
+    // Copilot CLI sends its tools with this, too.
+    const asksForSummary = /^Please create a detailed summary/.test(messages.at(-1)?.content ?? '');
+    if (tools.length === 0 || asksForSummary) return { reply: say(SUMMARY), source: 'summary' };
     const reply = this.#script[this.#played];
     this.#played += 1;
     return reply ? { reply, source: 'script' } : { reply: say(BEYOND_SCRIPT), source: 'beyond' };

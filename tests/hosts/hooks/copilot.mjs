@@ -25,10 +25,10 @@ async function world(name) {
   return {
     home,
     project,
-    env,
     hooks: join(home, '.copilot/hooks/workflow-sidecar.json'),
     file: (path) => join(project, path),
     sidecar: (...args) => run(sidecar, args, { cwd: project, env }),
+    env,
     /** Sends a prompt, with the replies of the model to it. */
     async prompt(text, replies, ...more) {
       const model = new ScriptedModel(replies);
@@ -36,8 +36,9 @@ async function world(name) {
       const options = { cwd: project, env: { ...env, COPILOT_PROVIDER_BASE_URL: url } };
       const ran = await run(copilot, ['-p', text, '--allow-all-tools', ...more], options);
       model.close();
-      const texts = model.requests.map((request) => JSON.stringify(request.messages));
-      return { ...ran, texts, requests: model.requests.length };
+      const turns = model.requests.filter((request) => request.source !== 'summary');
+      const texts = turns.map((request) => JSON.stringify(request.messages));
+      return { ...ran, texts, requests: texts.length, summaries: model.requests.length - texts.length };
     },
   };
 }
@@ -77,6 +78,27 @@ await play(
       ran = await prompt('workflow approve approve', [say('Done.')], '--continue');
       const runs = await ours('runs', '--format', 'json');
       assert.equal(JSON.parse(runs.stdout)[0].active, false, runs.stdout + ran.stdout + ran.stderr);
+    },
+
+    async 'a question pauses the run, and a compaction loses nothing'() {
+      proves('question pauses', 'compaction', 'resume');
+      const { prompt, env } = await world('compaction');
+      let ran = await prompt('workflow bugfix the export is empty', [shell('cat README.md'), say('Which one do you want?')]);
+      assert.equal(ran.requests, 2, 'no reminder after a question');
+      ran = await prompt('the first', [shell('cat README.md'), say('Is that all?')], '--continue');
+      assert.doesNotMatch(ran.texts[0].split('the first').at(-1), /Find the cause\./);
+      await prompt('/compact', [], '--continue');
+      ran = await prompt('go on', [shell('cat README.md'), say('Is that all?')], '--continue');
+      assert.equal(ran.requests, 2, ran.stdout);
+      includes(ran.texts[0], /the export is empty[^]*Find the cause\./);
+      // The window is so small that the host compacts the conversation between two calls.
+      env.COPILOT_PROVIDER_MAX_PROMPT_TOKENS = '20000';
+      const look = Array.from({ length: 3 }, () => shell('cat README.md'));
+      ran = await prompt(`look ${'word '.repeat(9000)}`, [...look, say('Is that all?')], '--continue');
+      assert.ok(ran.summaries > 0, 'the conversation was compacted');
+      const inResult = /"role":"tool","tool_call_id":"[^"]*","content":"# demo[^}]*Find the cause\./;
+      assert.ok(ran.texts.some((text) => inResult.test(text)), 'the next result has the context');
+      includes(ran.texts.at(-1), /Find the cause\./);
     },
 
     async 'a program that does not answer blocks calls while a run is active, and nothing else'() {

@@ -21,8 +21,8 @@ const say = (text) => ({ text });
 /** A call of a tool. @param {string} name @param {object} args */
 const call = (name, args) => ({ functionCall: { name, args } });
 
-/** A scripted model that speaks Gemini's API: each request with tools gets the next reply. */
-async function startModel(replies) {
+/** A scripted model that speaks Gemini's API: each request with tools gets the next reply. @param {number} used tokens, as it says */
+async function startModel(replies, used = 2) {
   const requests = [];
   const script = [...replies];
   const server = createServer(async (request, response) => {
@@ -34,6 +34,7 @@ async function startModel(replies) {
     if (isTurn) requests.push(JSON.stringify(asked.contents));
     const part = isTurn ? (script.shift() ?? say('nothing is left to say')) : say('{}');
     const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 };
+    if (isTurn) usageMetadata.promptTokenCount = used;
     const candidates = [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP', index: 0 }];
     const answer = JSON.stringify(url.includes('countTokens') ? { totalTokens: 1 } : { candidates, usageMetadata });
     const isStream = url.includes('alt=sse');
@@ -69,8 +70,8 @@ async function world(name) {
     before: JSON.stringify(settings),
     sidecar: (...args) => run(sidecar, args, { cwd: project, env }),
     /** Sends a prompt, with the replies of the model to it. */
-    async prompt(text, replies, ...more) {
-      const model = await startModel(replies);
+    async prompt(text, replies, { more = [], used } = {}) {
+      const model = await startModel(replies, used);
       const options = { cwd: project, env: { ...env, GOOGLE_GEMINI_BASE_URL: model.url } };
       const ran = await run(gemini, ['-p', text, '--yolo', ...more], options);
       model.stop();
@@ -79,6 +80,7 @@ async function world(name) {
   };
 }
 
+const goOn = { more: ['--resume', 'latest'] };
 const step = (action) => call('mcp_workflow_workflow_step', { action });
 const write = (path) => call('write_file', { file_path: path, content: 'hello\n' });
 const shell = (command) => call('run_shell_command', { command });
@@ -112,7 +114,7 @@ await play(
       includes(ran.texts[7], /Gate failed/);
       includes(ran.texts[9], /Fix → R Review/);
       includes(ran.texts[10], /Is it good\?/);
-      ran = await prompt('workflow approve approve', [say('Done.')], '--resume', 'latest');
+      ran = await prompt('workflow approve approve', [say('Done.')], goOn);
       const runs = await ours('runs', '--format', 'json');
       assert.equal(JSON.parse(runs.stdout)[0].active, false, runs.stdout + ran.stdout + ran.stderr);
       assert.equal((await ours('uninstall', 'gemini')).code, 0);
@@ -129,19 +131,38 @@ await play(
       includes(ran.texts[0], /Find the cause\./);
       includes(ran.texts[0], /the export is empty/);
       assert.ok(!existsSync(file('a.txt')), 'nothing is written in Analyze');
-      ran = await prompt('/workflow status', [say('not asked')], '--resume', 'latest');
+      ran = await prompt('/workflow status', [say('not asked')], goOn);
       assert.equal(ran.texts.length, 0, 'the model is not asked');
       includes(ran.stdout + ran.stderr, /Analyze/);
-      ran = await prompt('/workflow files are broken', [say('not asked')], '--resume', 'latest');
+      ran = await prompt('/workflow files are broken', [say('not asked')], goOn);
       assert.equal(ran.texts.length, 0, 'the model is not asked');
       includes(ran.stdout + ran.stderr, /Available: bugfix/);
+    },
+
+    async 'a compression loses nothing, and a check without one costs nothing'() {
+      proves('compaction', 'question pauses', 'resume');
+      const { prompt, file } = await world('compression');
+      writeFileSync(file('long.txt'), 'word '.repeat(16_000));
+      const look = (times) => Array.from({ length: times }, () => shell('cat README.md'));
+      const times = (text) => text.match(/Find the cause\./g)?.length ?? 0;
+      let ran = await prompt('workflow bugfix the export is empty', [...look(5), say('Which one do you want?')]);
+      assert.equal(ran.texts.length, 6, 'no reminder after a question');
+      const given = times(ran.texts.at(-1));
+      ran = await prompt('go on', [...look(5), say('Is that all?')], goOn);
+      assert.equal(times(ran.texts.at(-1)), given, 'nothing was compressed');
+      // Nearly all of the window is used, it says.
+      const read = call('read_file', { file_path: file('long.txt') });
+      ran = await prompt('read it', [read, read, ...look(3), say('Is that all?')], { ...goOn, used: 1_000_000 });
+      const after = ran.texts.at(-1);
+      includes(after, /\{\\?"state\\?"|\{\}|additional context/);
+      includes(after, /hook_context[^]*Find the cause\./);
     },
 
     async 'a program that does not answer blocks calls while a run is active, and nothing else'() {
       const { prompt, file, hooks } = await world('broken');
       await prompt('workflow bugfix it', [say('Shall I?')]);
       await playBroken(hooks, sidecar, async (name) => {
-        const ran = await prompt('go on', [write(file(name)), say('Shall I?')], '--resume', 'latest');
+        const ran = await prompt('go on', [write(file(name)), say('Shall I?')], goOn);
         assert.ok(ran.texts.length >= 2, `the prompt passes: ${ran.stderr}`);
         return existsSync(file(name));
       });

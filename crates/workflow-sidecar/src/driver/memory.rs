@@ -21,6 +21,12 @@ pub(crate) struct HostMemory {
     pub(crate) project: Option<PathBuf>,
     /// The reminders since the user's last prompt.
     pub(crate) reminders: u32,
+    /// True if the conversation may have lost the context since the model last read it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) may_lack_context: bool,
+    /// The length of the transcript then, where the host does not say whether something is lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) checked_at: Option<u64>,
     /// Texts for the user that no answer could show yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) notices: Vec<String>,

@@ -72,6 +72,8 @@ impl HookAnswer {
             | EventName::Prompt
             | EventName::Stop
             | EventName::Interrupt
+            | EventName::Compaction
+            | EventName::CompactionCheck
             | EventName::Unused => HookDecision::GoOn,
         })
     }

@@ -15,6 +15,10 @@ pub(crate) enum EventName {
     ToolResult,
     Stop,
     Interrupt,
+    /// The conversation is about to lose messages.
+    Compaction,
+    /// It loses messages if it has become too long, or if the user asks for it.
+    CompactionCheck,
     /// An event that changes nothing here.
     Unused,
     /// The event could not be read.
@@ -35,6 +39,8 @@ pub(super) struct EventPayload<'a> {
     /// The session of the main agent, where a sub-agent has one of its own.
     pub(super) parent_agent_id: Option<String>,
     pub(super) source: Option<String>,
+    /// Who asks for a compaction.
+    pub(super) trigger: Option<String>,
     pub(super) prompt: Option<String>,
     /// What the user has typed, in hosts that mark it.
     pub(super) submitted_prompt: Option<String>,

@@ -24,6 +24,7 @@ mod prompt;
 #[cfg(test)]
 mod tests;
 mod tool_result;
+mod transcript;
 
 pub(crate) use self::event::EventName;
 pub(crate) use self::host::{HookHost, TICKET_ARGUMENT};

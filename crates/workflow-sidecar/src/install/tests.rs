@@ -184,6 +184,36 @@ fn every_event_of_a_host_is_registered_once() {
 }
 
 #[test]
+fn an_event_that_an_older_installation_lacks_is_added() {
+    for (host, name, hooks) in [
+        (
+            "copilot",
+            "PreCompact",
+            ".copilot/hooks/workflow-sidecar.json",
+        ),
+        ("gemini", "PreCompress", ".gemini/settings.json"),
+    ] {
+        let host = crate::hook_hosts::host(host).unwrap();
+        let home = Home::new();
+        home.install(host);
+        let whole = home.text(hooks).unwrap();
+        let mut older: serde_json::Value = serde_json::from_str(&whole).unwrap();
+        older["hooks"]
+            .as_object_mut()
+            .unwrap()
+            .remove(name)
+            .unwrap();
+        home.write(hooks, &older.to_string());
+        home.install(host);
+        let found = installed(host, &home.target()).unwrap();
+        assert_eq!(found.commands.len(), host.events.len(), "{name}");
+        assert!(home.text(hooks).unwrap().contains(name));
+        home.uninstall(host);
+        assert!(installed(host, &home.target()).is_none());
+    }
+}
+
+#[test]
 fn a_duplicate_name_or_a_text_that_is_not_json_is_refused() {
     let home = Home::new();
     let [codex, _, copilot, ..] = HOSTS;

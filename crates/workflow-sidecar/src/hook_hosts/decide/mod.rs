@@ -3,12 +3,9 @@
 mod command;
 mod tool_calls;
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::Value;
 use workflow_core::Session;
 use workflow_core::event::LastAssistant;
 use workflow_core::session::{Abilities, TurnUsage};
@@ -17,7 +14,7 @@ use self::tool_calls::{issue_ticket, judge, rewritten};
 use super::HookHost;
 use super::answer::{HookAnswer, HookDecision};
 use super::event::{EventName, HookEvent};
-use super::prompt;
+use super::{prompt, transcript};
 use crate::driver::{ATTEMPTS, HostMemory, RestoredSession};
 use crate::measured::Measured;
 use crate::platform::RealPlatform;
@@ -25,8 +22,9 @@ use crate::platform::installation::installation_warnings;
 use crate::store::{Saved, SessionChange, SessionKey, Store, StoreError, StoredSession};
 use crate::time::wall_time;
 
-/// The longest first line of a transcript that is read.
-const MAX_FIRST_LINE: u64 = 1 << 20;
+/// What a transcript grows by before a check for compaction counts again. A compaction keeps the last 30% of a conversation
+/// that is far longer, so what was given within this is not lost.
+const MAY_BE_LOST_AFTER: u64 = 64 << 10;
 
 const NOT_FOR_SUBAGENTS: &str =
     "[workflow] Only the main agent moves the workflow. Finish your task and report to it.";
@@ -156,15 +154,35 @@ impl EventHandler<'_> {
                     let engine = &mut session.driver.session;
                     engine.handle_compaction();
                     context = engine.context_message();
+                    session.memory.may_lack_context = false;
                 }
                 session.memory.notices.clear();
                 if !payload.is_shortened() && !payload.is_of_subagent() {
                     warnings = installation_warnings();
                 }
             }
-            // A sub-agent is started and stopped by the main agent.
-            EventName::Prompt | EventName::Stop if payload.is_of_subagent() => {
+            // A sub-agent is started and stopped by the main agent, which has another conversation.
+            EventName::Prompt
+            | EventName::Stop
+            | EventName::Compaction
+            | EventName::CompactionCheck
+                if payload.is_of_subagent() =>
+            {
                 return Ok(None);
+            }
+            EventName::Compaction => lose_context(session),
+            EventName::CompactionCheck => {
+                let length = payload.transcript_path.as_deref();
+                let length = length.and_then(transcript::length);
+                let before = session.memory.checked_at.unwrap_or_default();
+                let is_within = |length: u64| {
+                    (before..before.saturating_add(MAY_BE_LOST_AFTER)).contains(&length)
+                };
+                let is_asked_for = payload.trigger.as_deref() == Some("manual");
+                if is_asked_for || !length.is_some_and(is_within) {
+                    session.memory.checked_at = length;
+                    lose_context(session);
+                }
             }
             EventName::Prompt => {
                 let prompt = payload.prompt();
@@ -184,6 +202,7 @@ impl EventHandler<'_> {
                 }
                 context =
                     session.with_effects(|session| session.handle_before_agent_start(Some(prompt)));
+                session.memory.may_lack_context = false;
                 session.with_effects(Session::handle_agent_start);
                 let view = session.driver.session.view();
                 if view.is_none_or(|view| view.counters.reminders == 0) {
@@ -206,9 +225,19 @@ impl EventHandler<'_> {
                 let rewritten = |result| rewritten(self.host, session, payload.tool(), result);
                 if let Some(replacement) = result.and_then(rewritten) {
                     decision = HookDecision::Replace(replacement);
+                } else if session.memory.may_lack_context && !payload.is_of_subagent() {
+                    // A prompt may be far away.
+                    session.memory.may_lack_context = false;
+                    context = session.driver.session.context_message();
                 }
             }
-            EventName::Stop => stop(session, "stop", payload.last_text()),
+            EventName::Stop => {
+                let last = payload.last_text().map(str::to_owned);
+                let transcript = payload.transcript_path.as_deref();
+                let transcript = transcript.filter(|_| session.driver.session.view().is_some());
+                let last = last.or_else(|| transcript.and_then(transcript::last_message));
+                stop(session, "stop", last.as_deref());
+            }
             EventName::Interrupt => stop(session, "aborted", None),
             EventName::Unused | EventName::Unknown => return Ok(None),
         }
@@ -229,6 +258,12 @@ impl EventHandler<'_> {
             notice: (!warnings.is_empty()).then(|| warnings.join("\n\n")),
         }))
     }
+}
+
+/// Has the model get the whole context again, with the next event that can carry it.
+fn lose_context(session: &mut RestoredSession) {
+    session.driver.session.handle_compaction();
+    session.memory.may_lack_context = session.driver.session.view().is_some();
 }
 
 /// Ends the agent's work, which the host reports as a whole: it counts as one turn.
@@ -258,7 +293,7 @@ fn load(
     let is_fork = event.name == EventName::SessionStart && event.payload.is_fork();
     let transcript = event.payload.transcript_path.as_deref();
     let parent = transcript.filter(|_| is_fork && stored.version == 0);
-    let Some(session) = parent.and_then(forked_from) else {
+    let Some(session) = parent.and_then(transcript::forked_from) else {
         return Ok(stored);
     };
     let parent = SessionKey {
@@ -278,17 +313,4 @@ fn load(
         store.save(key, &change)?;
     }
     store.load(key)
-}
-
-/// The session that a fork was made of, from the first line of its transcript (Codex).
-fn forked_from(transcript: &Path) -> Option<String> {
-    let file = File::open(transcript).ok()?;
-    let mut line = String::new();
-    BufReader::new(file.take(MAX_FIRST_LINE))
-        .read_line(&mut line)
-        .ok()?;
-    let line: Value = serde_json::from_str(&line).ok()?;
-    let parent = line.pointer("/payload/forked_from_id");
-    let parent = parent.or_else(|| line.get("forked_from_id"))?;
-    Some(parent.as_str()?.to_owned())
 }

@@ -1,15 +1,22 @@
 //! Copilot CLI. Observed with 1.0.102, with the names of events that Claude Code has.
 
 use super::super::answer::{AnswerForm, FORM, Member};
+use super::super::event::EventName;
 use super::super::host::{HookHost, ToolName};
-use super::claude;
 
 pub(super) static HOST: HookHost = HookHost {
     name: "copilot",
     title: "Copilot CLI",
     programs: &["copilot"],
     version_variable: Some("COPILOT_CLI_BINARY_VERSION"),
-    events: claude::EVENTS,
+    events: &[
+        ("SessionStart", EventName::SessionStart),
+        ("UserPromptSubmit", EventName::Prompt),
+        ("PreToolUse", EventName::ToolCall),
+        ("PostToolUse", EventName::ToolResult),
+        ("PreCompact", EventName::Compaction),
+        ("Stop", EventName::Stop),
+    ],
     tools: &[
         ("Bash", ToolName::Shell),
         ("Edit", ToolName::Is("edit")),

@@ -22,6 +22,7 @@ pub(super) static HOST: HookHost = HookHost {
         ("BeforeAgent", EventName::Prompt),
         ("BeforeTool", EventName::ToolCall),
         ("AfterTool", EventName::ToolResult),
+        ("PreCompress", EventName::CompactionCheck),
         ("AfterAgent", EventName::Stop),
     ],
     tools: &[

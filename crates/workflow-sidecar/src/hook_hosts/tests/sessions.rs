@@ -9,6 +9,7 @@ use super::world::{
 };
 use crate::hook_hosts::answer::Printed;
 use crate::hook_hosts::event::{EventName, EventPayload};
+use crate::hook_hosts::transcript::last_message;
 use crate::hook_hosts::{HOSTS, host};
 
 #[test]
@@ -43,6 +44,132 @@ fn a_shortened_conversation_gets_the_whole_context_again() {
     assert!(context_of(&printed).contains("Find the cause."));
     let status = json_of(&world.prompt("workflow status")).to_string();
     assert!(status.contains("Reminders: 1"), "{status}");
+}
+
+#[test]
+fn after_a_compaction_the_next_result_or_prompt_has_the_whole_context() {
+    let world = World::new(host("copilot").unwrap());
+    world.start();
+    let result = || context_of(&world.send_with(EventName::ToolResult, &json!({})));
+    let compact = |members| drop(world.send_with(EventName::Compaction, &members));
+    assert!(!result().contains("Find the cause."));
+    compact(json!({ "agent_id": "sub" }));
+    assert!(!result().contains("Find the cause."), "of a sub-agent");
+    compact(json!({}));
+    let of_subagent = world.send_with(EventName::ToolResult, &json!({ "agent_id": "sub" }));
+    assert!(!context_of(&of_subagent).contains("Find the cause."));
+    let text = result();
+    assert!(
+        text.contains("Find the cause.") && text.contains("the export"),
+        "{text}"
+    );
+    assert!(!result().contains("Find the cause."), "once");
+    compact(json!({}));
+    assert!(context_of(&world.prompt("go on")).contains("Find the cause."));
+    assert!(!result().contains("Find the cause."), "once");
+    compact(json!({}));
+    let reminder = context_of(&world.send_with(EventName::Stop, &json!({})));
+    assert!(!reminder.contains("instructions above"), "{reminder}");
+}
+
+#[test]
+fn a_check_for_compaction_counts_if_the_conversation_grew_or_the_user_asks() {
+    let world = World::new(host("gemini").unwrap());
+    world.start();
+    let transcript = world.root.path().join("chat.jsonl");
+    let counts = |length: usize, trigger: &str| {
+        fs::write(&transcript, " ".repeat(length)).unwrap();
+        let members = json!({ "transcript_path": transcript, "trigger": trigger });
+        world.send_with(EventName::CompactionCheck, &members);
+        let result = world.send_with(EventName::ToolResult, &json!({}));
+        context_of(&result).contains("Find the cause.")
+    };
+    assert!(!counts(60_000, "auto"));
+    assert!(counts(70_000, "auto"));
+    assert!(!counts(70_000, "auto") && !counts(130_000, "auto"));
+    assert!(counts(140_000, "auto"));
+    assert!(counts(140_000, "manual"));
+    assert!(counts(10, "auto"), "another conversation");
+    let gone = json!({ "transcript_path": "", "trigger": "auto" });
+    world.send_with(EventName::CompactionCheck, &gone);
+    let result = world.send_with(EventName::ToolResult, &json!({}));
+    assert!(
+        context_of(&result).contains("Find the cause."),
+        "nothing is known"
+    );
+}
+
+/// The line with which Copilot CLI says that the agent stops.
+const STOPS: &str = "\n{\"type\":\"hook.start\",\"data\":{\"hookType\":\"agentStop\"}}\n";
+
+#[test]
+fn the_last_message_is_read_from_the_end_of_the_transcript() {
+    let transcript = tempfile::tempdir().unwrap();
+    let transcript = transcript.path().join("events.jsonl");
+    let last_of = |text: &[u8]| {
+        fs::write(&transcript, [text, STOPS.as_bytes()].concat()).unwrap();
+        last_message(&transcript)
+    };
+    let message = |text: &str| {
+        let line = json!({ "type": "assistant.message", "data": { "content": text } });
+        format!("{line}\n")
+    };
+    let lines = [
+        message("first"),
+        message("Which one?"),
+        r#"{"type":"assistant.message","data":{"content":"sub","parentToolCallId":"1"}}"#
+            .to_owned(),
+        "\n{\"type\":\"hook.start\",\"data\":null}\n".to_owned(),
+    ]
+    .concat();
+    assert_eq!(last_of(lines.as_bytes()).as_deref(), Some("Which one?"));
+    let huge = format!("{}{lines}", message(&"x".repeat(1 << 20)));
+    assert_eq!(last_of(huge.as_bytes()).as_deref(), Some("Which one?"));
+    assert_eq!(last_of(message(&"x".repeat(1 << 20)).as_bytes()), None);
+    for garbage in [
+        &b""[..],
+        b"\xff\xfe\n\n{",
+        b"[1]\n\"a\"\nnull",
+        b"{\"type\":\"assistant.message\"}",
+    ] {
+        assert_eq!(last_of(garbage), None);
+    }
+    fs::write(&transcript, message("An older question?")).unwrap();
+    assert_eq!(last_message(&transcript), None, "the last one is missing");
+    let late = transcript.clone();
+    let late = std::thread::spawn(move || last_message(&late));
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    fs::write(&transcript, message("Late?") + STOPS).unwrap();
+    assert_eq!(late.join().unwrap().as_deref(), Some("Late?"));
+    assert_eq!(last_message(&transcript.join("missing")), None);
+    assert_eq!(last_message(transcript.parent().unwrap()), None);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_as_transcript_is_not_waited_for() {
+    let world = World::new(host("copilot").unwrap());
+    world.start();
+    let pipe = world.root.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let members = json!({ "transcript_path": pipe, "source": "fork" });
+    let reminder = world.send_with(EventName::Stop, &members);
+    assert!(json_of(&reminder)["decision"] == "block", "{reminder:?}");
+    world.send_with(EventName::SessionStart, &members);
+}
+
+#[test]
+fn a_question_that_is_only_in_the_transcript_pauses_the_run() {
+    let world = World::new(host("copilot").unwrap());
+    world.pause_on_question();
+    world.start();
+    let transcript = world.root.path().join("events.jsonl");
+    let line =
+        json!({ "type": "assistant.message", "data": { "content": "Which one do you want?" } });
+    fs::write(&transcript, format!("{line}{STOPS}")).unwrap();
+    let stopped = world.send_with(EventName::Stop, &json!({ "transcript_path": transcript }));
+    assert_eq!(json_of(&stopped)["decision"], json!(null), "{stopped:?}");
 }
 
 #[test]

@@ -73,6 +73,11 @@ impl World {
         self.write(&WORKFLOW.replace("{ blacklist: [edit, write] }", "read-only"));
     }
 
+    /// Has a question of the agent pause the run.
+    pub(super) fn pause_on_question(&self) {
+        self.write(&WORKFLOW.replace("max: unlimited", "max: unlimited, onQuestion: pause"));
+    }
+
     fn write(&self, workflow: &str) {
         let file = ".pi/workflows/bugfix/workflow.yaml";
         fs::write(self.root.path().join("project").join(file), workflow).unwrap();

@@ -1,0 +1,65 @@
+//! What hosts say in the file of the conversation only. A file that cannot be read says nothing, and a pipe is not waited for.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::files::regular_file;
+
+/// The longest first line that is read.
+const MAX_FIRST_LINE: u64 = 1 << 20;
+/// The end of the file in which the last message is looked for.
+const TAIL: u64 = 256 << 10;
+
+/// How often, and after what time, a file is read again that is not complete yet.
+const ATTEMPTS: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The session that a fork was made of, from the first line (Codex).
+pub(super) fn forked_from(transcript: &Path) -> Option<String> {
+    let file = regular_file::open(transcript).ok()??;
+    let mut line = String::new();
+    BufReader::new(file.take(MAX_FIRST_LINE))
+        .read_line(&mut line)
+        .ok()?;
+    let line: Value = serde_json::from_str(&line).ok()?;
+    let parent = line.pointer("/payload/forked_from_id");
+    let parent = parent.or_else(|| line.get("forked_from_id"))?;
+    Some(parent.as_str()?.to_owned())
+}
+
+/// The last message of the main agent, which stops (Copilot CLI). The host writes some milliseconds late, so this waits for the
+/// line that says that it stops.
+pub(super) fn last_message(transcript: &Path) -> Option<String> {
+    for _ in 0..ATTEMPTS {
+        let mut file = regular_file::open(transcript).ok()??;
+        let length = file.metadata().ok()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))
+            .ok()?;
+        let mut tail = Vec::new();
+        file.take(TAIL).read_to_end(&mut tail).ok()?;
+        let lines = tail.rsplit(|byte| *byte == b'\n');
+        let mut lines = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+        let last = lines.next().unwrap_or_default();
+        if last["type"] == "hook.start" && last["data"]["hookType"] == "agentStop" {
+            return lines.find_map(|line| {
+                let is_message = line["type"] == "assistant.message";
+                let is_of_subagent = line["data"]["parentToolCallId"].is_string();
+                let text = line["data"]["content"].as_str();
+                let text = text.filter(|_| is_message && !is_of_subagent)?;
+                Some(text.to_owned())
+            });
+        }
+        thread::sleep(PAUSE);
+    }
+    None
+}
+
+/// The length of the file in bytes.
+pub(super) fn length(transcript: &Path) -> Option<u64> {
+    Some(fs::metadata(transcript).ok()?.len())
+}
