@@ -164,9 +164,9 @@ fn hook_edits(host: &HookHost, target: &InstallTarget) -> Vec<Edit> {
     host.events.iter().map(edit).collect()
 }
 
-/// The command of a hook. What is no answer is not printed: nothing, or an object, or a denial with its reason. Without an
-/// answer a tool call is blocked while a run is active in a directory around it, and every other event goes on: Gemini CLI refuses a prompt whose hook
-/// fails.
+/// The command of a hook. It prints an answer only: nothing, an object, or a denial with its reason. Without one, a tool call
+/// is blocked while a run is active in a directory around it, and every other event goes on: Gemini CLI refuses a prompt whose
+/// hook fails.
 pub(super) fn command(host: &HookHost, target: &InstallTarget, event: EventName) -> String {
     let program = quoted(&target.program);
     let state = target.state.as_ref();

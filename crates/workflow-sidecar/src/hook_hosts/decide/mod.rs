@@ -13,7 +13,7 @@ use workflow_core::session::{Abilities, TurnUsage};
 use self::tool_calls::{issue_ticket, judge, rewritten};
 use super::HookHost;
 use super::answer::{HookAnswer, HookDecision};
-use super::event::{EventName, HookEvent};
+use super::event::{EventName, EventPayload, HookEvent};
 use super::{prompt, transcript};
 use crate::driver::{ATTEMPTS, HostMemory, RestoredSession};
 use crate::measured::Measured;
@@ -172,15 +172,7 @@ impl EventHandler<'_> {
             }
             EventName::Compaction => lose_context(session),
             EventName::CompactionCheck => {
-                let length = payload.transcript_path.as_deref();
-                let length = length.and_then(transcript::length);
-                let before = session.memory.checked_at.unwrap_or_default();
-                let is_within = |length: u64| {
-                    (before..before.saturating_add(MAY_BE_LOST_AFTER)).contains(&length)
-                };
-                let is_asked_for = payload.trigger.as_deref() == Some("manual");
-                if is_asked_for || !length.is_some_and(is_within) {
-                    session.memory.checked_at = length;
+                if may_be_shortened(&mut session.memory, payload) {
                     lose_context(session);
                 }
             }
@@ -231,13 +223,7 @@ impl EventHandler<'_> {
                     context = session.driver.session.context_message();
                 }
             }
-            EventName::Stop => {
-                let last = payload.last_text().map(str::to_owned);
-                let transcript = payload.transcript_path.as_deref();
-                let transcript = transcript.filter(|_| session.driver.session.view().is_some());
-                let last = last.or_else(|| transcript.and_then(transcript::last_message));
-                stop(session, "stop", last.as_deref());
-            }
+            EventName::Stop => stop(session, "stop", last_text(session, payload).as_deref()),
             EventName::Interrupt => stop(session, "aborted", None),
             EventName::Unused | EventName::Unknown => return Ok(None),
         }
@@ -258,6 +244,29 @@ impl EventHandler<'_> {
             notice: (!warnings.is_empty()).then(|| warnings.join("\n\n")),
         }))
     }
+}
+
+/// The agent's last text.
+fn last_text(session: &RestoredSession, payload: &EventPayload<'_>) -> Option<String> {
+    let is_active = session.driver.session.view().is_some();
+    let transcript = payload.transcript_path.as_deref();
+    let transcript = transcript.filter(|_| is_active);
+    let last = payload.last_text().map(str::to_owned);
+    last.or_else(|| transcript.and_then(transcript::last_message))
+}
+
+/// Returns true if the conversation loses messages, as far as an event tells that is sent whether it does or not.
+fn may_be_shortened(memory: &mut HostMemory, payload: &EventPayload<'_>) -> bool {
+    let length = payload.transcript_path.as_deref();
+    let length = length.and_then(transcript::length);
+    let before = memory.checked_at.unwrap_or_default();
+    let recent = before..before.saturating_add(MAY_BE_LOST_AFTER);
+    let is_asked_for = payload.trigger.as_deref() == Some("manual");
+    let may_be = is_asked_for || !length.is_some_and(|length| recent.contains(&length));
+    if may_be {
+        memory.checked_at = length;
+    }
+    may_be
 }
 
 /// Has the model get the whole context again, with the next event that can carry it.

@@ -6,19 +6,22 @@ use super::super::answer::{AnswerForm, FORM, Member, OUTPUT_EVENT};
 use super::super::event::EventName;
 use super::super::host::{HookHost, ToolName};
 
+/// The events of Claude Code, by its names.
+pub(super) const EVENTS: &[(&str, EventName)] = &[
+    ("SessionStart", EventName::SessionStart),
+    ("UserPromptSubmit", EventName::Prompt),
+    ("PreToolUse", EventName::ToolCall),
+    ("PostToolUse", EventName::ToolResult),
+    ("Stop", EventName::Stop),
+];
+
 pub(super) static HOST: HookHost = HookHost {
     name: "claude",
     title: "Claude Code",
     programs: &["claude"],
     // `claude-code_2-1-330_harness`.
     version_variable: Some("AI_AGENT"),
-    events: &[
-        ("SessionStart", EventName::SessionStart),
-        ("UserPromptSubmit", EventName::Prompt),
-        ("PreToolUse", EventName::ToolCall),
-        ("PostToolUse", EventName::ToolResult),
-        ("Stop", EventName::Stop),
-    ],
+    events: EVENTS,
     tools: &[
         ("Bash", ToolName::Shell),
         ("Edit", ToolName::Is("edit")),
