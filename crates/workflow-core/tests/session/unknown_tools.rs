@@ -717,6 +717,25 @@ fn a_yes_for_the_run_is_about_the_tool_or_exactly_the_line_and_survives_a_restar
 }
 
 #[test]
+fn a_tool_of_a_host_that_starts_other_work_is_blocked_until_it_is_opened() {
+    let tools = ["CronCreate", "SendMessage", "EnterWorktree", "Workflow"];
+    for (open, expected) in [(&[][..], Blocked), (&tools[..], Runs)] {
+        let mut world = started(read_only(open), Guards::default());
+        for tool in tools {
+            assert_eq!(
+                verdict(&mut world, tool, &json!({"prompt": "x"})),
+                expected,
+                "{tool}"
+            );
+        }
+    }
+    let mut world = started(read_only(&[]), Guards::default());
+    let said = world.call("CronCreate", &json!({})).concat();
+    let way = "`CronCreate` changes something else than files.\nTo allow this, the user can add `commands: [{tool: \"CronCreate\"}]`.";
+    assert!(said.contains(way), "{said}");
+}
+
+#[test]
 fn a_yes_without_the_run_is_about_one_call() {
     let mut world = started(read_only(&[]), Guards::default());
     world.call("mcp__x__do", &json!({}));

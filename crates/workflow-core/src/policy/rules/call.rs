@@ -279,6 +279,11 @@ impl<'a> Call<'a> {
             && (name.is_editor() || name.has("about_files") || names_files())
     }
 
+    /// Returns whether it is a host's tool that is known to change something else than files.
+    pub(super) fn acts(&self) -> bool {
+        is_listed("acts", &normalized(self.tool))
+    }
+
     /// Returns whether the tool is known to change local files that it names, and nothing else.
     pub(super) fn only_edits(&self) -> bool {
         let is_content = |key: &String| is_listed("contents", &normalized(key));

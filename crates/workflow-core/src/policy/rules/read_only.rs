@@ -138,7 +138,10 @@ impl Openings {
         };
         let writes = call.tool_writes();
         let is_known = || writes && call.only_edits() || names_match(&self.known, call.tool);
-        match call.forbidden(writes && !is_open(), self.findings(call).as_deref()) {
+        match call.forbidden(
+            call.acts() || writes && !is_open(),
+            self.findings(call).as_deref(),
+        ) {
             Known::No if !is_known() && call.unknown_tool().is_some() => Known::Unknown,
             Known::Unknown if !call.has_lines() && is_known() => Known::No,
             forbids => forbids,
@@ -173,10 +176,15 @@ impl Openings {
     /// Explains, for display, what of a call is not open, and how the user could open it.
     pub(super) fn seen(&self, call: &Call<'_>, forbids: Known) -> String {
         let why = call.unknown_tool();
-        if let Some(why) = why.filter(|_| forbids == Known::Unknown) {
+        let why = why.filter(|_| forbids == Known::Unknown);
+        let why = why.map(|why| format!("is unknown: {why}"));
+        let acts = call
+            .acts()
+            .then(|| "changes something else than files".to_owned());
+        if let Some(why) = acts.or(why) {
             let tool = shown(call.tool);
             return format!(
-                "`{tool}` is unknown: {why}.\nTo allow this, the user can add `commands: [{{tool: \"{tool}\"}}]`."
+                "`{tool}` {why}.\nTo allow this, the user can add `commands: [{{tool: \"{tool}\"}}]`."
             );
         }
         let findings = self.findings(call).unwrap_or_default();
