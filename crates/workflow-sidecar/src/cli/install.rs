@@ -10,6 +10,8 @@ Examples:
   workflow-sidecar install codex --project    for the project of this directory
   workflow-sidecar install codex --trust      and trust the hooks, as `/hooks` in Codex does
   workflow-sidecar install codex --dry-run    show what would be written
+  workflow-sidecar install claude --plugin workflow-plugin
+                                              write a plugin instead: `claude --plugin-dir workflow-plugin`
   workflow-sidecar install pi                 have pi install its package
 
 Everything else in the files of the host stays as it is, byte for byte.";

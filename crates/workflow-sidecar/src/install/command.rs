@@ -24,6 +24,9 @@ pub(crate) struct InstallRequest {
     /// Only for the project of the current directory
     #[arg(long)]
     project: bool,
+    /// A directory for a plugin of Claude Code with the same, instead of the configuration
+    #[arg(long, value_name = "DIR", conflicts_with = "project")]
+    plugin: Option<PathBuf>,
     /// Show the changes and make none
     #[arg(long)]
     dry_run: bool,
@@ -39,7 +42,7 @@ impl InstallRequest {
     /// Installs our part of the host's configuration, and says what is left to do. The store may be in another directory than
     /// the user's, and the hooks may be trusted, too.
     pub(crate) fn install(&self, state: Option<&Path>, trust: bool) -> anyhow::Result<()> {
-        let host = hook_hosts::host(&self.host);
+        let host = self.hook_host()?;
         if self.host == pi::NAME {
             if state.is_some() {
                 bail!("pi keeps the sessions itself: install without --state");
@@ -63,6 +66,13 @@ impl InstallRequest {
             anstream::println!("Start {} again. Then type: /workflow NAME TASK", self.host);
             return Ok(());
         };
+        if let Some(plugin) = &self.plugin {
+            let plugin = plugin.display();
+            anstream::println!(
+                "Start `claude --plugin-dir {plugin}`. Then type: workflow NAME TASK"
+            );
+            return Ok(());
+        }
         let next = if trust && host.name == "codex" {
             let trusted = trust_in_codex(host, &self.target(state)?)?;
             format!("Codex trusts the {trusted} hooks.")
@@ -81,12 +91,24 @@ impl InstallRequest {
         Ok(())
     }
 
+    /// The host, if hooks are installed in it.
+    fn hook_host(&self) -> anyhow::Result<Option<&'static HookHost>> {
+        if self.plugin.is_some() && self.host != "claude" {
+            bail!(
+                "--plugin is for Claude Code: install {} without it",
+                self.host
+            );
+        }
+        Ok(hook_hosts::host(&self.host))
+    }
+
     /// Removes our part.
     pub(crate) fn uninstall(&self) -> anyhow::Result<()> {
+        let host = self.hook_host()?;
         if self.host == pi::NAME {
             return pi::run("remove", self.project, self.dry_run);
         }
-        let (host, target) = (hook_hosts::host(&self.host), self.target(None)?);
+        let target = self.target(None)?;
         make(&plan_removal(host, &target)?, &target, self.dry_run)?;
         for directory in self.note(&target, None, Vec::new())? {
             // One with files of somebody else stays.
@@ -102,7 +124,8 @@ impl InstallRequest {
         parts: Option<InstalledParts>,
         directories: Vec<PathBuf>,
     ) -> anyhow::Result<Vec<PathBuf>> {
-        if self.dry_run {
+        // A plugin may be moved away.
+        if self.dry_run || target.plugin.is_some() {
             return Ok(Vec::new());
         }
         let (home, project) = (&target.directories.home, target.project.as_deref());
@@ -112,9 +135,10 @@ impl InstallRequest {
 
     fn target(&self, state: Option<&Path>) -> anyhow::Result<InstallTarget> {
         let project = self.project.then(std::env::current_dir).transpose()?;
-        let state = state.map(std::path::absolute);
+        let absolute = |path: Option<&Path>| path.map(std::path::absolute).transpose();
         Ok(InstallTarget {
-            state: state.transpose().context("--state is no directory")?,
+            plugin: absolute(self.plugin.as_deref())?,
+            state: absolute(state).context("--state is no directory")?,
             ..InstallTarget::of_process(project.as_deref())?
         })
     }

@@ -20,6 +20,8 @@ pub(crate) struct InstallTarget {
     pub(crate) project: Option<PathBuf>,
     /// This program.
     pub(crate) program: PathBuf,
+    /// The directory of a plugin for Claude Code, instead of its configuration.
+    pub(crate) plugin: Option<PathBuf>,
     /// The directory of the store, if it is not the user's.
     pub(crate) state: Option<PathBuf>,
 }
@@ -32,6 +34,7 @@ impl InstallTarget {
             directories: Directories::of_process(&home),
             project: project.map(Path::to_path_buf),
             program: std::env::current_exe().context("the path of this program is not known")?,
+            plugin: None,
             state: None,
         })
     }
@@ -59,6 +62,13 @@ argument-hint: NAME TASK | status | next | pause | resume | skip | goto PHASE | 
 
 /workflow $ARGUMENTS
 ";
+
+/// The manifest of the plugin for Claude Code.
+const CLAUDE_PLUGIN: &str = concat!(
+    "{\n  \"name\": \"workflow-sidecar\",\n  \"version\": \"",
+    env!("CARGO_PKG_VERSION"),
+    "\",\n  \"description\": \"Makes the agent follow a workflow\"\n}\n"
+);
 
 /// The command file of Gemini CLI.
 const GEMINI_COMMAND: &str = "\
@@ -97,13 +107,25 @@ pub(super) fn files(
             ]
         }
         "claude" => {
-            let claude = target.in_project_or(".claude", &directories.claude);
-            let servers = target.in_project_or(".mcp.json", &directories.claude_servers);
-            vec![
-                file(claude.join("settings.json"), hooks),
-                file(servers, vec![json_server(target, json!({}))]),
-                file(claude.join("commands/workflow.md"), text(CLAUDE_COMMAND)),
-            ]
+            let mut files = Vec::new();
+            let (settings, servers, claude) = if let Some(plugin) = &target.plugin {
+                let manifest = plugin.join(".claude-plugin/plugin.json");
+                files.push(file(manifest, text(CLAUDE_PLUGIN)));
+                let hooks = plugin.join("hooks/hooks.json");
+                (hooks, plugin.join(".mcp.json"), plugin.clone())
+            } else {
+                let claude = target.in_project_or(".claude", &directories.claude);
+                let servers = target.in_project_or(".mcp.json", &directories.claude_servers);
+                (claude.join("settings.json"), servers, claude)
+            };
+            let server = json_server(target, json!({ "alwaysLoad": true }));
+            files.push(file(settings, hooks));
+            files.push(file(servers, vec![server]));
+            files.push(file(
+                claude.join("commands/workflow.md"),
+                text(CLAUDE_COMMAND),
+            ));
+            files
         }
         "copilot" if target.project.is_some() => bail!(
             "Copilot CLI reads MCP servers from the home directory only: install without --project"

@@ -112,6 +112,7 @@ mod tests {
             directories: directories.clone(),
             project: None,
             program: program.to_path_buf(),
+            plugin: None,
             state: None,
         }
     }

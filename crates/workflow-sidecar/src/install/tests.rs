@@ -26,6 +26,7 @@ impl Home {
             directories: self.1.clone(),
             project: None,
             program: "/opt/it's here/workflow-sidecar".into(),
+            plugin: None,
             state: None,
         }
     }
@@ -247,6 +248,44 @@ fn a_command_file_of_another_program_stays() {
     assert!(error.contains("workflow.md: it is not ours"), "{error}");
     let removal = plan_removal(Some(claude), &home.target()).unwrap();
     assert!(removal.is_empty());
+}
+
+#[test]
+fn a_plugin_of_claude_code_has_what_an_installation_writes_and_leaves_the_configuration_alone() {
+    let home = Home::new();
+    let claude = HOSTS[1];
+    let plugin = home.0.path().join("plugin");
+    let target = InstallTarget {
+        plugin: Some(plugin.clone()),
+        ..home.target()
+    };
+    for change in plan(Some(claude), &target).unwrap() {
+        apply(&change).unwrap();
+    }
+    assert!(home.files().iter().all(|file| file.starts_with(&plugin)));
+    home.install(claude);
+    let json = |file: &str| -> serde_json::Value {
+        serde_json::from_str(&home.text(file).unwrap()).unwrap()
+    };
+    assert_eq!(
+        json("plugin/.claude-plugin/plugin.json")["name"],
+        "workflow-sidecar"
+    );
+    assert_eq!(
+        json("plugin/hooks/hooks.json"),
+        json(".claude/settings.json")
+    );
+    assert_eq!(json("plugin/.mcp.json"), json(".claude.json"));
+    let command = "commands/workflow.md";
+    assert_eq!(
+        home.text(&format!("plugin/{command}")),
+        home.text(&format!(".claude/{command}"))
+    );
+    home.uninstall(claude);
+    for change in plan_removal(Some(claude), &target).unwrap() {
+        apply(&change).unwrap();
+    }
+    assert_eq!(home.files(), Vec::<PathBuf>::new());
 }
 
 #[cfg(unix)]
