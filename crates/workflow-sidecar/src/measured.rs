@@ -63,7 +63,7 @@ impl Capability {
 }
 
 /// The numbers of a version.
-fn numbers(version: &str) -> Vec<u64> {
+pub(crate) fn numbers(version: &str) -> Vec<u64> {
     version
         .split('.')
         .map_while(|part| part.parse().ok())

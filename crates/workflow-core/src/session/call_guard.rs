@@ -38,6 +38,8 @@ pub(crate) struct CallGuard {
     rules: Rules,
     /// The rules of the settings on results, for the time without a run.
     results: Results,
+    /// True if the host itself asks the user about a call that needs consent.
+    host_asks: bool,
     /// The last denied call.
     pub(super) repeated: Option<RepeatedDenial>,
     /// Calls that rules denied or referred to a person.
@@ -73,6 +75,14 @@ pub(crate) struct PendingCall {
 }
 
 impl CallGuard {
+    /// A guard without rules; `host_asks` if the host itself asks the user about a call that needs consent.
+    pub(crate) fn new(host_asks: bool) -> Self {
+        Self {
+            host_asks,
+            ..Self::default()
+        }
+    }
+
     /// Adopts the rules of the settings.
     pub(crate) fn adopt_settings(&mut self, settings: &Settings) {
         let Settings { user, project, .. } = settings;
@@ -132,7 +142,7 @@ impl CallGuard {
         let hash = hash_of([call.tool(), call.input_text(), &reason]).into();
         let times = self.times_denied(hash).saturating_add(1);
         let next = if needs_consent {
-            consent(levels, times, cannot_ask)
+            consent(levels, times, cannot_ask.filter(|_| !self.host_asks))
         } else {
             exception(
                 levels,
@@ -150,7 +160,12 @@ impl CallGuard {
                 let location = phase.map(ResolvedPhase::location);
                 let cause = cause(&denial, call.tool());
                 let mut question = call_question(call, location, &why, &cause, needs_consent);
-                let is_for_run = needs_consent && denial.is_unknown && phase.is_some();
+                let is_for_run =
+                    needs_consent && denial.is_unknown && phase.is_some() && !self.host_asks;
+                if self.host_asks {
+                    // It shows the call itself, and the agent reads this where there is nobody to ask.
+                    question.message = format!("{reason}\nIt needs the consent of the user.");
+                }
                 if is_for_run {
                     question.message += FOR_RUN;
                     question.options = ["No", ALLOW, ALLOW_IN_RUN].map(str::to_owned).to_vec();

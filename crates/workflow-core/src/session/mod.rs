@@ -122,7 +122,7 @@ impl Session {
             questions: QuestionTable::new(abilities),
             last_shown: LastShown::default(),
             exit: PhaseExit::default(),
-            call_guard: CallGuard::default(),
+            call_guard: CallGuard::new(abilities.consents),
             auto_continue: AutoContinue::default(),
             sent_context: SentContext::default(),
             triggers: TriggerQueue::default(),

@@ -26,6 +26,8 @@ pub(super) enum HookDecision {
     GoOn,
     /// The tool call must not run; the reason for the model.
     Deny(String),
+    /// The tool call runs if the user agrees, whom the host asks; the reason for both.
+    Ask(String),
     /// The tool call runs with these arguments.
     Input(Value),
     /// The model reads this instead of the result.
@@ -110,12 +112,16 @@ pub(super) struct AnswerForm {
     pub(super) deny: Members,
     /// True if a denial has to be an exit code as well.
     pub(super) deny_exits: bool,
+    /// A call about which the host asks the user.
+    pub(super) ask: Members,
     /// The arguments of a call.
     pub(super) input: Members,
     /// What the model reads instead of a result.
     pub(super) replace: Members,
-    /// A prompt that does not reach the model, or an agent that must not stop.
+    /// A prompt that does not reach the model.
     pub(super) block: Members,
+    /// An agent that must not stop.
+    pub(super) remind: Members,
     /// A text that the model reads.
     pub(super) context: Members,
     /// A text that only the user reads.
@@ -123,16 +129,19 @@ pub(super) struct AnswerForm {
 }
 
 pub(super) const OUTPUT_EVENT: &str = "hookSpecificOutput/hookEventName";
+const REASON: &str = "hookSpecificOutput/permissionDecisionReason";
 
 /// The form that the hosts' own are made of: that of Claude Code, with only the keys that the strictest of them accepts.
 pub(super) const FORM: AnswerForm = AnswerForm {
     deny: &[
         (OUTPUT_EVENT, Member::Event),
         ("hookSpecificOutput/permissionDecision", Member::Is("deny")),
-        (
-            "hookSpecificOutput/permissionDecisionReason",
-            Member::Content,
-        ),
+        (REASON, Member::Content),
+    ],
+    ask: &[
+        (OUTPUT_EVENT, Member::Event),
+        ("hookSpecificOutput/permissionDecision", Member::Is("ask")),
+        (REASON, Member::Content),
     ],
     deny_exits: true,
     input: &[
@@ -142,12 +151,15 @@ pub(super) const FORM: AnswerForm = AnswerForm {
     ],
     replace: BLOCK,
     block: BLOCK,
-    context: &[
-        (OUTPUT_EVENT, Member::Event),
-        ("hookSpecificOutput/additionalContext", Member::Content),
-    ],
+    remind: BLOCK,
+    context: CONTEXT,
     notice: &[("systemMessage", Member::Content)],
 };
+
+pub(super) const CONTEXT: Members = &[
+    (OUTPUT_EVENT, Member::Event),
+    ("hookSpecificOutput/additionalContext", Member::Content),
+];
 
 const BLOCK: Members = &[
     ("decision", Member::Is("block")),
@@ -195,11 +207,11 @@ impl AnswerForm {
         match &answer.decision {
             HookDecision::GoOn => {}
             HookDecision::Deny(reason) => add(self.deny, json!(reason)),
+            HookDecision::Ask(reason) => add(self.ask, json!(reason)),
             HookDecision::Input(input) => add(self.input, input.clone()),
             HookDecision::Replace(it) => add(self.replace, json!(it.text)),
-            HookDecision::BlockPrompt(text) | HookDecision::Continue(text) => {
-                add(self.block, json!(text));
-            }
+            HookDecision::BlockPrompt(text) => add(self.block, json!(text)),
+            HookDecision::Continue(text) => add(self.remind, json!(text)),
         }
         let takes_context = matches!(
             event,
@@ -214,7 +226,7 @@ impl AnswerForm {
         let is_empty = printed.as_object().is_some_and(serde_json::Map::is_empty);
         let (stderr, code) = match &answer.decision {
             // Blocks in every way that a host may understand.
-            HookDecision::Deny(reason) if self.deny_exits => (reason.clone(), BLOCKED),
+            HookDecision::Deny(reason) if self.deny_exits || is_empty => (reason.clone(), BLOCKED),
             _ => (String::new(), 0),
         };
         Printed {

@@ -6,6 +6,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::HookHost;
+use crate::store::SessionKey;
+
 /// The meaning of an event's name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum EventName {
@@ -58,10 +61,13 @@ pub(super) struct EventPayload<'a> {
 }
 
 /// An event.
+#[derive(Clone, Copy)]
 pub(super) struct HookEvent<'a> {
     pub(super) name: EventName,
     /// The session of the main agent.
     pub(super) session: &'a str,
+    /// True if a sub-agent causes it.
+    pub(super) is_of_subagent: bool,
     pub(super) cwd: &'a Path,
     pub(super) payload: &'a EventPayload<'a>,
 }
@@ -103,6 +109,7 @@ impl<'a> EventPayload<'a> {
                 name
             },
             session: session.ok_or("the event names no session")?,
+            is_of_subagent: self.agent_id.is_some(),
             cwd: cwd.ok_or("the event names no absolute directory in cwd")?,
             payload: self,
         })
@@ -129,11 +136,6 @@ impl<'a> EventPayload<'a> {
         last.or(self.prompt_response.as_deref())
     }
 
-    /// True if a sub-agent causes the event.
-    pub(super) fn is_of_subagent(&self) -> bool {
-        self.agent_id.is_some()
-    }
-
     /// True if the session starts because the conversation has lost messages.
     pub(super) fn is_shortened(&self) -> bool {
         matches!(self.source.as_deref(), Some("compact" | "clear"))
@@ -142,6 +144,16 @@ impl<'a> EventPayload<'a> {
     /// True if the session that starts is a copy of another one.
     pub(super) fn is_fork(&self) -> bool {
         self.source.as_deref() == Some("fork")
+    }
+}
+
+impl HookEvent<'_> {
+    /// Its session, in the store.
+    pub(super) fn key(&self, host: &HookHost) -> SessionKey {
+        SessionKey {
+            host: host.name.to_owned(),
+            session: self.session.to_owned(),
+        }
     }
 }
 

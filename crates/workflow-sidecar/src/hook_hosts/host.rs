@@ -1,5 +1,7 @@
 //! The description of a host that starts a program for each event, and the tickets of its calls of `workflow_step`.
 
+use std::fs::OpenOptions;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::answer::AnswerForm;
@@ -7,6 +9,7 @@ use super::event::EventName;
 use crate::files::home_dir;
 use crate::install::Directories;
 use crate::measured::version_in;
+use crate::store::SessionKey;
 
 /// The argument of `workflow_step` with which a hook proves that it has seen the call.
 pub(crate) const TICKET_ARGUMENT: &str = "_ticket";
@@ -30,14 +33,16 @@ pub(crate) struct HookHost {
     pub(super) marks_prompts: bool,
     /// The variable that names its process for hooks and MCP servers, if its hooks cannot change arguments.
     pub(super) process_variable: Option<&'static str>,
-    /// The host's name of `workflow_step`.
-    pub(crate) step_tool: &'static str,
     /// The reminders in a row that the host takes before it ends the agent's work by itself; `None` is without end.
     pub(crate) most_reminders: Option<u32>,
     /// True if an answer can have a text that only the person reads.
     pub(super) shows_notices: bool,
     /// Variables that the host sets for the shell of its agent, and not for hooks.
     pub(super) shell_marks: &'static [&'static str],
+    /// Returns whether this version asks the user about a call if a hook says so, by the variables of the hook.
+    pub(super) asks: fn(&str, &Variables<'_>) -> bool,
+    /// The variable of the file in which a hook sets variables for the shell of the agent.
+    pub(super) shell_file: Option<&'static str>,
     /// The files of a project that say which hooks run.
     pub(super) hook_files: &'static [&'static str],
     /// Those of the user.
@@ -46,11 +51,66 @@ pub(crate) struct HookHost {
     pub(super) form: AnswerForm,
 }
 
-impl HookHost {
+/// The environment variables of a hook, by their names.
+pub(super) type Variables<'v> = dyn Fn(&str) -> Option<String> + 'v;
+
+/// The variable with the session whose agent started a host in its shell, as `claude:ID`.
+const PARENT: &str = "WORKFLOW_SIDECAR_PARENT";
+
+/// What the variables of a hook say.
+#[derive(Debug, Default)]
+pub(super) struct Surroundings {
     /// The host's version, if hooks are told.
-    pub(super) fn version(&self) -> Option<String> {
-        let value = std::env::var(self.version_variable?).ok()?;
-        version_in(&value.replace('-', ".")).map(str::to_owned)
+    pub(super) version: Option<String>,
+    /// True if the event comes from the shell of an agent.
+    pub(super) is_from_shell: bool,
+    /// The session whose agent started the host in its shell.
+    pub(super) parent: Option<SessionKey>,
+    /// True if the host asks the user about a call.
+    pub(super) asks: bool,
+    /// The file that sets variables for the shell of the agent.
+    shell_file: Option<PathBuf>,
+}
+
+impl Surroundings {
+    /// Has the shell of the agent name its session to the hosts that it starts. Without it, they have rules of their own only.
+    pub(super) fn name_session(&self, own: &SessionKey) -> io::Result<()> {
+        let Some(file) = &self.shell_file else {
+            return Ok(());
+        };
+        let SessionKey { host, session } = self.parent.as_ref().unwrap_or(own);
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        if !session.chars().all(is_plain) {
+            return Ok(());
+        }
+        let mut file = OpenOptions::new().append(true).create(true).open(file)?;
+        file.write_all(format!("export {PARENT}='{host}:{session}'\n").as_bytes())
+    }
+}
+
+impl HookHost {
+    /// Reads the variables of a hook.
+    pub(super) fn surroundings(&self, variable: &Variables<'_>) -> Surroundings {
+        let parent = variable(PARENT).and_then(|parent| {
+            let (host, session) = parent.split_once(':')?;
+            Some(SessionKey {
+                host: host.to_owned(),
+                session: session.to_owned(),
+            })
+        });
+        let is_marked = |mark: &&str| variable(mark).is_some();
+        let is_from_shell = parent.is_some() || self.shell_marks.iter().any(is_marked);
+        let version = self.version_variable.and_then(variable);
+        let version = version.and_then(|it| version_in(&it.replace('-', ".")).map(str::to_owned));
+        let asks = |version: &String| (self.asks)(version, variable);
+        Surroundings {
+            is_from_shell,
+            parent,
+            // The agent may answer for the user in a host that it started.
+            asks: !is_from_shell && version.as_ref().is_some_and(asks),
+            version,
+            shell_file: self.shell_file.and_then(variable).map(PathBuf::from),
+        }
     }
 
     /// The process of the host that started this one, in which the hook of a call has the ticket of the call.
@@ -70,10 +130,14 @@ impl HookHost {
 /// The engine's name of a host's tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToolName {
+    /// `workflow_step`.
+    Step,
     /// This one, with the same arguments.
     Is(&'static str),
     /// `bash`. A patch in the command line is judged as well.
     Shell,
     /// `edit` and `write`, a call for each file of the patch.
     Patch,
+    /// None: it only finds other tools or reports, so no rule is about it.
+    Free,
 }

@@ -121,12 +121,16 @@ impl Hook {
         let store = store::open(directory, &user_agent_dir(None));
         let store = store
             .map_err(|error| format!("the store of workflow-sidecar cannot be used: {error}"))?;
-        let is_from_shell = |variable: &&str| std::env::var_os(variable).is_some();
+        let variable = |name: &str| std::env::var_os(name)?.into_string().ok();
+        let surroundings = self.host.surroundings(&variable);
+        if name == EventName::SessionStart {
+            // A host that the agent starts has its own rules then.
+            let _ = surroundings.name_session(&event.key(self.host));
+        }
         let handler = EventHandler {
             host: self.host,
             store: &store,
-            is_from_shell: self.host.shell_marks.iter().any(is_from_shell),
-            version: self.host.version(),
+            surroundings: &surroundings,
             process: self.host.process(),
             on_loaded: &|is_guarded| self.progress.lock().is_guarded = Some(is_guarded),
         };

@@ -28,12 +28,14 @@ pub(super) enum PromptAction<'a> {
 }
 
 const CONFIRM: &str = "confirm";
+/// The command of the plugin for Claude Code, by its whole name.
+const PLUGIN_COMMAND: &str = "/workflow-sidecar:workflow";
 
 /// Reads a prompt; `None` if it is no command.
 pub(super) fn parse<'a>(prompt: &'a str, loaded: &Loaded) -> Option<PromptCommand<'a>> {
     let (first, rest) = split_first_word(prompt);
     let is_sure = match first {
-        "/workflow" => true,
+        "/workflow" | PLUGIN_COMMAND => true,
         "workflow" => false,
         _ => return None,
     };

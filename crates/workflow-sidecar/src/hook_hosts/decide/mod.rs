@@ -14,12 +14,13 @@ use self::tool_calls::{issue_ticket, judge, rewritten};
 use super::HookHost;
 use super::answer::{HookAnswer, HookDecision};
 use super::event::{EventName, EventPayload, HookEvent};
+use super::host::Surroundings;
 use super::{prompt, transcript};
 use crate::driver::{ATTEMPTS, HostMemory, RestoredSession};
 use crate::measured::Measured;
 use crate::platform::RealPlatform;
 use crate::platform::installation::installation_warnings;
-use crate::store::{Saved, SessionChange, SessionKey, Store, StoreError, StoredSession};
+use crate::store::{RunQuery, Saved, SessionChange, SessionKey, Store, StoreError, StoredSession};
 use crate::time::wall_time;
 
 /// What a transcript grows by before a check for compaction counts again. A compaction keeps the last 30% of a conversation
@@ -38,10 +39,7 @@ const TELL_USER: &str = "[workflow] Tell the user, word for word:";
 pub(super) struct EventHandler<'a> {
     pub(super) host: &'static HookHost,
     pub(super) store: &'a Store,
-    /// True if the event comes from the shell of an agent.
-    pub(super) is_from_shell: bool,
-    /// The host's version, if it is known.
-    pub(super) version: Option<String>,
+    pub(super) surroundings: &'a Surroundings,
     /// The process of the host, if it names it.
     pub(super) process: Option<String>,
     /// Notes whether a run is active or the settings have rules, as soon as that is known.
@@ -65,9 +63,20 @@ impl EventHandler<'_> {
         if event.name == EventName::Unused {
             return Ok(HookAnswer::default());
         }
-        let key = SessionKey {
-            host: self.host.name.to_owned(),
-            session: event.session.to_owned(),
+        let parent = self.surroundings.parent.clone();
+        let (key, event) = match parent {
+            // The agent of a session with a run started this one, as it starts a sub-agent.
+            Some(key) if self.has_run(&key)? => {
+                let is_of_subagent = true;
+                (
+                    key,
+                    &HookEvent {
+                        is_of_subagent,
+                        ..*event
+                    },
+                )
+            }
+            _ => (event.key(self.host), event),
         };
         let _queue_turn = self.store.wait_turn(&key);
         for _ in 0..ATTEMPTS {
@@ -100,6 +109,15 @@ impl EventHandler<'_> {
         Err(HookError::Busy)
     }
 
+    fn has_run(&self, key: &SessionKey) -> Result<bool, StoreError> {
+        let only_active = true;
+        let runs = self.store.runs(&RunQuery {
+            only_active,
+            ..RunQuery::default()
+        })?;
+        Ok(runs.iter().any(|run| run.key == *key))
+    }
+
     fn restore(
         &self,
         key: &SessionKey,
@@ -108,10 +126,11 @@ impl EventHandler<'_> {
     ) -> RestoredSession {
         let mut memory = HostMemory::parse(&stored.memory);
         let is_start = event.name == EventName::SessionStart;
-        let starts = is_start && !event.payload.is_shortened() && !event.payload.is_of_subagent();
+        let starts = is_start && !event.payload.is_shortened() && !event.is_of_subagent;
         let project = memory.project_of(event.cwd, starts);
         let left = |most: u32| most.saturating_sub(memory.reminders);
         let abilities = Abilities {
+            consents: self.surroundings.asks,
             // By the next prompt.
             confirmations: event.name == EventName::Prompt,
             stored_gates: true,
@@ -132,7 +151,7 @@ impl EventHandler<'_> {
 
     /// Says that nothing was measured in the host's version, if that is so.
     fn unverified(&self) -> Option<String> {
-        let version = self.version.as_deref()?;
+        let version = self.surroundings.version.as_deref()?;
         let (standing, is_verified) = Measured::standing(self.host.name, version);
         let title = self.host.title;
         (!is_verified).then(|| format!("{title} {standing}. It may not enforce everything."))
@@ -157,16 +176,22 @@ impl EventHandler<'_> {
                     session.memory.may_lack_context = false;
                 }
                 session.memory.notices.clear();
-                if !payload.is_shortened() && !payload.is_of_subagent() {
+                if !payload.is_shortened() && !event.is_of_subagent {
                     warnings = installation_warnings();
                 }
+            }
+            EventName::Prompt
+                if self.surroundings.is_from_shell
+                    && prompt::parse(payload.prompt(), &session.loaded).is_some() =>
+            {
+                return Ok(Some(HookAnswer::refused(TYPED_BY_AGENT)));
             }
             // A sub-agent is started and stopped by the main agent, which has another conversation.
             EventName::Prompt
             | EventName::Stop
             | EventName::Compaction
             | EventName::CompactionCheck
-                if payload.is_of_subagent() =>
+                if event.is_of_subagent =>
             {
                 return Ok(None);
             }
@@ -184,12 +209,10 @@ impl EventHandler<'_> {
                     return Ok(None);
                 }
                 if let Some(command) = prompt::parse(prompt, &session.loaded) {
-                    return Ok(Some(if self.is_from_shell {
-                        HookAnswer::refused(TYPED_BY_AGENT)
-                    } else if !is_typed {
-                        HookAnswer::refused(NOT_TYPED)
-                    } else {
+                    return Ok(Some(if is_typed {
                         command::carry_out(prompt, &command, session, || self.unverified())
+                    } else {
+                        HookAnswer::refused(NOT_TYPED)
                     }));
                 }
                 context =
@@ -205,7 +228,7 @@ impl EventHandler<'_> {
                 let (tool, input) = (payload.tool(), payload.tool_input);
                 decision = judge(self.host, self.store, session, event.cwd, tool, input);
                 if self.host.is_step(tool) && decision == HookDecision::GoOn {
-                    decision = if payload.is_of_subagent() {
+                    decision = if event.is_of_subagent {
                         HookDecision::Deny(NOT_FOR_SUBAGENTS.to_owned())
                     } else {
                         issue_ticket(self.store, key, session, input, self.process.as_deref())?
@@ -217,7 +240,7 @@ impl EventHandler<'_> {
                 let rewritten = |result| rewritten(self.host, session, payload.tool(), result);
                 if let Some(replacement) = result.and_then(rewritten) {
                     decision = HookDecision::Replace(replacement);
-                } else if session.memory.may_lack_context && !payload.is_of_subagent() {
+                } else if session.memory.may_lack_context && !event.is_of_subagent {
                     // A prompt may be far away.
                     session.memory.may_lack_context = false;
                     context = session.driver.session.context_message();

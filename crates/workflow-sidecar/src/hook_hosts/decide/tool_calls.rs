@@ -24,6 +24,9 @@ use crate::time::wall_time;
 /// The time for which a ticket counts.
 const TICKET_VALID_FOR: Millis = 60_000;
 
+const NOT_ASKED: &str =
+    "[workflow] The user has to decide about this call, and this host cannot ask.";
+
 /// Decides about a tool call that is made in a directory: each call that it stands for has to be allowed.
 pub(super) fn judge(
     host: &HookHost,
@@ -42,6 +45,7 @@ pub(super) fn judge(
     let paths = LocalPaths::new(&directories.cwd, &directories.agent_dir, None);
     let paths = paths.with_protected(host.files_about_hooks(&directories.cwd));
     let paths = paths.with_store(store.directory());
+    let mut decision = HookDecision::GoOn;
     for (number, part) in host.engine_calls(tool, input).iter().enumerate() {
         let call = Call::new(&part.tool, part.input.as_deref(), &paths).opened_in(&opened_in);
         let call = if number == 0 { call } else { call.as_part() };
@@ -53,13 +57,14 @@ pub(super) fn judge(
                 return HookDecision::Deny(block.reason);
             }
             Some(Reply::Step(_) | Reply::Command | Reply::Branch(_)) | None => {
-                let reason =
-                    "[workflow] The user has to decide about this call, and this host cannot ask.";
-                return HookDecision::Deny(reason.to_owned());
+                let Some(question) = session.take_questions().pop() else {
+                    return HookDecision::Deny(NOT_ASKED.to_owned());
+                };
+                decision = HookDecision::Ask(question.message);
             }
         }
     }
-    HookDecision::GoOn
+    decision
 }
 
 /// Returns what the model gets instead of a result, if a rule changes it.
@@ -115,17 +120,17 @@ pub(in crate::hook_hosts) struct EngineCall<'a> {
 impl HookHost {
     /// Returns true if this is the host's name of `workflow_step`.
     pub(in crate::hook_hosts) fn is_step(&self, tool: &str) -> bool {
-        tool == self.step_tool
+        self.tool(tool) == Some(ToolName::Step)
     }
 
     /// The engine's name of a tool, for a result.
     pub(in crate::hook_hosts) fn engine_tool<'a>(&self, tool: &'a str) -> &'a str {
         match self.tool(tool) {
-            _ if self.is_step(tool) => STEP_TOOL,
+            Some(ToolName::Step) => STEP_TOOL,
             Some(ToolName::Is(name)) => name,
             Some(ToolName::Shell) => "bash",
             Some(ToolName::Patch) => "edit",
-            None => tool,
+            Some(ToolName::Free) | None => tool,
         }
     }
 
@@ -148,7 +153,8 @@ impl HookHost {
                 let of_line = patched_by_line(input).unwrap_or_default();
                 std::iter::once(same).chain(of_line).collect()
             }
-            Some(ToolName::Is(_)) | None => vec![same],
+            Some(ToolName::Free) => Vec::new(),
+            Some(ToolName::Step | ToolName::Is(_)) | None => vec![same],
         }
     }
 

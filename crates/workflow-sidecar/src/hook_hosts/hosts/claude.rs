@@ -2,9 +2,10 @@
 //!
 //! A result is replaced in the form of its tool: Claude Code drops any other, and the model reads the original.
 
-use super::super::answer::{AnswerForm, FORM, Member, OUTPUT_EVENT};
+use super::super::answer::{AnswerForm, CONTEXT, FORM, Member, OUTPUT_EVENT};
 use super::super::event::EventName;
-use super::super::host::{HookHost, ToolName};
+use super::super::host::{HookHost, ToolName, Variables};
+use crate::measured::numbers;
 
 /// The events of Claude Code, by its names.
 pub(super) const EVENTS: &[(&str, EventName)] = &[
@@ -23,6 +24,12 @@ pub(super) static HOST: HookHost = HookHost {
     version_variable: Some("AI_AGENT"),
     events: EVENTS,
     tools: &[
+        ("mcp__workflow__workflow_step", ToolName::Step),
+        // Of the plugin.
+        (
+            "mcp__plugin_workflow-sidecar_workflow__workflow_step",
+            ToolName::Step,
+        ),
         ("Bash", ToolName::Shell),
         ("Edit", ToolName::Is("edit")),
         ("MultiEdit", ToolName::Is("edit")),
@@ -32,21 +39,27 @@ pub(super) static HOST: HookHost = HookHost {
         ("Grep", ToolName::Is("grep")),
         ("Glob", ToolName::Is("find")),
         ("LS", ToolName::Is("ls")),
+        ("ToolSearch", ToolName::Free),
+        ("SubagentHandback", ToolName::Free),
     ],
     marks_prompts: false,
     process_variable: None,
-    step_tool: "mcp__workflow__workflow_step",
     // It ends the work at 8.
     most_reminders: Some(7),
     shows_notices: true,
     shell_marks: &[],
+    asks,
+    shell_file: Some("CLAUDE_ENV_FILE"),
     hook_files: &[".claude/settings.json", ".claude/settings.local.json"],
     user_hook_files: |directories| {
         ["settings.json", "settings.local.json"]
             .map(|file| directories.claude.join(file))
             .to_vec()
     },
+    // A reminder as a context, which it shows without the word error; versions before 2.1.163 ignore it.
     form: AnswerForm {
+        deny_exits: false,
+        remind: CONTEXT,
         replace: &[
             (OUTPUT_EVENT, Member::Event),
             ("hookSpecificOutput/updatedToolOutput", Member::Result),
@@ -54,3 +67,12 @@ pub(super) static HOST: HookHost = HookHost {
         ..FORM
     },
 };
+
+/// The first version in which `ask` holds in every mode, also where it otherwise decides by itself.
+const ASKS_SINCE: &str = "2.1.211";
+
+/// It asks in its terminal interface.
+fn asks(version: &str, variable: &Variables<'_>) -> bool {
+    let is_terminal = variable("CLAUDE_CODE_ENTRYPOINT").is_some_and(|it| it == "cli");
+    is_terminal && numbers(version) >= numbers(ASKS_SINCE)
+}

@@ -21,16 +21,18 @@ pub(super) static HOST: HookHost = HookHost {
         ("Interrupt", EventName::Interrupt),
     ],
     tools: &[
+        ("mcp__workflow__workflow_step", ToolName::Step),
         ("Bash", ToolName::Shell),
         ("apply_patch", ToolName::Patch),
         ("view_image", ToolName::Is("read")),
     ],
     marks_prompts: false,
     process_variable: None,
-    step_tool: "mcp__workflow__workflow_step",
     most_reminders: None,
     shows_notices: true,
     shell_marks: &["CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"],
+    asks: |_, _| false,
+    shell_file: None,
     hook_files: &[".codex/hooks.json", ".codex/config.toml"],
     user_hook_files: |directories| {
         ["hooks.json", "config.toml"]

@@ -18,6 +18,7 @@ pub(super) static HOST: HookHost = HookHost {
         ("Stop", EventName::Stop),
     ],
     tools: &[
+        ("workflow-workflow_step", ToolName::Step),
         ("Bash", ToolName::Shell),
         ("Edit", ToolName::Is("edit")),
         ("Write", ToolName::Is("write")),
@@ -28,11 +29,12 @@ pub(super) static HOST: HookHost = HookHost {
     ],
     marks_prompts: false,
     process_variable: None,
-    step_tool: "workflow-workflow_step",
     // It ends the work at 8.
     most_reminders: Some(7),
     shows_notices: false,
     shell_marks: &[],
+    asks: |_, _| false,
+    shell_file: None,
     hook_files: &[".copilot/hooks", ".github/hooks"],
     user_hook_files: |directories| vec![directories.copilot.join("hooks")],
     // The flat form, which it prefers. It shows a user nothing but the reason of a blocked prompt.

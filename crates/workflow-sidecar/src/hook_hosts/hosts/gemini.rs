@@ -26,6 +26,7 @@ pub(super) static HOST: HookHost = HookHost {
         ("AfterAgent", EventName::Stop),
     ],
     tools: &[
+        ("mcp_workflow_workflow_step", ToolName::Step),
         ("run_shell_command", ToolName::Shell),
         ("replace", ToolName::Is("edit")),
         ("write_file", ToolName::Is("write")),
@@ -38,11 +39,12 @@ pub(super) static HOST: HookHost = HookHost {
     ],
     marks_prompts: false,
     process_variable: None,
-    step_tool: "mcp_workflow_workflow_step",
     // It ends the work after 100 turns, in which tools are called as well.
     most_reminders: Some(20),
     shows_notices: true,
     shell_marks: &["GEMINI_CLI_SHELL"],
+    asks: |_, _| false,
+    shell_file: None,
     hook_files: &[".gemini/settings.json", ".gemini/trustedFolders.json"],
     user_hook_files: |directories| {
         vec![
@@ -59,6 +61,7 @@ pub(super) static HOST: HookHost = HookHost {
         ],
         replace: DENY,
         block: DENY,
+        remind: DENY,
         ..FORM
     },
 };

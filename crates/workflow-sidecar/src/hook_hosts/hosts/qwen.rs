@@ -15,6 +15,7 @@ pub(super) static HOST: HookHost = HookHost {
     version_variable: Some("QWEN_CODE_STARTUP_VERSION"),
     events: claude::EVENTS,
     tools: &[
+        ("mcp__workflow__workflow_step", ToolName::Step),
         ("run_shell_command", ToolName::Shell),
         ("monitor", ToolName::Shell),
         ("edit", ToolName::Is("edit")),
@@ -27,11 +28,12 @@ pub(super) static HOST: HookHost = HookHost {
     ],
     marks_prompts: true,
     process_variable: Some("QWEN_CODE_LAUNCHER_PID"),
-    step_tool: "mcp__workflow__workflow_step",
     // It ends the work at 8.
     most_reminders: Some(7),
     shows_notices: false,
     shell_marks: &["QWEN_CODE"],
+    asks: |_, _| false,
+    shell_file: None,
     hook_files: &[".qwen/settings.json", ".qwen/.env", ".env"],
     user_hook_files: |directories| {
         vec![

@@ -1,6 +1,7 @@
 //! Hosts, played from what the real programs sent: `tests/hook_hosts`.
 
 mod answers;
+mod claude;
 mod prompts;
 mod sessions;
 mod tool_calls;

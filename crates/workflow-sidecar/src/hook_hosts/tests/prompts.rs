@@ -161,7 +161,7 @@ fn a_command_from_the_shell_of_an_agent_is_refused() {
     world.start();
     let mut prompt = recorded(world.host, EventName::Prompt);
     prompt["prompt"] = json!("workflow skip");
-    let printed = world.send_from(&prompt, true);
+    let printed = world.send_from(&prompt, &[("CODEX_THREAD_ID", "1")]);
     assert!(printed.stdout.contains("only the user may give it"));
     assert!(
         json_of(&world.prompt("workflow status"))

@@ -78,6 +78,11 @@ impl World {
         self.write(&WORKFLOW.replace("max: unlimited", "max: unlimited, onQuestion: pause"));
     }
 
+    /// Gives the first phase a whitelist.
+    pub(super) fn allow_only_reading(&self) {
+        self.write(&WORKFLOW.replace("blacklist: [edit, write]", "whitelist: [read]"));
+    }
+
     fn write(&self, workflow: &str) {
         let file = ".pi/workflows/bugfix/workflow.yaml";
         fs::write(self.root.path().join("project").join(file), workflow).unwrap();
@@ -85,20 +90,27 @@ impl World {
 
     /// Sends an event, and gives what is printed for it.
     pub(super) fn send(&self, event: &Value) -> Printed {
-        self.send_from(event, false)
+        self.send_from(event, &[])
     }
 
-    pub(super) fn send_from(&self, event: &Value, is_from_shell: bool) -> Printed {
+    /// Sends an event to a hook with these environment variables.
+    pub(super) fn send_from(&self, event: &Value, variables: &[(&str, &str)]) -> Printed {
+        let value = |name: &str| {
+            let mut all = variables.iter();
+            let (_, value) = all.find(|(known, _)| *known == name)?;
+            Some((*value).to_owned())
+        };
         let text = event.to_string();
         let text = text.replace("$ROOT", self.root.path().to_str().unwrap());
         let payload = EventPayload::parse(text.as_bytes()).unwrap();
         let name = payload.name(self.host.events);
         let event = payload.event(name);
+        let mut surroundings = self.host.surroundings(&value);
+        surroundings.version = self.version.clone().or(surroundings.version);
         let handler = EventHandler {
             host: self.host,
             store: &self.store,
-            is_from_shell,
-            version: self.version.clone(),
+            surroundings: &surroundings,
             process: self.process.clone(),
             on_loaded: &|_| {},
         };
@@ -213,6 +225,14 @@ pub(super) fn context_of(printed: &Printed) -> String {
         .and_then(Value::as_str)
         .unwrap_or_default()
         .to_owned()
+}
+
+/// Returns whether a call is denied, in the form of the host.
+pub(super) fn is_denied(printed: &Printed) -> bool {
+    let json = json_of(printed);
+    let of_event = json.pointer("/hookSpecificOutput/permissionDecision");
+    let decision = of_event.or(json.get("permissionDecision"));
+    decision.or(json.get("decision")) == Some(&json!("deny"))
 }
 
 pub(super) fn is_blocked_prompt(printed: &Printed) -> bool {
