@@ -1,15 +1,17 @@
 /**
  * The real Claude Code, driven against a scripted model on loopback: a workflow from its start to its end, and what goes wrong.
  *
- * Usage: claude.mjs CLAUDE SIDECAR
+ * Usage: claude.mjs CLAUDE SIDECAR [SCENARIO...]
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { call, say, startModel, textsOf } from './messages.mjs';
+import { SUBTASK, call, say, startModel, textsOf } from './messages.mjs';
+import { openScreen, until } from './screen.mjs';
+import { wholeWorkflow } from './story.mjs';
 import { createHome, createRoot, includes, play, proves, run } from './world.mjs';
 
-const [claude, sidecar] = process.argv.slice(2);
+const [claude, sidecar, ...only] = process.argv.slice(2);
 if (!claude || !sidecar) {
   console.error('Usage: claude.mjs CLAUDE SIDECAR');
   process.exit(2);
@@ -18,8 +20,11 @@ if (!claude || !sidecar) {
 const root = createRoot();
 const model = await startModel();
 
-/** A home directory with our hooks, and a project. */
-async function world(name, program = sidecar) {
+/** A model with which Claude Code has its mode `auto`. */
+const MODEL = 'claude-opus-4-6';
+
+/** A home directory with our hooks, and a project. With a plugin, they are in its directory, and not in the configuration. */
+async function world(name, program = sidecar, plugin = undefined) {
   const { home, project, env: bare } = createHome(root, name);
   const env = {
     ...bare,
@@ -29,7 +34,9 @@ async function world(name, program = sidecar) {
     DISABLE_AUTOUPDATER: '1',
     IS_SANDBOX: '1',
   };
-  const installed = await run(program, ['install', 'claude'], { cwd: project, env });
+  const options = plugin ? ['--plugin', join(home, plugin)] : [];
+  const more = plugin ? ['--plugin-dir', join(home, plugin)] : [];
+  const installed = await run(program, ['install', 'claude', ...options], { cwd: project, env });
   assert.equal(installed.code, 0, installed.stderr);
   let session;
   return {
@@ -38,9 +45,9 @@ async function world(name, program = sidecar) {
     env,
     file: (path) => join(project, path),
     /** Sends a prompt, with the replies of the model to it; goes on with the session of the last one. */
-    async prompt(text, replies, { fresh = false } = {}) {
-      model.play(replies);
-      const options = ['-p', '--output-format', 'json', '--dangerously-skip-permissions', '--model', 'claude-sonnet-4-5'];
+    async prompt(text, replies, { fresh = false, ofSubtask = [], mode = 'bypassPermissions' } = {}) {
+      model.play(replies, ofSubtask);
+      const options = ['-p', '--output-format', 'json', '--permission-mode', mode, '--model', MODEL, ...more];
       if (session && !fresh) options.push('--resume', session);
       const ran = await run(claude, [...options, text], { cwd: project, env });
       const result = JSON.parse(ran.stdout.trim().split('\n').at(-1) || '{}');
@@ -54,48 +61,12 @@ async function world(name, program = sidecar) {
 
 const step = (action) => call('mcp__workflow__workflow_step', { action });
 const shell = (command) => call('Bash', { command, description: 'A command' });
+const write = (path) => call('Write', { file_path: path, content: 'x\n' });
+const calls = { say, shell, write, step };
 const last = (ran) => ran.texts.at(-1) ?? '';
 
 const scenarios = {
-  async 'a whole workflow'() {
-    proves('start and context', 'blocked tool', 'blocked shell write', 'gate', 'approval by prompt');
-    const { prompt, project, file, sidecar: ours } = await world('whole');
-    const write = (name) => call('Write', { file_path: join(project, name), content: 'x\n' });
-    let ran = await prompt('workflow bugfix the export is empty', [
-      shell('cat README.md'),
-      write('a.txt'),
-      shell('echo x > b.txt'),
-      say('I stop early.'),
-      step('next'),
-      write('c.txt'),
-      step('next'),
-      shell('touch fixed.txt'),
-      step('next'),
-      step('next'),
-      say('I wait.'),
-    ]);
-    assert.equal(model.left, 0, 'every reply was asked for');
-    includes(ran.texts[0], /Fix this: the export is empty/);
-    includes(ran.texts[0], /Find the cause\./);
-    includes(ran.texts[1], /# demo/);
-    includes(ran.texts[2], /blocked/);
-    assert.ok(!existsSync(file('a.txt')) && !existsSync(file('b.txt')), 'nothing was written in Analyze');
-    includes(ran.texts[4], /is still in /);
-    includes(ran.texts[5], /Analyze → F Fix/);
-    assert.ok(existsSync(file('c.txt')), 'Fix may write');
-    includes(ran.texts[7], /Gate failed: test -f fixed\.txt/);
-    includes(ran.texts[9], /Fix → R Review/);
-    includes(last(ran), /Is it good\?/);
-    ran = await prompt('workflow status', []);
-    assert.equal(model.requests.length, 0, 'status needs no model');
-    ran = await prompt('/workflow files are broken', []);
-    assert.equal(model.requests.length, 0, 'everything behind a slash is a command');
-    ran = await prompt('workflow approve approve', [say('Done.')]);
-    const runs = await ours('runs', '--format', 'json');
-    assert.equal(JSON.parse(runs.stdout)[0].active, false, runs.stdout);
-    await prompt('and now?', [write('d.txt'), say('ok')]);
-    assert.ok(existsSync(file('d.txt')), 'the run is over');
-  },
+  'a whole workflow': async () => wholeWorkflow(await world('whole'), calls),
 
   async 'reminders are bounded'() {
     proves('bounded reminder');
@@ -107,15 +78,14 @@ const scenarios = {
 
   async 'a session goes on under its rules, and a cancelled one is free'() {
     proves('question pauses', 'resume');
-    const { prompt, project, file } = await world('resume');
-    const write = call('Write', { file_path: join(project, 'a.txt'), content: 'x\n' });
+    const { prompt, file } = await world('resume');
     await prompt('workflow bugfix it', [shell('true'), say('Which one do you want?')]);
     assert.equal(model.requests.length, 2, 'no reminder after a question');
-    await prompt('the first', [{ ...write, id: 'toolu_a' }, say('Is that all?')]);
+    await prompt('the first', [write(file('a.txt')), say('Is that all?')]);
     assert.ok(!existsSync(file('a.txt')));
     await prompt('workflow cancel', []);
     assert.equal(model.requests.length, 0);
-    await prompt('go on', [{ ...write, id: 'toolu_b' }, say('ok')]);
+    await prompt('go on', [write(file('a.txt')), say('ok')]);
     assert.ok(existsSync(file('a.txt')));
   },
 
@@ -144,10 +114,9 @@ const scenarios = {
       if (script) writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     };
     behave(`exec '${sidecar}' "$@"`);
-    const { home, project, prompt, file } = await world('broken');
+    const { home, prompt, file } = await world('broken');
     const settings = join(home, '.claude/settings.json');
     writeFileSync(settings, readFileSync(settings, 'utf8').replaceAll(sidecar, program));
-    const write = (name) => call('Write', { file_path: join(project, name), content: 'x\n' });
     await prompt('workflow bugfix it', [shell('true'), say('Shall I?')]);
     for (const [name, script] of [
       ['missing', undefined],
@@ -157,14 +126,98 @@ const scenarios = {
       ['half', `printf '{"decision": "bl'`],
     ]) {
       behave(script);
-      await prompt('go on', [write(`${name}.txt`), say('Shall I?')]);
+      await prompt('go on', [write(file(`${name}.txt`)), say('Shall I?')]);
       assert.ok(!existsSync(file(`${name}.txt`)), name);
     }
     behave(`exec '${sidecar}' "$@"`);
     await prompt('workflow cancel', []);
     behave(undefined);
-    await prompt('go on', [write('free.txt'), say('ok')]);
+    await prompt('go on', [write(file('free.txt')), say('ok')]);
     assert.ok(existsSync(file('free.txt')), 'without a run a missing program blocks nothing');
+  },
+
+  async 'a sub-agent works under the rules of the session that started it'() {
+    proves('sub-agent');
+    const { prompt, file } = await world('subagent');
+    const task = { description: 'x', prompt: SUBTASK, subagent_type: 'general-purpose', run_in_background: false };
+    const ofSubtask = [write(file('a.txt')), step('next'), say('Done.'), call('SubagentHandback', { message: 'Done.' })];
+    await prompt('workflow bugfix it', [call('Agent', task), say('Shall I?')], { ofSubtask });
+    assert.ok(model.ofSubtask.length >= 3, `${model.ofSubtask.length} requests of the sub-agent`);
+    includes(model.ofSubtask[1], /blocked by the Analyze phase/);
+    includes(model.ofSubtask[2], /Only the main agent moves the workflow/);
+    assert.ok(!existsSync(file('a.txt')));
+  },
+
+  async 'a host that the agent starts works under the rules of its session'() {
+    proves('nested agent');
+    const { home, prompt, file, sidecar: ours } = await world('nested');
+    const workflow = join(home, '.pi/agent/workflows/bugfix/workflow.yaml');
+    const text = readFileSync(workflow, 'utf8');
+    writeFileSync(workflow, text.replace('tools: read-only', 'tools: { blacklist: [write] }'));
+    const nested = (task) => shell(`'${claude}' -p --dangerously-skip-permissions --model ${MODEL} '${task}'`);
+    const ofSubtask = [write(file('a.txt')), step('next'), say('Done.')];
+    const replies = [nested(SUBTASK), nested('workflow skip'), say('Shall I?')];
+    const ran = await prompt('workflow bugfix it', replies, { ofSubtask });
+    assert.equal(model.left, 0, 'the nested session with the command asked nothing');
+    assert.equal(model.ofSubtask.length, 3, last(ran));
+    includes(model.ofSubtask[1], /blocked during the Analyze phase/);
+    includes(model.ofSubtask[2], /Only the main agent moves the workflow/);
+    includes(last(ran), /only the user may give it/);
+    assert.ok(!existsSync(file('a.txt')));
+    const runs = JSON.parse((await ours('runs', '--format', 'json')).stdout);
+    assert.deepEqual([runs.length, runs[0].phase], [1, 'Analyze']);
+  },
+
+  async 'a call that needs consent is asked about on the screen, and runs nowhere else'() {
+    const { home, project, env, prompt, file } = await world('consent');
+    const unknown = (name) => shell(`./unknown ${name}`);
+    writeFileSync(file('unknown'), '#!/bin/sh\ntouch "$1"\n', { mode: 0o755 });
+    for (const mode of ['bypassPermissions', 'auto']) {
+      const ran = await prompt('workflow bugfix it', [unknown(mode), say('Shall I?')], { fresh: true, mode });
+      includes(last(ran), /needs the consent of the user, and this host cannot ask/);
+      assert.ok(!existsSync(file(mode)), mode);
+    }
+    // So that it asks nothing of a new user.
+    const seen = { hasCompletedOnboarding: true, projects: { [project]: { hasTrustDialogAccepted: true } } };
+    const config = JSON.parse(readFileSync(join(home, '.claude.json'), 'utf8'));
+    const key = { customApiKeyResponses: { approved: ['none'], rejected: [] } };
+    writeFileSync(join(home, '.claude.json'), JSON.stringify({ ...config, ...seen, ...key }));
+    const settings = JSON.parse(readFileSync(join(home, '.claude/settings.json'), 'utf8'));
+    const asksLess = { skipDangerousModePermissionPrompt: true, tui: 'default', permissions: { allow: ['Bash'] } };
+    writeFileSync(join(home, '.claude/settings.json'), JSON.stringify({ ...settings, ...asksLess }));
+    const { stdout } = await run(claude, ['--version'], { env });
+    const [, minor, patch] = stdout.split('.').map((part) => parseInt(part, 10));
+    const asks = minor > 1 || patch >= 211;
+    for (const mode of ['bypassPermissions', 'auto']) {
+      model.play([unknown(`${mode}-screen`), unknown(`${mode}-again`), say('Shall I?')]);
+      const line = `'${claude}' --permission-mode ${mode} --model ${MODEL} 'workflow bugfix it'`;
+      const screen = openScreen(line, { cwd: project, env: { ...env, TERM: 'xterm' } });
+      try {
+        if (asks) {
+          for (const name of mode === 'auto' ? ['screen', 'again'] : ['screen']) {
+            await screen.shows(/Itneedstheconsentoftheuser.*Doyouwanttoproceed/);
+            assert.ok(!existsSync(file(`${mode}-${name}`)), 'nothing runs before the answer');
+            screen.type('\r');
+            await until(() => existsSync(file(`${mode}-${name}`)), () => screen.text);
+          }
+        } else {
+          await until(() => model.left === 0, () => screen.text);
+          assert.ok(!existsSync(file(`${mode}-screen`)));
+        }
+      } finally {
+        await screen.end();
+      }
+    }
+  },
+
+  async 'a plugin has the same'() {
+    const { prompt, file } = await world('plugin', sidecar, 'plugin');
+    const step = call('mcp__plugin_workflow-sidecar_workflow__workflow_step', { action: 'next' });
+    const replies = [write(file('a.txt')), step, write(file('b.txt')), say('Shall I?')];
+    const ran = await prompt('/workflow-sidecar:workflow bugfix it', replies);
+    includes(ran.texts[1], /blocked/);
+    includes(ran.texts[2], /Analyze → F Fix/);
+    assert.ok(!existsSync(file('a.txt')) && existsSync(file('b.txt')));
   },
 
   async 'uninstalled, nothing of it is left'() {
@@ -175,5 +228,5 @@ const scenarios = {
   },
 };
 
-await play(scenarios, root, { host: 'claude', program: claude });
+await play(scenarios, root, { host: 'claude', program: claude, only });
 await model.stop();

@@ -9,6 +9,9 @@ import { createServer } from 'node:http';
 /** A text. @param {string} text */
 export const say = (text) => ({ type: 'text', text });
 
+/** The word in the task of another agent than the main one, which has a script of its own. */
+export const SUBTASK = 'SUBTASK';
+
 let calls = 0;
 
 /** A call of a tool. @param {string} name @param {object} input */
@@ -51,7 +54,9 @@ function* events(id, items) {
 /** Starts the model. */
 export async function startModel() {
   let script = [];
+  let subScript = [];
   let requests = [];
+  let subRequests = [];
   let count = 0;
   const server = createServer(async (request, response) => {
     let body = '';
@@ -62,9 +67,11 @@ export async function startModel() {
       return response.end('{"input_tokens":1,"data":[]}');
     }
     const asked = JSON.parse(body);
-    const isMain = (asked.tools ?? []).some((tool) => tool.name === 'Bash');
-    if (isMain) requests.push(asked);
-    const items = isMain ? [script.shift() ?? say('nothing is left to say')].flat() : [say('ok')];
+    const isAgent = (asked.tools ?? []).some((tool) => tool.name === 'Bash');
+    const isOfSubtask = textsOf({ messages: asked.messages.slice(0, 1) }).some((text) => text.includes(SUBTASK));
+    const [replies, seen] = isOfSubtask ? [subScript, subRequests] : [script, requests];
+    if (isAgent) seen.push(asked);
+    const items = isAgent ? [replies.shift() ?? say('nothing is left to say')].flat() : [say('ok')];
     const all = [...events(`msg_${++count}`, items)];
     if (!asked.stream) {
       const [{ message }] = all;
@@ -79,10 +86,16 @@ export async function startModel() {
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   return {
     url: `http://127.0.0.1:${port}`,
-    /** Sets the replies, and forgets the requests so far. @param {any[]} replies */
-    play(replies) {
+    /** Sets the replies, and those to other agents; forgets the requests so far. @param {any[]} replies @param {any[]} [ofSubtask] */
+    play(replies, ofSubtask = []) {
       script = [...replies];
+      subScript = [...ofSubtask];
       requests = [];
+      subRequests = [];
+    },
+    /** The texts that other agents read, one a request. */
+    get ofSubtask() {
+      return subRequests.map((request) => textsOf(request).join('\n'));
     },
     get requests() {
       return requests;

@@ -170,6 +170,7 @@ export async function play(scenarios, root, { host, program, only = [] }) {
     }
     if (only.length === 0) record(host, version, all);
   } finally {
-    rmSync(root, { recursive: true, force: true });
+    // A program that is ending may still write.
+    rmSync(root, { recursive: true, force: true, maxRetries: 10 });
   }
 }

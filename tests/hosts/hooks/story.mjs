@@ -1,0 +1,51 @@
+/** The story that a drill tells of its host: a workflow from its start to its end. A host has its own calls of tools. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { includes, proves } from './world.mjs';
+
+/**
+ * @typedef {object} Told A world in which a prompt goes on with the session of the last one.
+ * @property {(text: string, replies: any[]) => Promise<{ texts: string[] }>} prompt Answers with what the model read, a text a request.
+ * @property {(name: string) => string} file
+ * @property {(...args: string[]) => Promise<{ stdout: string }>} sidecar
+ *
+ * @param {Told} world
+ * @param {{ say: (text: string) => any, shell: (line: string) => any, write: (path: string) => any, step: (action: string) => any }} calls
+ */
+export async function wholeWorkflow({ prompt, file, sidecar }, { say, shell, write, step }) {
+  proves('start and context', 'blocked tool', 'blocked shell write', 'gate', 'approval by prompt');
+  const replies = [
+    shell('cat README.md'),
+    write(file('a.txt')),
+    shell('echo x > b.txt'),
+    say('I stop early.'),
+    step('next'),
+    write(file('c.txt')),
+    step('next'),
+    shell('touch fixed.txt'),
+    step('next'),
+    step('next'),
+    say('I wait.'),
+  ];
+  const { texts } = await prompt('workflow bugfix the export is empty', replies);
+  assert.equal(texts.length, replies.length, 'every reply was asked for');
+  includes(texts[0], /Fix this: the export is empty/);
+  includes(texts[0], /Find the cause\./);
+  includes(texts[1], /# demo/);
+  includes(texts[2], /blocked/);
+  assert.ok(!existsSync(file('a.txt')) && !existsSync(file('b.txt')), 'nothing was written in Analyze');
+  includes(texts[4], /is still in /);
+  includes(texts[5], /Analyze → F Fix/);
+  assert.ok(existsSync(file('c.txt')), 'Fix may write');
+  includes(texts[7], /Gate failed: test -f fixed\.txt/);
+  includes(texts[9], /Fix → R Review/);
+  includes(texts.at(-1), /Is it good\?/);
+  for (const command of ['workflow status', '/workflow files are broken']) {
+    assert.equal((await prompt(command, [])).texts.length, 0, `${command} needs no model`);
+  }
+  await prompt('workflow approve approve', [say('Done.')]);
+  const runs = await sidecar('runs', '--format', 'json');
+  assert.equal(JSON.parse(runs.stdout)[0].active, false, runs.stdout);
+  await prompt('and now?', [write(file('d.txt')), say('ok')]);
+  assert.ok(existsSync(file('d.txt')), 'the run is over');
+}
