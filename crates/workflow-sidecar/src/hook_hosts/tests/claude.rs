@@ -92,14 +92,14 @@ fn a_host_that_the_agent_starts_works_under_the_rules_of_its_session_while_that_
     };
     let mut prompt = recorded(world.host, EventName::Prompt);
     let stop = recorded(world.host, EventName::Stop);
-    let step = super::world::call_of(world.host, "workflow_step");
+    let next = super::world::call_of(world.host, "workflow_step");
     let write = writing_call(world.host);
     assert_eq!(event(&write), Printed::default(), "without a run");
     prompt["prompt"] = json!("workflow bugfix it");
     assert!(event(&prompt).stdout.contains("only the user may give it"));
     world.start();
     assert!(is_denied(&event(&write)));
-    assert!(is_denied(&event(&step)));
+    assert!(is_denied(&event(&next)));
     prompt["prompt"] = json!("workflow skip");
     assert!(event(&prompt).stdout.contains("only the user may give it"));
     prompt["prompt"] = json!("do it");
