@@ -266,8 +266,8 @@ fn resembled_guard(sections: Sections, key: &str) -> Option<&'static str> {
     }
     let plain = plain(key);
     let near = |guard: &str| match guard.len() {
-        // Too short for a likeness: `date` is no `gate`, and neither is `delegate`.
-        ..5 => plain.strip_suffix('s').unwrap_or(&plain) == guard,
+        // Too short for another beginning: `date` is no `gate`, and neither is `delegate`.
+        ..5 => plain.starts_with(&guard[..1]) && distance(&plain, guard, 1).is_some(),
         length => {
             distance(&plain, guard, if length == 5 { 1 } else { 2 }).is_some()
                 || plain.contains(guard) && !resembles_longer(sections, &plain, guard)
@@ -311,7 +311,9 @@ mod tests {
             Some("blacklist")
         );
         assert_eq!(resembled_guard(Section::ALL, "continues"), Some("continue"));
-        assert_eq!(resembled_guard(Section::ALL, "Gates"), Some("gate"));
+        for key in ["Gates", "gaet", "gat"] {
+            assert_eq!(resembled_guard(Section::ALL, key), Some("gate"), "{key}");
+        }
         assert_eq!(resembled_guard(Section::ALL, "aprove"), Some("approve"));
         assert_eq!(resembled_guard(Section::ALL, "toolRules"), Some("rules"));
     }
@@ -322,6 +324,8 @@ mod tests {
             "title",
             "author",
             "date",
+            "",
+            "é",
             "tags",
             "model",
             "todos",
