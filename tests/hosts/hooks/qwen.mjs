@@ -21,6 +21,17 @@ const url = await model.listen();
 // It would rewrite settings of another version.
 const SETTINGS = { privacy: { usageStatisticsEnabled: false }, general: { enableAutoUpdate: false }, $version: 4 };
 
+const CHOICE = `
+name: Choice
+commandName: choice
+initialMessage: "Choose: {description}"
+budget: { toolCalls: 6 }
+phases:
+  - { id: look, name: Look, emoji: L, instructions: Look at it., outcomes: { good: ship, poor: tidy } }
+  - { id: tidy, name: Tidy, emoji: T, instructions: Tidy it up., approve: { ask: Is it tidy?, choices: { fine: next, revise: tidy }, comment: true } }
+  - { id: ship, name: Ship, emoji: S, instructions: Ship it. }
+`;
+
 /** The texts of a message. @param {any} message */
 const textOf = ({ content }) => (Array.isArray(content) ? content.map((part) => part.text ?? '').join('\n') : (content ?? ''));
 
@@ -55,7 +66,6 @@ async function world(name, program = sidecar) {
       if (process.env.DEBUG) console.error(JSON.stringify({ text, ...ran, n: texts.length, last: texts.at(-1)?.slice(-2000) }, null, 1));
       return { ...ran, texts, sources: model.requests.map(({ source }) => source) };
     },
-    write: (path) => call('write_file', { file_path: join(project, path), content: 'x\n' }),
     sidecar: (...args) => run(program, args, { cwd: project, env }),
     async run() {
       const runs = await run(program, ['runs', '--format', 'json'], { cwd: project, env });
@@ -65,20 +75,21 @@ async function world(name, program = sidecar) {
 }
 
 const step = (action, more = {}) => call('mcp__workflow__workflow_step', { action, ...more });
+const write = (path) => call('write_file', { file_path: path, content: 'x\n' });
 const shell = (command) => call('run_shell_command', { command, is_background: false });
 const last = (ran) => ran.texts.at(-1) ?? '';
 
 const scenarios = {
   async 'a whole workflow'() {
     proves('start and context', 'blocked tool', 'blocked shell write', 'gate', 'approval by prompt', 'uninstall byte for byte');
-    const { prompt, file, write, settings, sidecar: ours, run: active } = await world('whole');
+    const { prompt, file, settings, sidecar: ours, run: active } = await world('whole');
     const ran = await prompt('workflow bugfix the export is empty', [
       shell('cat README.md'),
-      write('a.txt'),
+      write(file('a.txt')),
       shell('echo x > b.txt'),
       say('I stop early.'),
       step('next'),
-      write('c.txt'),
+      write(file('c.txt')),
       step('next'),
       shell('touch fixed.txt'),
       step('next'),
@@ -104,7 +115,7 @@ const scenarios = {
     }
     await prompt('workflow approve approve', [say('Done.')]);
     assert.equal((await active()).active, false);
-    await prompt('and now?', [write('d.txt'), say('ok')]);
+    await prompt('and now?', [write(file('d.txt')), say('ok')]);
     assert.ok(existsSync(file('d.txt')), 'the run is over');
     assert.equal((await ours('uninstall', 'qwen')).code, 0);
     assert.equal(readFileSync(settings, 'utf8'), JSON.stringify(SETTINGS));
@@ -113,8 +124,8 @@ const scenarios = {
 
   async 'the command /workflow starts a run'() {
     proves('start and context');
-    const { prompt, file, write } = await world('command');
-    const ran = await prompt('/workflow bugfix the export is empty', [write('a.txt'), say('Shall I?')]);
+    const { prompt, file } = await world('command');
+    const ran = await prompt('/workflow bugfix the export is empty', [write(file('a.txt')), say('Shall I?')]);
     includes(ran.texts[0], /Fix this: the export is empty/);
     includes(ran.texts[0], /Find the cause\./);
     assert.ok(!existsSync(file('a.txt')));
@@ -130,14 +141,14 @@ const scenarios = {
 
   async 'a session goes on under its rules, and a cancelled one is free'() {
     proves('question pauses', 'resume');
-    const { prompt, file, write } = await world('resume');
+    const { prompt, file } = await world('resume');
     const ran = await prompt('workflow bugfix it', [shell('true'), say('Which one do you want?')]);
     assert.equal(ran.texts.length, 2, 'no reminder after a question');
-    await prompt('the first', [write('a.txt'), say('Is that all?')]);
+    await prompt('the first', [write(file('a.txt')), say('Is that all?')]);
     assert.ok(!existsSync(file('a.txt')));
     await prompt('workflow cancel', []);
     assert.equal(model.requests.length, 0);
-    await prompt('go on', [write('b.txt'), say('ok')]);
+    await prompt('go on', [write(file('b.txt')), say('ok')]);
     assert.ok(existsSync(file('b.txt')));
   },
 
@@ -155,11 +166,29 @@ const scenarios = {
     includes(last(await prompt('look', [shell('cat key.txt; false'), say('ok')])), /abcdefgh/);
   },
 
+  async 'an outcome chooses the next phase, a rejection goes back with its comment, and a budget ends the work'() {
+    proves('outcome', 'rejection with comment', 'budget');
+    const { home, prompt, run: active } = await world('outcome');
+    mkdirSync(join(home, '.pi/agent/workflows/choice'));
+    writeFileSync(join(home, '.pi/agent/workflows/choice/workflow.yaml'), CHOICE);
+    let ran = await prompt('workflow choice it', [step('next'), step('next', { outcome: 'poor' }), say('Shall I?')]);
+    includes(ran.texts[1], /good.*poor|poor.*good/s);
+    includes(ran.texts[2], /→ T Tidy/);
+    await prompt('go on', [step('next'), say('I wait. Yes?')]);
+    ran = await prompt('workflow approve revise shorter names', [say('I tidy. Shall I?')]);
+    includes(last(ran), /shorter names/);
+    includes(last(ran), /Tidy it up\./);
+    await prompt('workflow cancel', []);
+    ran = await prompt('workflow choice again', [...Array.from({ length: 9 }, () => shell('true')), say('Shall I?')]);
+    includes(last(ran), /budget/i);
+    assert.equal((await active()).phase, 'Look');
+  },
+
   async 'a sub-agent works under the rules, and does not move the workflow'() {
     proves('sub-agent');
-    const { prompt, file, write, run: active } = await world('sub-agent');
+    const { prompt, file, run: active } = await world('sub-agent');
     const agent = call('agent', { description: 'sub', prompt: 'workflow cancel', subagent_type: 'general-purpose', run_in_background: false });
-    const ran = await prompt('workflow bugfix it', [agent, write('sub.txt'), step('next'), say('Sub-agent done?'), say('Shall I?'), say('And now?')]);
+    const ran = await prompt('workflow bugfix it', [agent, write(file('sub.txt')), step('next'), say('Sub-agent done?'), say('Shall I?'), say('And now?')]);
     const all = ran.texts.join('\n');
     includes(all, /blocked/);
     includes(all, /Only the main agent/);
@@ -195,7 +224,7 @@ const scenarios = {
       if (script) writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     };
     behave(`exec '${sidecar}' "$@"`);
-    const { prompt, file, write, settings } = await world('broken');
+    const { prompt, file, settings } = await world('broken');
     writeFileSync(settings, readFileSync(settings, 'utf8').replaceAll(sidecar, program).replaceAll('30000', '6000'));
     await prompt('workflow bugfix it', [shell('true'), say('Shall I?')]);
     for (const [name, script] of [
@@ -205,7 +234,7 @@ const scenarios = {
       ['garbage', 'echo garbage'],
     ]) {
       behave(script);
-      await prompt('go on', [write(`${name}.txt`), say('Shall I?')]);
+      await prompt('go on', [write(file(`${name}.txt`)), say('Shall I?')]);
       const ran = existsSync(file(`${name}.txt`));
       const note = name === 'hung' ? 'A hook that takes longer than its time lets the call run.' : `The call ran.`;
       saw(`${name} program`, ran ? 'no' : 'enforced', ran ? note : undefined);
@@ -214,7 +243,7 @@ const scenarios = {
     behave(`exec '${sidecar}' "$@"`);
     await prompt('workflow cancel', []);
     behave(undefined);
-    await prompt('go on', [write('free.txt'), say('ok')]);
+    await prompt('go on', [write(file('free.txt')), say('ok')]);
     assert.ok(existsSync(file('free.txt')), 'without a run a missing program blocks nothing');
   },
 };
