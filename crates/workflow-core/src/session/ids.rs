@@ -9,6 +9,11 @@ pub(crate) struct Ids {
     jobs: u64,
 }
 
+/// Makes the id of a run outside of a session: that of a copied one.
+pub fn task_id(seed: u64, now: u64) -> String {
+    Ids::new(seed).task(now)
+}
+
 impl Ids {
     pub(crate) fn new(seed: u64) -> Self {
         Self { seed, jobs: 0 }

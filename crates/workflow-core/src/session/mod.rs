@@ -50,6 +50,7 @@ use self::checkpoints::Checkpoints;
 use self::context::SentContext;
 use self::host::Host;
 use self::ids::Ids;
+pub use self::ids::task_id;
 use self::last_shown::LastShown;
 use self::phase_exit::PhaseExit;
 use self::problems::ShownProblems;

@@ -19,6 +19,9 @@ pub(crate) struct HostMemory {
     /// its agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) project: Option<PathBuf>,
+    /// The last prompt that was a command, with the host's id of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) command: Option<String>,
     /// The reminders since the user's last prompt.
     pub(crate) reminders: u32,
     /// True if the conversation may have lost the context since the model last read it.

@@ -84,7 +84,12 @@ impl RestoredSession {
             now: wall_time(),
             requests: 0,
             out: Effects::default(),
-            entries: Vec::new(),
+            // Those of a copy are not stored yet.
+            entries: if stored.version == 0 {
+                stored.entries.clone()
+            } else {
+                Vec::new()
+            },
             run: None,
         };
         let entries: Vec<Entry<'_>> = stored
@@ -177,9 +182,14 @@ impl RestoredSession {
         self.run = active.or_else(|| self.out.ended.last().map(ended_run));
     }
 
+    /// Returns true if there is a run to save.
+    pub(crate) fn has_run(&self) -> bool {
+        self.run.is_some()
+    }
+
     /// Returns true if the session is not stored yet and has no run.
     pub(crate) fn is_new(&self) -> bool {
-        self.version == 0 && self.run.is_none()
+        self.version == 0 && !self.has_run()
     }
 
     /// Returns true if there is nothing to save.

@@ -47,6 +47,10 @@ pub(super) struct EventPayload<'a> {
     pub(super) prompt: Option<String>,
     /// What the user has typed, in hosts that mark it.
     pub(super) submitted_prompt: Option<String>,
+    /// The id of the prompt (Claude Code).
+    pub(super) prompt_id: Option<String>,
+    /// The id of the turn that it begins or changes (Codex).
+    pub(super) turn_id: Option<String>,
     pub(super) tool_name: Option<String>,
     #[serde(borrow)]
     pub(super) tool_input: Option<&'a RawValue>,
@@ -119,6 +123,12 @@ impl<'a> EventPayload<'a> {
     pub(super) fn prompt(&self) -> &str {
         let typed = self.submitted_prompt.as_deref();
         typed.or(self.prompt.as_deref()).unwrap_or_default()
+    }
+
+    /// What tells this prompt from another one with the same text, and the text; `None` if the host says no such thing.
+    pub(super) fn prompt_id(&self) -> Option<String> {
+        let id = self.prompt_id.as_ref().or(self.turn_id.as_ref())?;
+        Some(format!("{id} {}", self.prompt()))
     }
 
     pub(super) fn tool(&self) -> &str {

@@ -3,12 +3,16 @@
 mod command;
 mod tool_calls;
 
+use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 
+use serde_json::Value;
+use serde_json::value::RawValue;
 use workflow_core::Session;
 use workflow_core::event::LastAssistant;
-use workflow_core::session::{Abilities, TurnUsage};
+use workflow_core::run::entry_type;
+use workflow_core::session::{Abilities, TurnUsage, task_id};
 
 use self::tool_calls::{issue_ticket, judge, rewritten};
 use super::HookHost;
@@ -20,7 +24,7 @@ use crate::driver::{ATTEMPTS, HostMemory, RestoredSession};
 use crate::measured::Measured;
 use crate::platform::RealPlatform;
 use crate::platform::installation::installation_warnings;
-use crate::store::{RunQuery, Saved, SessionChange, SessionKey, Store, StoreError, StoredSession};
+use crate::store::{RunQuery, Saved, SessionKey, Store, StoreError, StoredSession};
 use crate::time::wall_time;
 
 /// What a transcript grows by before a check for compaction counts again. A compaction keeps the last 30% of a conversation
@@ -209,11 +213,20 @@ impl EventHandler<'_> {
                     return Ok(None);
                 }
                 if let Some(command) = prompt::parse(prompt, &session.loaded) {
-                    return Ok(Some(if is_typed {
-                        command::carry_out(prompt, &command, session, || self.unverified())
-                    } else {
-                        HookAnswer::refused(NOT_TYPED)
-                    }));
+                    if !is_typed {
+                        return Ok(Some(HookAnswer::refused(NOT_TYPED)));
+                    }
+                    let id = payload.prompt_id();
+                    if id.is_some() && id == session.memory.command {
+                        // The hook of a second installation: the first one has answered.
+                        return Ok(None);
+                    }
+                    let warning = || self.unverified();
+                    let answer = command::carry_out(prompt, &command, session, warning);
+                    if session.has_run() {
+                        session.memory.command = id;
+                    }
+                    return Ok(Some(answer));
                 }
                 context =
                     session.with_effects(|session| session.handle_before_agent_start(Some(prompt)));
@@ -315,7 +328,7 @@ fn is_below(cwd: &Path, project: &Path) -> bool {
         || matches!((real(cwd), real(project)), (Some(cwd), Some(project)) if cwd.starts_with(&project))
 }
 
-/// Loads the session. A fork continues with the entries of the session that it was made of.
+/// Loads the session. A fork begins with what the session has that it was made of, as a run of its own.
 fn load(
     store: &Store,
     key: &SessionKey,
@@ -332,17 +345,24 @@ fn load(
         session,
         ..key.clone()
     };
-    let parent = store.load(&parent)?;
-    if !parent.entries.is_empty() {
-        let change = SessionChange {
-            from: 0,
-            entries: &parent.entries,
-            memory: &parent.memory,
-            run: None,
-            cwd: event.cwd,
-            now: wall_time(),
-        };
-        store.save(key, &change)?;
+    Ok(with_own_run(store.load(&parent)?))
+}
+
+/// A copy of a session that is not stored yet. Its run has another id, or an answer to the one would be one to the other.
+fn with_own_run(mut copy: StoredSession) -> StoredSession {
+    copy.version = 0;
+    let mut entries = copy.entries.iter();
+    let state = entries.rfind(|entry| entry.custom_type == entry_type::STATE);
+    let state = state.and_then(|state| serde_json::from_str::<Value>(state.data.get()).ok());
+    let id = state.as_ref().and_then(|state| state["taskId"].as_str());
+    let Some(id) = id.filter(|id| id.starts_with("wf-")) else {
+        return copy;
+    };
+    let own = task_id(RandomState::new().hash_one(id), wall_time());
+    for entry in &mut copy.entries {
+        let data = entry.data.get().replace(id, &own);
+        entry.data = RawValue::from_string(data).expect("an id in JSON is one after a change");
     }
-    store.load(key)
+    copy.memory = copy.memory.replace(id, &own);
+    copy
 }

@@ -11,6 +11,7 @@ use crate::hook_hosts::answer::Printed;
 use crate::hook_hosts::event::{EventName, EventPayload};
 use crate::hook_hosts::transcript::last_message;
 use crate::hook_hosts::{HOSTS, host};
+use crate::store::RunQuery;
 
 #[test]
 fn every_recorded_event_of_a_session_is_read() {
@@ -191,6 +192,56 @@ fn a_fork_continues_the_run_of_its_parent() {
     assert_eq!(world.send(&call).code, 2);
     call["session_id"] = json!("another");
     assert_eq!(world.send(&call), Printed::default());
+}
+
+#[test]
+fn a_fork_is_a_run_of_its_own() {
+    let world = World::new(host("codex").unwrap());
+    world.start();
+    let parent = recorded(world.host, EventName::Prompt)["session_id"].clone();
+    let transcript = world.root.path().join("fork.jsonl");
+    let first = json!({ "type": "session_meta", "payload": { "forked_from_id": parent } });
+    fs::write(&transcript, format!("{first}\n")).unwrap();
+    let fork = json!({ "session_id": "fork", "source": "fork", "transcript_path": transcript });
+    world.send_with(EventName::SessionStart, &fork);
+    let mut runs = world.store.runs(&RunQuery::default()).unwrap();
+    runs.sort_by_key(|run| run.key.session != "fork");
+    assert_eq!(runs.len(), 2);
+    assert_ne!(runs[0].run.task_id, runs[1].run.task_id);
+    assert!(runs.iter().all(|run| run.run.is_active));
+    let key = runs[0].key.clone();
+    let entries = world.store.load(&key).unwrap().entries;
+    let old = &runs[1].run.task_id;
+    assert!(
+        entries
+            .iter()
+            .all(|entry| !entry.data.get().contains(old.as_str()))
+    );
+    world.send_with(
+        EventName::Prompt,
+        &json!({ "session_id": "fork", "prompt": "workflow cancel" }),
+    );
+    let runs = world.store.runs(&RunQuery::default()).unwrap();
+    let active = runs.iter().filter(|run| run.run.is_active);
+    assert_eq!(active.count(), 1, "the run of the parent goes on");
+}
+
+#[test]
+fn a_command_that_two_installations_send_is_carried_out_once() {
+    for (name, id) in [("codex", "turn_id"), ("claude", "prompt_id")] {
+        let world = World::new(host(name).unwrap());
+        let send = |text: &str, of: &str| {
+            world.send_with(EventName::Prompt, &json!({ "prompt": text, id: of }))
+        };
+        let start = "workflow bugfix the export is empty";
+        assert!(context_of(&send(start, "1")).contains("Find the cause."));
+        assert_eq!(send(start, "1"), Printed::default(), "{name}");
+        let status = send("workflow status", "2").stdout;
+        assert!(status.contains("Analyze"), "{name}: {status}");
+        assert_eq!(send("workflow status", "2"), Printed::default(), "{name}");
+        assert!(!send("workflow status", "3").stdout.is_empty(), "{name}");
+        assert!(!send(start, "4").stdout.is_empty(), "{name}: it is refused");
+    }
 }
 
 #[test]

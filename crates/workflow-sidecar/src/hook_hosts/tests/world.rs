@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -131,7 +132,9 @@ impl World {
     }
 
     pub(super) fn prompt(&self, text: &str) -> Printed {
-        let mut members = json!({ "prompt": text });
+        static TURNS: AtomicU64 = AtomicU64::new(0);
+        let turn = TURNS.fetch_add(1, Ordering::Relaxed).to_string();
+        let mut members = json!({ "prompt": text, "turn_id": turn });
         if self.host.marks_prompts {
             members["submitted_prompt"] = json!(text);
         }
