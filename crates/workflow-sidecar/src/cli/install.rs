@@ -13,6 +13,7 @@ Examples:
   workflow-sidecar install claude --plugin workflow-plugin
                                               write a plugin instead: `claude --plugin-dir workflow-plugin`
   workflow-sidecar install pi                 have pi install its package
+  workflow-sidecar install codex --managed    as an administrator, for all users of the machine
 
 Everything else in the files of the host stays as it is, byte for byte.";
 

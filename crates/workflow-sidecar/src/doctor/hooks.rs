@@ -14,7 +14,9 @@ use workflow_core::diagnostic::shown;
 use super::result::{CheckStatus, CheckSubject, InstallationCheck};
 use crate::files::absolute;
 use crate::hook_hosts::{EventName, HOSTS, HookHost};
-use crate::install::{Directories, HooksOfCodex, InstallTarget, Installed, installed, plan};
+use crate::install::{
+    Directories, HooksOfCodex, InstallTarget, Installed, has_server, installed, plan,
+};
 use crate::measured::{Measured, version_in};
 use crate::platform::{ProgramLine, ProgramVersion, RunningProgram};
 
@@ -25,10 +27,7 @@ const TIME_TO_ANSWER: Duration = Duration::from_secs(10);
 pub(super) fn hosts(project: &Path) -> Vec<InstallationCheck> {
     // Events have absolute directories.
     let project = absolute(project);
-    let targets = [None, Some(&*project)].map(InstallTarget::of_process);
-    let mut targets: Vec<InstallTarget> = targets.into_iter().flatten().collect();
-    // In the home directory both are the same files.
-    targets.retain(|target| target.project.as_ref() != Some(&target.directories.home));
+    let targets = InstallTarget::all(Some(&project));
     let versions = HOSTS.map(|host| {
         let version = move || ProgramVersion::of(host.programs, is_version);
         (host, thread::spawn(version))
@@ -85,13 +84,35 @@ impl Row<'_> {
     /// The row of a host; `None` if it is neither on the path nor configured.
     fn check(&self, targets: &[InstallTarget]) -> Option<InstallationCheck> {
         let mut facts = Vec::new();
-        let mut has_hooks = false;
+        let (mut has_hooks, mut judges) = (false, 0);
+        let has_server = targets.iter().any(|target| has_server(self.host, target));
+        let mut all = targets.iter().map(|target| &target.directories);
+        let managed = all.find(|directories| directories.is_managed);
+        let only_managed = managed.and_then(|managed| only_managed(self.host, managed));
         for target in targets {
-            if let Some(installed) = installed(self.host, target) {
-                has_hooks = true;
-                facts.push(self.installation(target, &installed));
-                facts.extend(self.trust(target, &installed));
+            let Some(installed) = installed(self.host, target) else {
+                continue;
+            };
+            has_hooks = true;
+            if let Some(file) = only_managed
+                .as_ref()
+                .filter(|_| !target.directories.is_managed)
+            {
+                facts.extend((judges == 0).then(|| self.switched_off(file)));
+                continue;
             }
+            judges += 1;
+            facts.push(self.installation(target, &installed, has_server));
+            facts.extend(self.trust(target, &installed));
+        }
+        if judges > 1 {
+            facts.push(self.subject.warn(
+                format!("they are installed {judges} times, so a call may be judged as often"),
+                format!(
+                    "workflow-sidecar uninstall {}, or with --project",
+                    self.host.name
+                ),
+            ));
         }
         let version = self.version.as_ref();
         let version = version.map(|version| version_of(self.subject, version, has_hooks));
@@ -119,10 +140,28 @@ impl Row<'_> {
         })
     }
 
-    fn installation(&self, target: &InstallTarget, installed: &Installed) -> InstallationCheck {
+    /// The hooks of a user where an administrator allows none.
+    fn switched_off(&self, file: &Path) -> InstallationCheck {
+        let (name, file) = (self.host.title, file.display());
+        self.subject.fail(
+            format!("{name} runs managed hooks only, by {file}, and so none of yours"),
+            format!(
+                "an administrator runs `workflow-sidecar install {} --managed`",
+                self.host.name
+            ),
+        )
+    }
+
+    fn installation(
+        &self,
+        target: &InstallTarget,
+        installed: &Installed,
+        has_server: bool,
+    ) -> InstallationCheck {
         let host = self.host;
         let (of, again) = match target.project {
             Some(_) => ("for this project", " --project"),
+            None if target.directories.is_managed => ("for all users", " --managed"),
             None => ("for you", ""),
         };
         let again = format!("workflow-sidecar install {}{again}", host.name);
@@ -135,6 +174,8 @@ impl Row<'_> {
         // A store elsewhere is part of the installed commands, and not known here.
         let mut commands = installed.commands.iter();
         let is_elsewhere = commands.any(|(_, command)| command.contains("--state"));
+        // An administrator may have another program than the user.
+        let is_elsewhere = is_elsewhere || target.directories.is_managed;
         let differs = match plan(Some(host), target) {
             _ if is_elsewhere => None,
             Ok(changes) => changes.into_iter().find_map(|change| {
@@ -150,8 +191,7 @@ impl Row<'_> {
                 host.events.len()
             ))
         } else {
-            let no_server =
-                (!installed.has_server).then(|| "the MCP server is not registered".to_owned());
+            let no_server = (!has_server).then(|| "the MCP server is not registered".to_owned());
             let why = silent.or(no_server);
             why.map(|why| format!("hooks are installed {of}, and {why}"))
         };
@@ -207,6 +247,31 @@ impl Row<'_> {
             ),
         }
     }
+}
+
+/// The file by which an administrator allows managed hooks only.
+fn only_managed(host: &HookHost, managed: &Directories) -> Option<PathBuf> {
+    let text = |file: &PathBuf| std::fs::read_to_string(file).unwrap_or_default();
+    if host.name == "codex" {
+        let file = managed.codex.join("requirements.toml");
+        let text = text(&file).replace([' ', '\t'], "");
+        let mut lines = text.lines();
+        return lines
+            .any(|line| line.starts_with("allow_managed_hooks_only=true"))
+            .then_some(file);
+    }
+    if host.name != "claude" {
+        return None;
+    }
+    let drop_ins = managed.claude.join("managed-settings.d").read_dir();
+    let drop_ins = drop_ins.into_iter().flatten().flatten();
+    let mut files = drop_ins
+        .map(|entry| entry.path())
+        .chain([managed.claude.join("managed-settings.json")]);
+    files.find(|file| {
+        let settings: Value = serde_json::from_str(&text(file)).unwrap_or_default();
+        settings["allowManagedHooksOnly"] == true
+    })
 }
 
 /// Returns true if Gemini CLI trusts a folder: the rule of the nearest folder counts.
@@ -282,6 +347,82 @@ fn judge(command: &str, event: &Value, asks: bool) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_policy_that_allows_managed_hooks_only_is_found() {
+        let root = tempfile::tempdir().unwrap();
+        let managed = Directories::managed(root.path());
+        let found = || HOSTS.map(|host| only_managed(host, &managed).is_some());
+        assert_eq!(found(), HOSTS.map(|_| false));
+        let drop_ins = managed.claude.join("managed-settings.d");
+        std::fs::create_dir_all(&drop_ins).unwrap();
+        std::fs::create_dir_all(&managed.codex).unwrap();
+        let requirements = managed.codex.join("requirements.toml");
+        std::fs::write(&requirements, "allow_managed_hooks_only = false\n").unwrap();
+        std::fs::write(
+            drop_ins.join("a.json"),
+            r#"{"allowManagedHooksOnly": false}"#,
+        )
+        .unwrap();
+        assert_eq!(found(), HOSTS.map(|_| false));
+        std::fs::write(&requirements, "allow_managed_hooks_only  = true # ours\n").unwrap();
+        std::fs::write(
+            drop_ins.join("b.json"),
+            r#"{"allowManagedHooksOnly": true}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            found(),
+            HOSTS.map(|host| ["codex", "claude"].contains(&host.name))
+        );
+    }
+
+    #[test]
+    fn hooks_that_a_policy_switches_off_and_second_installations_are_named() {
+        let home = tempfile::tempdir().unwrap();
+        let target = |directories| InstallTarget {
+            directories,
+            project: None,
+            program: "/opt/workflow-sidecar".into(),
+            plugin: None,
+            state: None,
+        };
+        let managed = target(Directories::managed(home.path()));
+        let own = target(Directories::in_home(home.path()));
+        let host = HOSTS[1];
+        let write = |target: &InstallTarget| {
+            for change in plan(Some(host), target).unwrap() {
+                std::fs::create_dir_all(change.path.parent().unwrap()).unwrap();
+                std::fs::write(change.path, change.after.unwrap()).unwrap();
+            }
+        };
+        let row = Row {
+            host,
+            subject: CheckSubject(host.name),
+            version: None,
+            project: home.path(),
+        };
+        let check = || row.check(&[managed.clone(), own.clone()]).unwrap();
+        write(&own);
+        assert!(!check().text.contains("managed") && !check().text.contains("times"));
+        write(&managed);
+        assert!(
+            check().text.contains("they are installed 2 times"),
+            "{:?}",
+            check()
+        );
+        let policy = managed.directories.claude.join("managed-settings.json");
+        std::fs::write(&policy, r#"{"allowManagedHooksOnly": true}"#).unwrap();
+        assert!(!check().text.contains("times"), "the user's do not run");
+        let managed_hooks = managed
+            .directories
+            .claude
+            .join("managed-settings.d/workflow-sidecar.json");
+        std::fs::remove_file(managed_hooks).unwrap();
+        let found = check();
+        assert!(found.text.contains("runs managed hooks only"), "{found:?}");
+        assert!(found.help.unwrap().contains("install claude --managed"));
+    }
 
     #[test]
     fn the_nearest_rule_of_gemini_decides_about_a_folder() {

@@ -127,7 +127,9 @@ impl<'a> EventPayload<'a> {
 
     /// What tells this prompt from another one with the same text, and the text; `None` if the host says no such thing.
     pub(super) fn prompt_id(&self) -> Option<String> {
-        let id = self.prompt_id.as_ref().or(self.turn_id.as_ref())?;
+        // Qwen Code counts `SESSION########0` anew in each process.
+        let prompt = self.prompt_id.as_ref().filter(|id| !id.contains('#'));
+        let id = prompt.or(self.turn_id.as_ref())?;
         Some(format!("{id} {}", self.prompt()))
     }
 

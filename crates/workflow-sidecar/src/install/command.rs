@@ -8,7 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use super::changes::make;
 use super::codex_trust::HooksOfCodex;
 use super::file_change::FileChange;
-use super::hosts::InstallTarget;
+use super::hosts::{InstallTarget, claude_server, quoted_text};
 use super::plan::{installed, installed_parts, plan, plan_removal};
 use super::{opencode, pi};
 use crate::hook_hosts::{self, HookHost};
@@ -27,6 +27,12 @@ pub(crate) struct InstallRequest {
     /// A directory for a plugin of Claude Code with the same, instead of the configuration
     #[arg(long, value_name = "DIR", conflicts_with = "project")]
     plugin: Option<PathBuf>,
+    /// As an administrator, for all users of this machine
+    #[arg(long, conflicts_with_all = ["project", "plugin"])]
+    managed: bool,
+    /// With --managed: the files are below this directory, for a package or an image
+    #[arg(long, value_name = "DIR", requires = "managed")]
+    root: Option<PathBuf>,
     /// Show the changes and make none
     #[arg(long)]
     dry_run: bool,
@@ -73,7 +79,9 @@ impl InstallRequest {
             );
             return Ok(());
         }
-        let next = if trust && host.name == "codex" {
+        let next = if self.managed {
+            for_users(host, &self.target(state)?)
+        } else if trust && host.name == "codex" {
             let trusted = trust_in_codex(host, &self.target(state)?)?;
             format!("Codex trusts the {trusted} hooks.")
         } else {
@@ -99,7 +107,12 @@ impl InstallRequest {
                 self.host
             );
         }
-        Ok(hook_hosts::host(&self.host))
+        let host = hook_hosts::host(&self.host);
+        if self.managed && host.is_none() {
+            let name = &self.host;
+            bail!("{name} has no managed hooks: install without --managed, as each user");
+        }
+        Ok(host)
     }
 
     /// Removes our part.
@@ -124,8 +137,8 @@ impl InstallRequest {
         parts: Option<InstalledParts>,
         directories: Vec<PathBuf>,
     ) -> anyhow::Result<Vec<PathBuf>> {
-        // A plugin may be moved away.
-        if self.dry_run || target.plugin.is_some() {
+        // A plugin may be moved away, and what an administrator writes no user changes.
+        if self.dry_run || self.managed || target.plugin.is_some() {
             return Ok(Vec::new());
         }
         let (home, project) = (&target.directories.home, target.project.as_deref());
@@ -136,10 +149,15 @@ impl InstallRequest {
     fn target(&self, state: Option<&Path>) -> anyhow::Result<InstallTarget> {
         let project = self.project.then(std::env::current_dir).transpose()?;
         let absolute = |path: Option<&Path>| path.map(std::path::absolute).transpose();
+        let target = if self.managed {
+            InstallTarget::managed(self.root.as_deref())
+        } else {
+            InstallTarget::of_process(project.as_deref())
+        };
         Ok(InstallTarget {
             plugin: absolute(self.plugin.as_deref())?,
             state: absolute(state).context("--state is no directory")?,
-            ..InstallTarget::of_process(project.as_deref())?
+            ..target?
         })
     }
 }
@@ -175,6 +193,21 @@ fn missing_directories(changes: &[FileChange]) -> Vec<PathBuf> {
         .flat_map(|change| change.path.ancestors().skip(1));
     let missing = all.filter(|path| !path.exists());
     missing.map(Path::to_path_buf).collect()
+}
+
+/// What a managed installation leaves to the users, and what they may change.
+fn for_users(host: &HookHost, target: &InstallTarget) -> String {
+    match host.name {
+        "codex" => "Codex runs these hooks for every user, without their trust. So that no user turns hooks off, add \
+                    `[features] hooks = true` to /etc/codex/requirements.toml."
+            .to_owned(),
+        "claude" => format!(
+            "Claude Code runs these hooks for every user. Its managed settings name no program as MCP server, and \
+             managed-mcp.json would lock users out of theirs, so each user runs `claude mcp add-json --scope user workflow {}`.",
+            quoted_text(&claude_server(target).to_string())
+        ),
+        _ => format!("{} runs these hooks for every user.", host.title),
+    }
 }
 
 /// Steps of the user in the host.

@@ -18,6 +18,8 @@ pub(crate) struct Directories {
     /// The file with the folders that Qwen Code trusts.
     pub(crate) qwen_trusted_folders: PathBuf,
     pub(super) opencode: PathBuf,
+    /// True for those of an administrator, who configures hosts for all users of the machine.
+    pub(crate) is_managed: bool,
 }
 
 impl Directories {
@@ -54,6 +56,26 @@ impl Directories {
                 .unwrap_or_else(|| qwen.join("trustedFolders.json")),
             qwen,
             opencode: named_or("XDG_CONFIG_HOME", ".config").join("opencode"),
+            is_managed: false,
+        }
+    }
+
+    /// Those of an administrator, below the root directory or another one.
+    pub(crate) fn managed(root: &Path) -> Self {
+        let of = |on_macos: &str, elsewhere: &str| {
+            if cfg!(target_os = "macos") {
+                root.join("Library/Application Support").join(on_macos)
+            } else {
+                root.join("etc").join(elsewhere)
+            }
+        };
+        Self {
+            codex: root.join("etc/codex"),
+            claude: of("ClaudeCode", "claude-code"),
+            gemini: of("GeminiCli", "gemini-cli"),
+            qwen: of("QwenCode", "qwen-code"),
+            is_managed: true,
+            ..Self::new(root, |_| None)
         }
     }
 }

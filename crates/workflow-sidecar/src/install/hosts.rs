@@ -39,6 +39,25 @@ impl InstallTarget {
         })
     }
 
+    /// This program, for all users of the machine; the files are below a directory, if one is named.
+    pub(crate) fn managed(root: Option<&Path>) -> anyhow::Result<Self> {
+        let root = root.unwrap_or(Path::new("/"));
+        Ok(Self {
+            directories: Directories::managed(root),
+            ..Self::of_process(None)?
+        })
+    }
+
+    /// This program for all users of the machine, for the user, and for a project.
+    pub(crate) fn all(project: Option<&Path>) -> Vec<Self> {
+        let of_project = project.map(|project| Self::of_process(Some(project)));
+        let all = [Self::managed(None), Self::of_process(None)].into_iter();
+        let mut all: Vec<Self> = all.chain(of_project).flatten().collect();
+        // In the home directory both are the same files.
+        all.retain(|target| target.project.as_ref() != Some(&target.directories.home));
+        all
+    }
+
     /// A directory of the host in the project, or the user's.
     pub(super) fn in_project_or(&self, name: &str, of_user: &Path) -> PathBuf {
         let project = self.project.as_ref();
@@ -98,7 +117,15 @@ pub(super) fn files(
     };
     let text = |text: &str| vec![Edit::Text(text.to_owned())];
     let mut hooks = hook_edits(host, target);
-    Ok(match host.name {
+    let mut files = match host.name {
+        "copilot" if directories.is_managed => bail!(
+            "Copilot CLI takes plugins and no hooks from an administrator: install without --managed, as each user"
+        ),
+        "claude" if directories.is_managed => {
+            let settings = "managed-settings.d/workflow-sidecar.json";
+            vec![file(directories.claude.join(settings), hooks)]
+        }
+        // The same files as a user's: Codex takes the hooks beside its configuration of the machine for managed ones.
         "codex" => {
             let codex = target.in_project_or(".codex", &directories.codex);
             vec![
@@ -118,7 +145,7 @@ pub(super) fn files(
                 let servers = target.in_project_or(".mcp.json", &directories.claude_servers);
                 (claude.join("settings.json"), servers, claude)
             };
-            let server = json_server(target, json!({ "alwaysLoad": true }));
+            let server = json_edit(["mcpServers", "workflow"], false, &claude_server(target));
             files.push(file(settings, hooks));
             files.push(file(servers, vec![server]));
             files.push(file(
@@ -158,7 +185,10 @@ pub(super) fn files(
                 file(gemini.join("commands/workflow.toml"), text(GEMINI_COMMAND)),
             ]
         }
-    })
+    };
+    // Commands are read from the directory of a user only.
+    files.retain(|file| !(directories.is_managed && matches!(file.edits[..], [Edit::Text(_)])));
+    Ok(files)
 }
 
 fn hook_edits(host: &HookHost, target: &InstallTarget) -> Vec<Edit> {
@@ -229,10 +259,19 @@ fn codex_server(target: &InstallTarget) -> Edit {
     }
 }
 
-fn json_server(target: &InstallTarget, mut server: Value) -> Edit {
+fn json_server(target: &InstallTarget, properties: Value) -> Edit {
+    json_edit(
+        ["mcpServers", "workflow"],
+        false,
+        &server(target, properties),
+    )
+}
+
+/// The MCP server, with more properties.
+fn server(target: &InstallTarget, mut server: Value) -> Value {
     server["command"] = target.program.to_string_lossy().into();
     server["args"] = server_args(target).into();
-    json_edit(["mcpServers", "workflow"], false, &server)
+    server
 }
 
 fn json_edit(path: [&'static str; 2], is_array: bool, value: &Value) -> Edit {
@@ -251,11 +290,16 @@ fn server_args(target: &InstallTarget) -> Vec<String> {
     args
 }
 
+/// The MCP server of Claude Code.
+pub(super) fn claude_server(target: &InstallTarget) -> Value {
+    server(target, json!({ "alwaysLoad": true }))
+}
+
 fn quoted(path: &Path) -> String {
     quoted_text(&path.to_string_lossy())
 }
 
 /// A text in single quotes, as every shell reads it.
-fn quoted_text(text: &str) -> String {
+pub(super) fn quoted_text(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

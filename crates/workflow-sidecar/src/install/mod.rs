@@ -22,7 +22,7 @@ pub(crate) use self::command::InstallRequest;
 pub(crate) use self::directories::Directories;
 pub(crate) use self::file_change::FileChange;
 pub(crate) use self::hosts::InstallTarget;
-pub(crate) use self::plan::{Installed, installed, installed_hosts, plan};
+pub(crate) use self::plan::{Installed, has_server, installed, installed_hosts, plan};
 
 #[cfg(test)]
 mod tests;

@@ -84,45 +84,51 @@ pub(super) fn installed_parts(
 pub(crate) struct Installed {
     /// The command of each event, by the host's name of it.
     pub(crate) commands: Vec<(&'static str, String)>,
-    /// True if the MCP server is registered.
-    pub(crate) has_server: bool,
     /// The file of the hooks.
     pub(crate) hooks: PathBuf,
 }
 
 /// Reads what is installed for a host; `None` if no hook is.
 pub(crate) fn installed(host: &'static HookHost, target: &InstallTarget) -> Option<Installed> {
-    let mut installed = Installed {
-        has_server: true,
-        ..Installed::default()
-    };
+    let mut installed = Installed::default();
     for file in hosts::files(host, target).ok()? {
         // A file that cannot be read has nothing of ours that works.
         let text = read(&file.path).ok().flatten().unwrap_or_default();
         for edit in &file.edits {
-            match edit {
-                Edit::Json { place, .. } if place.is_array => {
-                    let values = place.values(&text).unwrap_or_default();
-                    let command = values.iter().find_map(|value| file.command_of(value));
-                    let command = command.map(|command| (place.path[1], command));
-                    installed.commands.extend(command);
-                    installed.hooks.clone_from(&file.path);
-                }
-                Edit::Json { .. } | Edit::Block { .. } => {
-                    let without = file.remove_edit(&text, edit);
-                    installed.has_server &= without.is_ok_and(|without| without != text);
-                }
-                Edit::Text(_) => {}
+            if let Edit::Json { place, .. } = edit
+                && place.is_array
+            {
+                let values = place.values(&text).unwrap_or_default();
+                let command = values.iter().find_map(|value| file.command_of(value));
+                let command = command.map(|command| (place.path[1], command));
+                installed.commands.extend(command);
+                installed.hooks.clone_from(&file.path);
             }
         }
     }
     (!installed.commands.is_empty()).then_some(installed)
 }
 
-/// The hosts that hooks are installed in, for the user or for a project.
+/// Returns true if the MCP server is registered in the files of a host.
+pub(crate) fn has_server(host: &'static HookHost, target: &InstallTarget) -> bool {
+    let files = hosts::files(host, target).unwrap_or_default();
+    files.iter().any(|file| {
+        let text = read(&file.path).ok().flatten().unwrap_or_default();
+        let mut edits = file.edits.iter();
+        edits.any(|edit| match edit {
+            Edit::Json { place, .. } if place.is_array => false,
+            Edit::Json { .. } | Edit::Block { .. } => {
+                let without = file.remove_edit(&text, edit);
+                without.is_ok_and(|without| without != text)
+            }
+            Edit::Text(_) => false,
+        })
+    })
+}
+
+/// The hosts that hooks are installed in, for all users of the machine, the user or a project.
 pub(crate) fn installed_hosts(project: Option<&Path>) -> Vec<&'static HookHost> {
-    let places = [Some(None), project.map(Some)].into_iter().flatten();
-    let targets: Vec<_> = places.flat_map(InstallTarget::of_process).collect();
+    let targets = InstallTarget::all(project);
     let is_installed = |host: &&'static HookHost| {
         let mut targets = targets.iter();
         targets.any(|target| installed(host, target).is_some())

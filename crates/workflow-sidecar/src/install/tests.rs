@@ -106,7 +106,7 @@ fn removing_what_was_installed_gives_the_bytes_of_before() {
             home.install(host);
             let found = installed(host, &home.target()).unwrap();
             assert_eq!(found.commands.len(), host.events.len(), "{}", host.name);
-            assert!(found.has_server, "{} {text}", host.name);
+            assert!(has_server(host, &home.target()), "{} {text}", host.name);
             // A second time changes nothing.
             let again = plan(Some(host), &home.target()).unwrap();
             assert!(
@@ -531,7 +531,7 @@ fn what_a_program_of_another_name_installed_is_found_and_removed() {
         }
         let found = installed(host, &home.target()).unwrap();
         assert_eq!(found.commands.len(), host.events.len(), "{}", host.name);
-        assert!(found.has_server, "{}", host.name);
+        assert!(has_server(host, &target), "{}", host.name);
         home.uninstall(host);
         assert_eq!(home.files(), Vec::<PathBuf>::new(), "{}", host.name);
         for change in plan(Some(host), &target).unwrap() {
@@ -678,5 +678,49 @@ fn a_note_of_installations_that_cannot_be_read_is_a_change_and_is_not_overwritte
         let error = noted.unwrap_err().to_string();
         assert!(error.contains("remove it, then run"), "{error}");
         assert_eq!(home.text(NOTE).as_deref(), Some(damaged));
+    }
+}
+
+#[test]
+fn an_administrator_installs_the_hooks_of_a_user_for_all_and_removes_them_byte_for_byte() {
+    for host in HOSTS {
+        let home = Home::new();
+        let root = home.0.path().join("root");
+        let managed = InstallTarget {
+            directories: Directories::managed(&root),
+            ..home.target()
+        };
+        if host.name == "copilot" {
+            let refused = plan(Some(host), &managed).unwrap_err().to_string();
+            assert!(
+                refused.contains("no hooks from an administrator"),
+                "{refused}"
+            );
+            continue;
+        }
+        let others = "{\"hooks\": {}, \"mine\": 1}";
+        for change in plan(Some(host), &managed).unwrap() {
+            assert!(change.path.starts_with(&root), "{}", change.path.display());
+            fs::create_dir_all(change.path.parent().unwrap()).unwrap();
+            let is_json = change.path.extension().is_some_and(|it| it == "json");
+            fs::write(&change.path, if is_json { others } else { "[a]\nb = 1\n" }).unwrap();
+        }
+        let before: Vec<_> = plan(Some(host), &managed).unwrap();
+        for change in &before {
+            apply(change).unwrap();
+        }
+        home.install(host);
+        let [of_all, of_user] =
+            [&managed, &home.target()].map(|target| installed(host, target).unwrap());
+        assert_eq!(of_all.commands, of_user.commands, "{}", host.name);
+        assert_ne!(of_all.hooks, of_user.hooks);
+        // Claude Code locks users out of their own servers where an administrator names one.
+        assert_eq!(has_server(host, &managed), host.name != "claude");
+        for change in plan_removal(Some(host), &managed).unwrap() {
+            apply(&change).unwrap();
+        }
+        for change in before {
+            assert_eq!(fs::read_to_string(&change.path).ok(), change.before);
+        }
     }
 }

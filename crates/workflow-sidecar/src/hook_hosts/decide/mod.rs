@@ -19,7 +19,8 @@ use super::HookHost;
 use super::answer::{HookAnswer, HookDecision};
 use super::event::{EventName, EventPayload, HookEvent};
 use super::host::Surroundings;
-use super::{prompt, transcript};
+use super::prompt::{self, PromptCommand};
+use super::transcript;
 use crate::driver::{ATTEMPTS, HostMemory, RestoredSession};
 use crate::measured::Measured;
 use crate::platform::RealPlatform;
@@ -161,6 +162,25 @@ impl EventHandler<'_> {
         (!is_verified).then(|| format!("{title} {standing}. It may not enforce everything."))
     }
 
+    /// Carries out a command of a prompt. `None` if the hook of another installation has done so.
+    fn carry_out(
+        &self,
+        payload: &EventPayload<'_>,
+        command: &PromptCommand<'_>,
+        session: &mut RestoredSession,
+    ) -> Option<HookAnswer> {
+        let id = payload.prompt_id();
+        if id.is_some() && id == session.memory.command {
+            return None;
+        }
+        let warning = || self.unverified();
+        let answer = command::carry_out(payload.prompt(), command, session, warning);
+        if session.has_run() {
+            session.memory.command = id;
+        }
+        Some(answer)
+    }
+
     /// Handles the event in the restored session. `None` if nothing is to be stored or answered.
     fn handle(
         &self,
@@ -213,20 +233,11 @@ impl EventHandler<'_> {
                     return Ok(None);
                 }
                 if let Some(command) = prompt::parse(prompt, &session.loaded) {
-                    if !is_typed {
-                        return Ok(Some(HookAnswer::refused(NOT_TYPED)));
-                    }
-                    let id = payload.prompt_id();
-                    if id.is_some() && id == session.memory.command {
-                        // The hook of a second installation: the first one has answered.
-                        return Ok(None);
-                    }
-                    let warning = || self.unverified();
-                    let answer = command::carry_out(prompt, &command, session, warning);
-                    if session.has_run() {
-                        session.memory.command = id;
-                    }
-                    return Ok(Some(answer));
+                    return Ok(if is_typed {
+                        self.carry_out(payload, &command, session)
+                    } else {
+                        Some(HookAnswer::refused(NOT_TYPED))
+                    });
                 }
                 context =
                     session.with_effects(|session| session.handle_before_agent_start(Some(prompt)));
