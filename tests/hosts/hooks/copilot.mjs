@@ -7,7 +7,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ScriptedModel, call, say } from '../model.mjs';
-import { createHome, createRoot, includes, play, playBroken, proves, run } from './world.mjs';
+import { shared } from './shared.mjs';
+import { createHome, createRoot, includes, play, proves, run } from './world.mjs';
 
 const [copilot, sidecar] = process.argv.slice(2);
 if (!copilot || !sidecar) {
@@ -18,7 +19,7 @@ const root = createRoot();
 
 /** A home directory with Copilot and our hooks, and a project. */
 async function world(name) {
-  const { home, project, env: bare } = createHome(root, name);
+  const { home, project, env: bare, workflow } = createHome(root, name);
   const env = { ...bare, COPILOT_OFFLINE: 'true', COPILOT_MODEL: 'scripted', COPILOT_AUTO_UPDATE: 'false' };
   const installed = await run(sidecar, ['install', 'copilot'], { cwd: project, env });
   assert.equal(installed.code, 0, installed.stderr);
@@ -26,6 +27,7 @@ async function world(name) {
     home,
     project,
     hooks: join(home, '.copilot/hooks/workflow-sidecar.json'),
+    workflow,
     file: (path) => join(project, path),
     sidecar: (...args) => run(sidecar, args, { cwd: project, env }),
     env,
@@ -47,8 +49,32 @@ const step = (action) => call('workflow-workflow_step', { action });
 const create = (path) => call('create', { path, file_text: 'hello\n' });
 const shell = (command) => call('bash', { command, description: 'x' });
 
+/** A world in which a prompt goes on with the session of the last one. */
+async function session(name) {
+  const { prompt, ...rest } = await world(name);
+  let more = [];
+  const goOn = (text, replies) => {
+    const ran = prompt(text, replies, ...more);
+    more = ['--continue'];
+    return ran;
+  };
+  return { ...rest, prompt: goOn };
+}
+
+const host = {
+  world: session,
+  say,
+  shell,
+  write: (w, name) => create(w.file(name)),
+  step: (args) => call('workflow-workflow_step', args),
+  subagent: (_, prompt, replies) => [call('task', { description: 'sub', prompt, agent_type: 'general-purpose', name: 'sub', mode: 'sync' }), ...replies],
+  files: { '.copilot/hooks/workflow-sidecar.json': '', '.copilot/mcp-config.json': '{ "mcpServers" : {} }\n' },
+};
+
 await play(
   {
+    ...shared(host, { root, sidecar, name: 'copilot' }),
+
     async 'a whole workflow'() {
       proves('start and context', 'blocked tool', 'blocked shell write', 'gate', 'approval by prompt');
       const { prompt, file, sidecar: ours } = await world('whole');
@@ -101,15 +127,6 @@ await play(
       includes(ran.texts.at(-1), /Find the cause\./);
     },
 
-    async 'a program that does not answer blocks calls while a run is active, and nothing else'() {
-      const { prompt, file, hooks } = await world('broken');
-      await prompt('workflow bugfix it', [say('Shall I?')]);
-      await playBroken(hooks, sidecar, async (name) => {
-        const ran = await prompt('go on', [create(file(name)), say('Shall I?')], '--continue');
-        assert.ok(ran.requests >= 2, 'the prompt passes');
-        return existsSync(file(name));
-      });
-    },
   },
   root,
   { host: 'copilot', program: copilot },

@@ -7,7 +7,8 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { createHome, createRoot, includes, play, playBroken, proves, run } from './world.mjs';
+import { shared } from './shared.mjs';
+import { createHome, createRoot, includes, play, proves, run } from './world.mjs';
 
 const [gemini, sidecar] = process.argv.slice(2);
 if (!gemini || !sidecar) {
@@ -55,7 +56,7 @@ async function startModel(replies, used = 2) {
 
 /** A home directory with Gemini and our hooks, and a project that is trusted. */
 async function world(name) {
-  const { home, project, env: bare } = createHome(root, name);
+  const { home, project, env: bare, workflow } = createHome(root, name);
   mkdirSync(join(home, '.gemini'));
   const settings = { security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: true } } };
   writeFileSync(join(home, '.gemini/settings.json'), JSON.stringify(settings));
@@ -65,6 +66,8 @@ async function world(name) {
   assert.equal(installed.code, 0, installed.stderr);
   return {
     hooks: join(home, '.gemini/settings.json'),
+    home,
+    workflow,
     file: (path) => join(project, path),
     settings: () => readFileSync(join(home, '.gemini/settings.json'), 'utf8'),
     before: JSON.stringify(settings),
@@ -85,8 +88,31 @@ const step = (action) => call('mcp_workflow_workflow_step', { action });
 const write = (path) => call('write_file', { file_path: path, content: 'hello\n' });
 const shell = (command) => call('run_shell_command', { command });
 
+/** A world in which a prompt goes on with the session of the last one. */
+async function session(name) {
+  const { prompt, ...rest } = await world(name);
+  let more = {};
+  const next = (text, replies) => {
+    const ran = prompt(text, replies, more);
+    more = goOn;
+    return ran;
+  };
+  return { ...rest, prompt: next };
+}
+
+const host = {
+  world: session,
+  say,
+  shell,
+  write: (w, name) => write(w.file(name)),
+  step: (args) => call('mcp_workflow_workflow_step', args),
+  files: { '.gemini/settings.json': '{"ui":  {}\n}' },
+};
+
 await play(
   {
+    ...shared(host, { root, sidecar, name: 'gemini' }),
+
     async 'a whole workflow'() {
       proves('start and context', 'blocked tool', 'blocked shell write', 'gate', 'approval by prompt', 'uninstall byte for byte');
       const { prompt, file, sidecar: ours, settings, before } = await world('whole');
@@ -158,15 +184,6 @@ await play(
       includes(after, /hook_context[^]*Find the cause\./);
     },
 
-    async 'a program that does not answer blocks calls while a run is active, and nothing else'() {
-      const { prompt, file, hooks } = await world('broken');
-      await prompt('workflow bugfix it', [say('Shall I?')]);
-      await playBroken(hooks, sidecar, async (name) => {
-        const ran = await prompt('go on', [write(file(name)), say('Shall I?')], goOn);
-        assert.ok(ran.texts.length >= 2, `the prompt passes: ${ran.stderr}`);
-        return existsSync(file(name));
-      });
-    },
   },
   root,
   { host: 'gemini', program: gemini },

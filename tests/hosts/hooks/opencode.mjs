@@ -10,7 +10,8 @@ import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ScriptedModel, call, fail, pause, say } from '../model.mjs';
-import { createHome, createRoot, includes, play, proves, run } from './world.mjs';
+import { FLOW, TIGHT } from './shared.mjs';
+import { createHome, createRoot, includes, play, proves, run, saw } from './world.mjs';
 
 const [opencode, sidecar, ...only] = process.argv.slice(2);
 if (!opencode || !sidecar) {
@@ -24,7 +25,7 @@ const STEP_MS = 90_000;
 const BEYOND_COUNTDOWN_MS = 5_000;
 
 const root = createRoot();
-const { home, project, env: bare } = createHome(root, 'home');
+const { home, project, env: bare, workflow } = createHome(root, 'home');
 const env = {
   ...bare,
   OPENCODE_DISABLE_AUTOUPDATE: '1',
@@ -55,8 +56,9 @@ commandName: careful
 initialMessage: "Do this: {description}"
 phases: [{ id: work, name: Work, emoji: W, instructions: Work with care., tools: { rules: [{ ask: write }] } }]
 `;
-mkdirSync(join(home, '.pi/agent/workflows/careful'));
-writeFileSync(join(home, '.pi/agent/workflows/careful/workflow.yaml'), CAREFUL);
+workflow('careful', CAREFUL);
+workflow('flow', FLOW);
+workflow('tight', TIGHT);
 const installed = await run(binary, ['install', 'opencode'], { cwd: project, env });
 assert.equal(installed.code, 0, installed.stderr);
 
@@ -326,6 +328,80 @@ const scenarios = {
     await until('the second run begins', () => session.state().taskDescription === 'second');
     await until('the session is idle', session.isIdle);
     await session.command('cancel-workflow');
+  },
+
+  async 'an outcome decides where the run goes, and an answer sends it back with a comment'() {
+    proves('outcome', 'rejection with comment');
+    const session = await createSession();
+    const outcome = call('workflow_step', { action: 'next', outcome: 'bug' });
+    model.play([step('next'), outcome, step('next'), say('Which one?'), say('ok')]);
+    await session.send('workflow flow it');
+    await until('the question is asked', () => toasts().some((text) => /Is it right\?/.test(text)));
+    includes(news()[1], /bug/);
+    includes(news()[2], /Triage → C Check/);
+    await session.command('workflow-approve', 'again name the cause');
+    await until('the comment arrives', () => asked().some((text) => /name the cause/.test(text) && /Sort it\./.test(text)));
+    await until('the session is idle', session.isIdle);
+    await session.command('cancel-workflow');
+  },
+
+  async 'a budget that is used up, and a question, send no reminder'() {
+    proves('budget', 'question pauses');
+    for (const [start, replies] of [
+      ['workflow tight it', [shell('true'), shell('true'), say('I stop.')]],
+      [START, [shell('true'), say('Which one do you want?')]],
+    ]) {
+      const session = await createSession();
+      model.play(replies);
+      await session.prompt(start);
+      await sleep(BEYOND_COUNTDOWN_MS);
+      assert.equal(asked().length, replies.length, start);
+      model.play([say('ok')]);
+      await session.command('cancel-workflow');
+    }
+  },
+
+  async 'a secret in a result does not reach the model'() {
+    proves('results replaced');
+    const settings = join(home, '.pi/agent/workflow-sidecar.json5');
+    writeFileSync(settings, JSON.stringify({ results: [{ redact: 'sk-[a-z]{8}' }] }));
+    writeFileSync(file('key.txt'), 'first\nkey = sk-abcdefgh\nlast\n');
+    try {
+      const session = await createSession();
+      model.play([shell('cat key.txt'), shell('cat key.txt; false'), say('ok')]);
+      await session.prompt('look');
+      includes(news()[1], /key = \[redacted\]/);
+      assert.ok(!news()[1].includes('abcdefgh'));
+      if (news()[2].includes('abcdefgh')) saw('results replaced', 'partly', 'What a failed command prints is not changed.');
+    } finally {
+      rmSync(settings);
+    }
+  },
+
+  async 'a program that hangs or prints garbage blocks while a run is active'() {
+    for (const [kind, script] of [
+      ['hung', 'exec sleep 100'],
+      ['garbage', 'while read -r line; do echo "[[ no answer"; done'],
+    ]) {
+      const session = await createSession();
+      model.play([say('I stop.'), say('ok'), write(`${kind}.txt`), say('ok'), say('ok')]);
+      await session.command('workflow', 'bugfix the export is empty');
+      await session.command('workflow-pause');
+      rmSync(binary);
+      writeFileSync(binary, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+      for (const pid of sidecars()) process.kill(Number(pid), 'SIGKILL');
+      try {
+        await session.prompt('write it');
+        await until('the session is idle', session.isIdle);
+        const runs = existsSync(file(`${kind}.txt`));
+        saw(`${kind} program`, runs ? 'no' : 'enforced', runs ? 'The call runs.' : undefined);
+        await session.command('cancel-workflow');
+      } finally {
+        await server.stop();
+        copyFileSync(sidecar, binary);
+        server = await serve();
+      }
+    }
   },
 
   async 'a sidecar that is killed is started again with the run'() {

@@ -54,7 +54,12 @@ export async function startModel() {
       return response.end('{"data":[],"models":[]}');
     }
     requests.push(JSON.parse(body));
-    const items = [script.shift() ?? say('nothing is left to say')].flat();
+    // A reply may be only for requests that contain a text.
+    const texts = JSON.stringify(requests.at(-1).input);
+    const own = script.findIndex(({ only }) => only !== undefined && texts.includes(only));
+    const next = own < 0 ? script.findIndex(({ only }) => only === undefined) : own;
+    const [{ only, ...reply }] = next < 0 ? [say('nothing is left to say')] : script.splice(next, 1);
+    const items = [reply];
     const id = `resp_${requests.length}`;
     const events = [
       { type: 'response.created', response: { id } },

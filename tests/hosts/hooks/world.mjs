@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
 /** The time for one run of a host. */
 const TIME_LIMIT_MS = 120_000;
@@ -37,35 +37,6 @@ export const run = (program, args, options) =>
 export const includes = (text, pattern) =>
   assert.ok(pattern.test(text ?? ''), `${pattern} does not match …${text?.slice(-1500)}`);
 
-/** What a program prints and does that does not answer, by the capability of a host that blocks a call then. */
-const BROKEN = {
-  'missing program': [undefined],
-  'killed program': ['kill -9 $$', 'exit 1'],
-  'garbage program': ['echo hello', `printf '{"decision": "bl'`],
-};
-
-/**
- * Puts each program that does not answer into the place of the sidecar, and proves that each blocks.
- *
- * @param {string} hooks the file with the installed hooks @param {string} sidecar
- * @param {(name: string) => Promise<boolean>} writes has the agent write a file, and says whether it did
- */
-export async function playBroken(hooks, sidecar, writes) {
-  const program = join(dirname(hooks), 'program');
-  const before = readFileSync(hooks, 'utf8');
-  writeFileSync(hooks, before.replaceAll(sidecar, program));
-  for (const [capability, scripts] of Object.entries(BROKEN)) {
-    for (const [number, script] of scripts.entries()) {
-      rmSync(program, { force: true });
-      if (script) writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-      proves(capability);
-      assert.ok(!(await writes(`${capability}-${number}.txt`.replaceAll(' ', '-'))), `${capability}: ${script}`);
-    }
-  }
-  rmSync(program);
-  writeFileSync(hooks, before);
-}
-
 /** A directory for the homes of a host. Codex refuses those below the directory for temporary files. */
 export const createRoot = () => mkdtempSync(join(homedir(), '.workflow-sidecar-hosts-'));
 
@@ -77,7 +48,16 @@ export function createHome(root, name) {
   mkdirSync(project);
   writeFileSync(join(project, 'README.md'), '# demo\n');
   writeFileSync(join(home, '.pi/agent/workflows/bugfix/workflow.yaml'), WORKFLOW);
-  return { home, project, env: { PATH: process.env.PATH, HOME: home } };
+  return {
+    home,
+    project,
+    env: { PATH: process.env.PATH, HOME: home },
+    /** Adds a workflow. @param {string} name @param {string} text */
+    workflow(name, text) {
+      mkdirSync(join(home, '.pi/agent/workflows', name));
+      writeFileSync(join(home, '.pi/agent/workflows', name, 'workflow.yaml'), text);
+    },
+  };
 }
 
 /** What was measured, of each host in each version. */
