@@ -89,3 +89,31 @@ impl HostLimits {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hook_hosts::HOSTS;
+
+    #[test]
+    fn what_was_measured_is_listed_with_what_was_seen() {
+        for host in HOSTS {
+            let limits = HostLimits::of(host, &[]);
+            for of in Measured::of(host.name, limits.version.as_deref()).capabilities() {
+                let is_listed = limits
+                    .not_enforced
+                    .iter()
+                    .any(|listed| listed.name == of.name);
+                assert_eq!(is_listed, of.note.is_some(), "{}: {}", host.name, of.name);
+                let is_not_run = limits.not_run.contains(&&*of.name);
+                assert_eq!(
+                    is_not_run,
+                    of.value == Enforcement::NotRun,
+                    "{}: {}",
+                    host.name,
+                    of.name
+                );
+            }
+        }
+    }
+}

@@ -95,11 +95,46 @@ pub(super) fn limits(hosts: &[&'static HookHost], levels: &Levels<'_>) -> Vec<Di
                 let mut all = measured.capabilities();
                 let is_gap = |value| matches!(value, Enforcement::Partly | Enforcement::No);
                 if let Some(gap) = all.find(|of| of.name == capability && is_gap(of.value)) {
-                    let value = gap.value.word();
-                    found(key, format!("{value} in {}: {}", host.title, gap.text()));
+                    let (key_name, value) = (key.join("."), gap.value.word());
+                    let note = gap.note.as_deref().unwrap_or_default();
+                    found(
+                        key,
+                        format!("`{key_name}` in {}: {value}. {note}", host.title),
+                    );
                 }
             }
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use workflow_core::definition::{MemoryFiles, Tier, load_located};
+
+    use super::*;
+    use crate::hook_hosts::HOSTS;
+
+    #[test]
+    fn what_was_seen_not_to_hold_is_reported_at_the_key_that_needs_it() {
+        let workflow = "name: W\ncommandName: w\ninitialMessage: Go\nresults: [{redact: x}]\nbudget: {turns: 2}\n\
+            continue: {onQuestion: pause}\n\
+            phases: [{id: a, name: A, emoji: a, instructions: I, tools: read-only, approve: {ask: Q}}]\n";
+        let files = MemoryFiles::new().with(Tier::Project, "w/workflow.yaml", workflow);
+        let loaded = load_located(&files);
+        for host in HOSTS {
+            let found = limits(&[host], &Levels::of(&loaded));
+            for of in Measured::of(host.name, None).capabilities() {
+                let key = MEASURED.iter().find(|(_, name)| *name == of.name);
+                let Some((key, _)) = key.filter(|(key, _)| !["gate", "outcomes"].contains(&key[0]))
+                else {
+                    continue;
+                };
+                let start = format!("`{}` in {}: ", key.join("."), host.title);
+                let is_found = found.iter().any(|found| found.message.starts_with(&start));
+                let is_gap = matches!(of.value, Enforcement::Partly | Enforcement::No);
+                assert_eq!(is_found, is_gap, "{start}{found:?}");
+            }
+        }
+    }
 }
