@@ -643,3 +643,43 @@ fn sixteen_hooks_of_one_session_are_answered_in_turn() {
     // Each denial is counted.
     assert_eq!(version(), before + 16);
 }
+
+#[test]
+fn an_answer_that_codex_exec_would_not_print_goes_to_the_model_to_repeat() {
+    let root = started();
+    let transcript = root.path().join("rollout.jsonl");
+    let status = |turn: Option<&str>| {
+        let mut members = json!({ "prompt": "workflow status", "transcript_path": transcript });
+        if let Some(turn) = turn {
+            members["turn_id"] = json!(turn);
+        }
+        let output = answer(
+            root.path(),
+            &event(root.path(), "UserPromptSubmit", &members),
+        );
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let turn = |id: &str, trigger: &str| {
+        let attribution = json!({ "turn_id": id, "turn_trigger": trigger });
+        json!({ "payload": { "type": "task_started", "turn_attribution": attribution } })
+    };
+    let begun_in = |source: &str| json!({ "payload": { "id": "s", "source": source } });
+    let write = |lines: &[serde_json::Value]| {
+        let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        fs::write(&transcript, lines.join("\n")).unwrap();
+    };
+    // No transcript, another host, and the interface with a screen.
+    assert!(status(Some("b")).contains("\"block\""));
+    write(&[begun_in("exec"), turn("a", "exec"), turn("b", "user")]);
+    assert!(status(None).contains("\"block\""));
+    assert!(status(Some("b")).contains("\"block\""));
+    // A session of the interface that `exec` resumed, and a turn that is not written yet.
+    write(&[begun_in("cli"), turn("a", "user"), turn("b", "exec")]);
+    let repeated = status(Some("b"));
+    assert!(!repeated.contains("\"block\""), "{repeated}");
+    assert!(repeated.contains("word for word"), "{repeated}");
+    assert!(repeated.contains("Bugfix"), "{repeated}");
+    assert!(status(Some("c")).contains("\"block\""));
+    write(&[begun_in("exec"), turn("a", "exec")]);
+    assert!(status(Some("c")).contains("word for word"));
+}

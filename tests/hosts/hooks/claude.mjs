@@ -70,6 +70,23 @@ const last = (ran) => ran.texts.at(-1) ?? '';
 const scenarios = {
   'a whole workflow': async () => wholeWorkflow(await world('whole'), calls),
 
+  async 'an approval in the dialog of the host, which a hook answers, and with nobody there'() {
+    proves('approval in the host');
+    const { home, prompt } = await world('dialog');
+    let ran = await prompt('workflow bugfix it', [shell('touch fixed.txt'), step('next'), shell('touch fixed.txt'), step('next'), step('next'), say('I wait.')]);
+    includes(last(ran), /Waiting for approval: Is it good\?/);
+    const file = join(home, '.claude/settings.json');
+    const settings = JSON.parse(readFileSync(file, 'utf8'));
+    const answer = { hookEventName: 'Elicitation', action: 'accept', content: { choice: 'approve' } };
+    const command = `cat > '${home}/asked.json'; echo '${JSON.stringify({ hookSpecificOutput: answer })}'`;
+    settings.hooks.Elicitation = [{ hooks: [{ type: 'command', command }] }];
+    writeFileSync(file, JSON.stringify(settings));
+    ran = await prompt('go on', [step('next'), say('Done.')]);
+    const asked = JSON.parse(readFileSync(join(home, 'asked.json'), 'utf8'));
+    includes(asked.message, /^Is it good\?/);
+    includes(last(ran), /Workflow complete|complete/);
+  },
+
   async 'a secret in a file does not reach the model'() {
     proves('results replaced');
     const { home, prompt, file } = await world('secret');

@@ -64,7 +64,7 @@ async function world(name, program = sidecar) {
 const step = (action) => call('workflow_step', { action }, 'mcp__workflow');
 const patch = (file) => callWithText('apply_patch', `*** Begin Patch\n*** Add File: ${file}\n+hello\n*** End Patch\n`);
 const shell = (cmd) => call('exec_command', { cmd });
-const calls = { say, shell, write: patch, step };
+const calls = { say, shell, write: patch, step, repeats: true };
 /** The last request's text, with the answers of the tools. */
 const last = (ran) => ran.texts.at(-1) ?? '';
 
@@ -100,6 +100,7 @@ const scenarios = {
 const host = {
   world,
   say,
+  repeats: true,
   shell,
   write: (_, name) => patch(name),
   /** Of a model that Codex offers sub-agents to. */

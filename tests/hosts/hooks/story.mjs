@@ -10,9 +10,10 @@ import { includes, proves } from './world.mjs';
  * @property {(...args: string[]) => Promise<{ stdout: string }>} sidecar
  *
  * @param {Told} world
- * @param {{ say: (text: string) => any, shell: (line: string) => any, write: (path: string) => any, step: (action: string) => any }} calls
+ * @param {{ say: (text: string) => any, shell: (line: string) => any, write: (path: string) => any, step: (action: string) => any, repeats?: boolean }} calls
+ *   `repeats`: the host prints no answer to a command, so the model repeats it.
  */
-export async function wholeWorkflow({ prompt, file, sidecar }, { say, shell, write, step }) {
+export async function wholeWorkflow({ prompt, file, sidecar }, { say, shell, write, step, repeats = false }) {
   proves('start and context', 'blocked tool', 'blocked shell write', 'gate', 'approval by prompt');
   const replies = [
     shell('cat README.md'),
@@ -41,7 +42,9 @@ export async function wholeWorkflow({ prompt, file, sidecar }, { say, shell, wri
   includes(texts[9], /Fix → R Review/);
   includes(texts.at(-1), /Is it good\?/);
   for (const command of ['workflow status', '/workflow files are broken']) {
-    assert.equal((await prompt(command, [])).texts.length, 0, `${command} needs no model`);
+    const { texts } = await prompt(command, repeats ? [say('As it says.')] : []);
+    assert.equal(texts.length, repeats ? 1 : 0, command);
+    if (repeats) includes(texts[0], /word for word/);
   }
   await prompt('workflow approve approve', [say('Done.')]);
   const runs = await sidecar('runs', '--format', 'json');

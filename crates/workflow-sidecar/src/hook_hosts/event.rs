@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::HookHost;
+use super::{HookHost, transcript};
 use crate::store::SessionKey;
 
 /// The meaning of an event's name.
@@ -146,6 +146,12 @@ impl<'a> EventPayload<'a> {
     pub(super) fn last_text(&self) -> Option<&str> {
         let last = self.last_assistant_message.as_deref();
         last.or(self.prompt_response.as_deref())
+    }
+
+    /// True if `codex exec` causes the event, which prints nothing of a prompt that is blocked.
+    pub(super) fn is_of_exec(&self) -> bool {
+        let turn = self.transcript_path.as_ref().zip(self.turn_id.as_ref());
+        turn.is_some_and(|(path, turn)| transcript::is_exec(path, turn))
     }
 
     /// True if the session starts because the conversation has lost messages.

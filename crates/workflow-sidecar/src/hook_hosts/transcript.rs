@@ -12,21 +12,58 @@ use crate::files::regular_file;
 
 /// The longest first line that is read.
 const MAX_FIRST_LINE: u64 = 1 << 20;
-/// The end of the file in which the last message is looked for.
+/// The end of the file in which the last message, and the begin of a turn, are looked for.
 const TAIL: u64 = 256 << 10;
 
 /// How often, and after what time, a file is read again that is not complete yet.
 const ATTEMPTS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The session that a fork was made of, from the first line (Codex).
-pub(super) fn forked_from(transcript: &Path) -> Option<String> {
+/// True if a turn runs in `codex exec`: as the turn says, or, where it is not written yet, the session.
+pub(super) fn is_exec(transcript: &Path, turn: &str) -> bool {
+    let of_session = || {
+        let line = first_line(transcript)?;
+        Some(line.pointer("/payload/source")?.as_str()?.to_owned())
+    };
+    let trigger = turn_trigger(transcript, turn).or_else(of_session);
+    trigger.is_some_and(|trigger| trigger == "exec")
+}
+
+/// What started a turn (Codex).
+fn turn_trigger(transcript: &Path, turn: &str) -> Option<String> {
+    let tail = tail(transcript)?;
+    let mut lines = tail.rsplit(|byte| *byte == b'\n');
+    lines.find_map(|line| {
+        let line: Value = serde_json::from_slice(line).ok()?;
+        let attribution = line.pointer("/payload/turn_attribution")?;
+        let trigger = attribution["turn_trigger"].as_str()?;
+        (attribution["turn_id"] == turn).then(|| trigger.to_owned())
+    })
+}
+
+fn first_line(transcript: &Path) -> Option<Value> {
     let file = regular_file::open(transcript).ok()??;
     let mut line = String::new();
     BufReader::new(file.take(MAX_FIRST_LINE))
         .read_line(&mut line)
         .ok()?;
-    let line: Value = serde_json::from_str(&line).ok()?;
+    serde_json::from_str(&line).ok()
+}
+
+/// The end of the file.
+fn tail(transcript: &Path) -> Option<Vec<u8>> {
+    let mut file = regular_file::open(transcript).ok()??;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))
+        .ok()?;
+    let mut tail = Vec::new();
+    file.take(TAIL).read_to_end(&mut tail).ok()?;
+    Some(tail)
+}
+
+/// The session that a fork was made of, from the first line (Codex).
+pub(super) fn forked_from(transcript: &Path) -> Option<String> {
+    let line = first_line(transcript)?;
     let parent = line.pointer("/payload/forked_from_id");
     let parent = parent.or_else(|| line.get("forked_from_id"))?;
     Some(parent.as_str()?.to_owned())
@@ -36,12 +73,7 @@ pub(super) fn forked_from(transcript: &Path) -> Option<String> {
 /// line that says that it stops.
 pub(super) fn last_message(transcript: &Path) -> Option<String> {
     for _ in 0..ATTEMPTS {
-        let mut file = regular_file::open(transcript).ok()??;
-        let length = file.metadata().ok()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))
-            .ok()?;
-        let mut tail = Vec::new();
-        file.take(TAIL).read_to_end(&mut tail).ok()?;
+        let tail = tail(transcript)?;
         let lines = tail.rsplit(|byte| *byte == b'\n');
         let mut lines = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
         let last = lines.next().unwrap_or_default();

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 use workflow_core::approval::Request;
-use workflow_core::diagnostic::visible;
+use workflow_core::diagnostic::{visible, visible_lines};
 use workflow_core::effect::Question;
 
 use crate::present::approval_page;
@@ -85,11 +85,13 @@ impl CallHost {
 }
 
 impl DialogQuestion {
-    /// The question for approval, as `workflow-sidecar approve` shows it.
+    /// The question for approval, as `workflow-sidecar approve` shows it. It comes first, because a dialog may show a few lines.
     pub(super) fn of_approval(request: &Request) -> Self {
+        let (page, ask) = (approval_page(request).plain(), visible_lines(&request.ask));
+        let below = page.replacen(&format!("\n{ask}\n"), "\n", 1);
         Self {
             about: request.id.clone(),
-            message: approval_page(request).plain(),
+            message: format!("{ask}\n\n{below}"),
             choices: request.choices.clone(),
             takes_comment: true,
         }

@@ -38,6 +38,7 @@ const TYPED_BY_AGENT: &str =
     "This command comes from the shell of an agent, and only the user may give it.";
 const NOT_TYPED: &str = "The host does not say that you have typed this command, so it does not count. Type it, without the \
     history of prompts, and not in Vim mode or an editor.";
+const DO_NOTHING: &str = "The user's command is carried out: do nothing else.";
 const TELL_USER: &str = "[workflow] Tell the user, word for word:";
 
 /// Everything that the answer to an event depends on.
@@ -178,7 +179,7 @@ impl EventHandler<'_> {
         if session.has_run() {
             session.memory.command = id;
         }
-        Some(answer)
+        Some(where_it_is_read(answer, payload))
     }
 
     /// Handles the event in the restored session. `None` if nothing is to be stored or answered.
@@ -337,6 +338,17 @@ fn is_below(cwd: &Path, project: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
     cwd.starts_with(project)
         || matches!((real(cwd), real(project)), (Some(cwd), Some(project)) if cwd.starts_with(&project))
+}
+
+/// The answer to a command, for the model to repeat where the host prints nothing of a prompt that is blocked.
+fn where_it_is_read(answer: HookAnswer, payload: &EventPayload<'_>) -> HookAnswer {
+    match answer.decision {
+        HookDecision::BlockPrompt(text) if payload.is_of_exec() => HookAnswer {
+            context: Some(format!("{TELL_USER}\n{text}\n{DO_NOTHING}")),
+            ..HookAnswer::default()
+        },
+        _ => answer,
+    }
 }
 
 /// Loads the session. A fork begins with what the session has that it was made of, as a run of its own.
