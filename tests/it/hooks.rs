@@ -163,6 +163,82 @@ fn a_store_that_cannot_be_read_blocks_while_a_run_is_active() {
     assert!(is_silent(&answer(root.path(), &writing(root.path()))));
 }
 
+/// Sends an event to the hook of Claude Code, from a hook of Copilot CLI or another host.
+fn answer_of_claude(root: &Path, event: &[u8], is_in_copilot: bool) -> Output {
+    let mut command = Process::command();
+    if is_in_copilot {
+        command.env("COPILOT_CLI", "1");
+    }
+    command.args(["hook", "claude"]).env("HOME", root);
+    command.current_dir(root).stdin(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    answer_of(command.spawn().unwrap(), event)
+}
+
+#[test]
+fn an_event_of_another_host_starts_no_workflow_and_is_blocked_where_a_run_is_active() {
+    let root = started();
+    let free = tempfile::tempdir().unwrap();
+    let grok = |cwd: &Path, name: &str, mut members: serde_json::Value| {
+        members["hookEventName"] = json!("of another host");
+        answer_of_claude(root.path(), &event(cwd, name, &members), false)
+    };
+    let call = json!({ "tool_name": "run_terminal_command", "tool_input": { "command": "x" } });
+    let denied = grok(root.path(), "PreToolUse", call.clone());
+    let denied = String::from_utf8(denied.stdout).unwrap();
+    assert!(
+        denied.contains(r#""permissionDecision":"deny""#),
+        "{denied}"
+    );
+    assert!(is_blocked(&grok(root.path(), "pre_tool_use", call.clone())));
+    assert!(is_silent(&grok(free.path(), "PreToolUse", call)));
+    let refused = grok(
+        root.path(),
+        "UserPromptSubmit",
+        json!({ "prompt": "workflow bugfix it" }),
+    );
+    let text = String::from_utf8(refused.stdout).unwrap();
+    assert!(
+        text.contains(r#""decision":"block""#) && text.contains("Grok"),
+        "{text}"
+    );
+    let prompt = json!({ "prompt": "hello" });
+    assert!(is_silent(&grok(root.path(), "UserPromptSubmit", prompt)));
+}
+
+#[test]
+fn an_event_of_copilot_at_the_hook_of_claude_code_is_decided_once() {
+    let root = started();
+    let of_copilot =
+        json!({ "timestamp": "2026-11-28T11:40:23.278Z", "prompt": "workflow bugfix it" });
+    let prompt = event(root.path(), "UserPromptSubmit", &of_copilot);
+    let text = |output: Output| String::from_utf8(output.stdout).unwrap();
+    let as_copilot = text(answer_of_claude(root.path(), &prompt, true));
+    assert!(
+        as_copilot.starts_with(r#"{"additionalContext""#),
+        "{as_copilot}"
+    );
+    // What a Claude Code that Copilot's agent starts sends.
+    let nested = event(
+        root.path(),
+        "UserPromptSubmit",
+        &json!({ "prompt": "workflow status" }),
+    );
+    let nested = text(answer_of_claude(root.path(), &nested, true));
+    assert!(nested.contains("No workflow is active"), "{nested}");
+    let installed = Process::command()
+        .args(["install", "copilot"])
+        .env("HOME", root.path())
+        .output();
+    assert!(installed.unwrap().status.success());
+    assert!(is_silent(&answer_of_claude(root.path(), &prompt, true)));
+    let as_claude = text(answer_of_claude(root.path(), &prompt, false));
+    assert!(
+        as_claude.contains("hookSpecificOutput"),
+        "without the variable it is not Copilot's: {as_claude}"
+    );
+}
+
 #[test]
 fn a_run_whose_agent_left_the_project_counts_where_it_went() {
     let root = started();

@@ -4,7 +4,7 @@
  * Usage: copilot.mjs COPILOT SIDECAR
  */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ScriptedModel, call, say } from '../model.mjs';
 import { shared } from './shared.mjs';
@@ -127,6 +127,37 @@ await play(
       includes(ran.texts.at(-1), /Find the cause\./);
     },
 
+    async 'the hooks of Claude Code in a project leave each event to those of Copilot, and stand in for them'() {
+      const { home, project, prompt, file, sidecar: ours } = await world('two');
+      const trusted = join(home, '.copilot/config.json');
+      const before = existsSync(trusted) ? JSON.parse(readFileSync(trusted, 'utf8')) : {};
+      writeFileSync(trusted, JSON.stringify({ ...before, trustedFolders: [project] }));
+      assert.equal((await ours('install', 'claude', '--project')).code, 0);
+      // Both hooks of a call, as they answer.
+      const log = join(home, 'answers');
+      const watched = join(home, 'watched');
+      const script = `#!/bin/sh\no=$('${sidecar}' "$@"); c=$?; echo "$2 $c \${#o}" >> '${log}'; printf '%s' "$o"; exit $c\n`;
+      writeFileSync(watched, script, { mode: 0o755 });
+      for (const hooks of [join(home, '.copilot/hooks/workflow-sidecar.json'), file('.claude/settings.json')]) {
+        writeFileSync(hooks, readFileSync(hooks, 'utf8').replaceAll(sidecar, watched));
+      }
+      let ran = await prompt('workflow bugfix it', [create(file('a.txt')), say('I stop.'), step('next'), say('Shall I?')]);
+      assert.ok(!existsSync(file('a.txt')), 'nothing is written in Analyze');
+      includes(ran.texts.at(-1), /Analyze → F Fix/);
+      const answers = readFileSync(log, 'utf8').trim().split('\n');
+      const ofClaude = answers.filter((line) => line.startsWith('claude'));
+      assert.ok(ofClaude.length >= 4, answers.join('\n'));
+      assert.ok(ofClaude.every((line) => line === 'claude 0 0'), answers.join('\n'));
+      const hosts = JSON.parse((await ours('runs', '--format', 'json')).stdout).map((run) => run.host);
+      assert.deepEqual(hosts, ['copilot'], 'one state');
+      includes((await ours('doctor')).stdout, /copilot .*hooks of Claude Code, too/);
+      await prompt('workflow cancel', [], '--continue');
+      assert.equal((await ours('uninstall', 'copilot')).code, 0);
+      ran = await prompt('workflow bugfix it', [create(file('b.txt')), say('Shall I?')]);
+      assert.ok(!existsSync(file('b.txt')), 'those of Claude Code block');
+      includes(ran.texts[0], /Find the cause\./);
+      assert.equal(JSON.parse((await ours('runs', '--format', 'json')).stdout)[0].host, 'copilot');
+    },
   },
   root,
   { host: 'copilot', program: copilot },

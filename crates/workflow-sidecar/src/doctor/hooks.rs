@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use workflow_core::diagnostic::shown;
 
 use super::result::{CheckStatus, CheckSubject, InstallationCheck};
-use crate::files::absolute;
-use crate::hook_hosts::{EventName, HOSTS, HookHost};
+use crate::files::{absolute, home_dir};
+use crate::hook_hosts::{EventName, HOSTS, HookHost, host};
 use crate::install::{
     Directories, HooksOfCodex, InstallTarget, Installed, has_server, installed, plan,
 };
 use crate::measured::{Measured, version_in};
-use crate::platform::{ProgramLine, ProgramVersion, RunningProgram};
+use crate::platform::{ProgramLine, ProgramVersion, RunningProgram, on_path};
 
 /// The time for the answer of an installed command, which gives itself three seconds.
 const TIME_TO_ANSWER: Duration = Duration::from_secs(10);
@@ -114,6 +114,7 @@ impl Row<'_> {
                 ),
             ));
         }
+        facts.extend(self.other_host(targets).filter(|_| has_hooks));
         let version = self.version.as_ref();
         let version = version.map(|version| version_of(self.subject, version, has_hooks));
         facts.splice(..0, version);
@@ -206,6 +207,24 @@ impl Row<'_> {
         }
     }
 
+    /// Says which other host runs the hooks, too.
+    fn other_host(&self, targets: &[InstallTarget]) -> Option<InstallationCheck> {
+        let home = home_dir().unwrap_or_default();
+        let claude = host("claude");
+        let mut in_project = targets.iter().filter(|target| target.project.is_some());
+        match self.host.name {
+            "copilot" if in_project.any(|it| installed(claude.unwrap_or(self.host), it).is_some()) => {
+                let text = "in this project it runs the hooks of Claude Code, too, which leave each event to these";
+                Some(self.subject.ok(text))
+            }
+            "claude" if on_path("grok").is_some() && runs_in_grok(&home) => Some(self.subject.warn(
+                "Grok runs these hooks, too, and shows the model nothing of a workflow, so workflows are refused there",
+                "write `hooks = false` below `[compat.claude]` in ~/.grok/config.toml",
+            )),
+            _ => None,
+        }
+    }
+
     /// Says whether the host runs the hooks, or that it cannot be known.
     fn trust(&self, target: &InstallTarget, installed: &Installed) -> Option<InstallationCheck> {
         match (self.host.name, &self.version) {
@@ -272,6 +291,15 @@ fn only_managed(host: &HookHost, managed: &Directories) -> Option<PathBuf> {
         let settings: Value = serde_json::from_str(&text(file)).unwrap_or_default();
         settings["allowManagedHooksOnly"] == true
     })
+}
+
+/// Returns true unless the settings of Grok say that it does not run the hooks of Claude Code.
+fn runs_in_grok(home: &Path) -> bool {
+    let text = std::fs::read_to_string(home.join(".grok/config.toml")).unwrap_or_default();
+    let text: String = text.split_whitespace().collect();
+    let section = text.split_once("[compat.claude]");
+    let section = section.and_then(|(_, rest)| rest.split('[').next());
+    !section.is_some_and(|section| section.contains("hooks=false"))
 }
 
 /// Returns true if Gemini CLI trusts a folder: the rule of the nearest folder counts.
@@ -422,6 +450,26 @@ mod tests {
         let found = check();
         assert!(found.text.contains("runs managed hooks only"), "{found:?}");
         assert!(found.help.unwrap().contains("install claude --managed"));
+    }
+
+    #[test]
+    fn grok_runs_the_hooks_of_claude_code_unless_its_settings_say_no() {
+        let home = tempfile::tempdir().unwrap();
+        assert!(runs_in_grok(home.path()));
+        std::fs::create_dir(home.path().join(".grok")).unwrap();
+        for (text, runs) in [
+            (
+                "[compat.claude]\nskills = false\n[compat.cursor]\nhooks = false\n",
+                true,
+            ),
+            (
+                "[models]\n[compat.claude]\nskills = true\nhooks = false\n[a]\n",
+                false,
+            ),
+        ] {
+            std::fs::write(home.path().join(".grok/config.toml"), text).unwrap();
+            assert_eq!(runs_in_grok(home.path()), runs, "{text}");
+        }
     }
 
     #[test]

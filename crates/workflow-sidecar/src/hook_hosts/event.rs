@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -34,6 +35,10 @@ pub(crate) enum EventName {
 #[serde(default)]
 pub(super) struct EventPayload<'a> {
     pub(super) hook_event_name: Option<String>,
+    /// The name of the event in another host's envelope.
+    #[serde(rename = "hookEventName")]
+    foreign_name: Option<IgnoredAny>,
+    timestamp: Option<IgnoredAny>,
     pub(super) session_id: Option<String>,
     pub(super) cwd: Option<PathBuf>,
     pub(super) transcript_path: Option<PathBuf>,
@@ -85,11 +90,25 @@ impl<'a> EventPayload<'a> {
 
     /// The meaning of the event's name in a table.
     pub(super) fn name(&self, table: &[(&str, EventName)]) -> EventName {
-        let Some(name) = self.hook_event_name.as_deref() else {
-            return EventName::Unknown;
-        };
-        let known = table.iter().find(|(known, _)| *known == name);
-        known.map_or(EventName::Unused, |(_, event)| *event)
+        let name = self.hook_event_name.as_deref();
+        let mut known = table.iter().filter(|(known, _)| Some(*known) == name);
+        match known.next() {
+            Some((_, event)) => *event,
+            None if !self.is_foreign() => EventName::Unused,
+            None if self.prompt.is_some() => EventName::Prompt,
+            None => EventName::Unknown,
+        }
+    }
+
+    /// True if none of our hosts writes such an event: Grok adds names in another case to those of Claude Code.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.foreign_name.is_some() || self.hook_event_name.is_none()
+    }
+
+    /// True if Copilot CLI writes such an event. Claude Code says no time, and has another transcript.
+    pub(super) fn is_of_copilot(&self) -> bool {
+        let is_its = |transcript: &Path| transcript.ends_with("events.jsonl");
+        self.timestamp.is_some() && self.transcript_path.as_deref().is_none_or(is_its)
     }
 
     /// The event.

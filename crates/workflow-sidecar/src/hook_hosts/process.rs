@@ -20,8 +20,9 @@ use super::HookHost;
 use super::answer::{BLOCKED, HookAnswer, Printed};
 use super::decide::EventHandler;
 use super::event::{EventName, EventPayload};
-use super::prompt;
+use super::{hosts, prompt};
 use crate::definitions::{Loader, OnDisk};
+use crate::install::{InstallTarget, installed};
 use crate::platform::disk::user_agent_dir;
 use crate::store::{self, has_active_runs, state_directory};
 
@@ -80,6 +81,8 @@ struct Hook {
 /// Facts about the event so far.
 #[derive(Clone, Default)]
 struct Progress {
+    /// The host that has written the event.
+    host: Option<&'static HookHost>,
     event: EventName,
     /// A prompt of the person.
     prompt: Option<String>,
@@ -102,19 +105,27 @@ impl Hook {
             return Err(format!("the event is longer than {MAX_EVENT} bytes"));
         }
         let payload = EventPayload::parse(&text)?;
-        let name = payload.name(self.host.events);
-        self.progress.lock().event = name;
-        if name == EventName::Unused {
+        let host = sender(self.host, &payload);
+        let name = payload.name(host.events);
+        *self.progress.lock() = Progress {
+            host: Some(host),
+            event: name,
+            prompt: (name == EventName::Prompt).then(|| payload.prompt().to_owned()),
+            cwd: payload.cwd.clone().filter(|cwd| cwd.is_absolute()),
+            ..Progress::default()
+        };
+        if payload.is_foreign() {
+            return Err(format!(
+                "these are the hooks of {}, and a host that shows the model nothing of a workflow runs them. In Grok, \
+                 `[compat.claude] hooks = false` in ~/.grok/config.toml ends that",
+                host.title
+            ));
+        }
+        // Where its own hooks run as well, they decide.
+        if name == EventName::Unused || host.name != self.host.name && is_installed(host, name) {
             return Ok(HookAnswer::default());
         }
-        if name == EventName::Unknown {
-            return Err("the event has no hook_event_name".to_owned());
-        }
         let event = payload.event(name)?;
-        self.progress.lock().cwd = Some(event.cwd.to_path_buf());
-        if name == EventName::Prompt {
-            self.progress.lock().prompt = Some(payload.prompt().to_owned());
-        }
         let result = payload.result();
         self.progress.lock().result = result.and_then(|it| serde_json::from_str(it.get()).ok());
         let directory = self.directory.clone()?;
@@ -122,16 +133,16 @@ impl Hook {
         let store = store
             .map_err(|error| format!("the store of workflow-sidecar cannot be used: {error}"))?;
         let variable = |name: &str| std::env::var_os(name)?.into_string().ok();
-        let surroundings = self.host.surroundings(&variable);
+        let surroundings = host.surroundings(&variable);
         if name == EventName::SessionStart {
             // A host that the agent starts has its own rules then.
-            let _ = surroundings.name_session(&event.key(self.host));
+            let _ = surroundings.name_session(&event.key(host));
         }
         let handler = EventHandler {
-            host: self.host,
+            host,
             store: &store,
             surroundings: &surroundings,
-            process: self.host.process(),
+            process: host.process(),
             on_loaded: &|is_guarded| self.progress.lock().is_guarded = Some(is_guarded),
         };
         (handler.decide(&event)).map_err(|failure| failure.to_string())
@@ -141,8 +152,8 @@ impl Hook {
     fn print(&self, answer: Result<HookAnswer, String>) -> Option<u8> {
         let answer = answer.unwrap_or_else(|reason| self.without_decision(&reason));
         let mut output = self.output.lock().take()?;
-        let HookHost { form, events, .. } = self.host;
         let progress = self.progress.lock();
+        let HookHost { form, events, .. } = progress.host.unwrap_or(self.host);
         let printed = form.print(progress.event, events, &answer, progress.result.as_ref());
         let is_whole = output.print(&printed);
         Some(if is_whole { printed.code } else { BLOCKED })
@@ -180,6 +191,25 @@ impl Hook {
             HookAnswer::default()
         }
     }
+}
+
+/// The host that has written an event. Copilot CLI runs the hooks of Claude Code in a project that it trusts. A Claude Code that
+/// its agent starts inherits the variable, and not the envelope.
+fn sender(host: &'static HookHost, payload: &EventPayload<'_>) -> &'static HookHost {
+    let copilot = hosts::host("copilot").filter(|_| {
+        host.name == "claude"
+            && payload.is_of_copilot()
+            && std::env::var_os("COPILOT_CLI").is_some()
+    });
+    copilot.unwrap_or(host)
+}
+
+/// Returns true if a host runs a hook of ours at an event, for all projects.
+fn is_installed(host: &'static HookHost, event: EventName) -> bool {
+    let target = InstallTarget::of_process(None).ok();
+    let installed = target.and_then(|target| installed(host, &target));
+    let name = event.of(host.events);
+    installed.is_some_and(|it| it.commands.iter().any(|(known, _)| *known == name))
 }
 
 /// Loads the definitions of each directory that may be the project of an event, because the store that knows it may be

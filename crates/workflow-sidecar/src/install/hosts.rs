@@ -216,32 +216,27 @@ fn hook_edits(host: &HookHost, target: &InstallTarget) -> Vec<Edit> {
     host.events.iter().map(edit).collect()
 }
 
-/// The command of a hook. It prints an answer only: nothing, an object, or a denial with its reason. Without one, a tool call
-/// is blocked while a run is active in a directory around it, and every other event goes on: Gemini CLI refuses a prompt whose
-/// hook fails.
+/// The command of a hook. That of a tool call prints an answer only: nothing, an object, or a denial with its reason. Without
+/// one the call is blocked while a run is active in a directory around it. Every other event goes on: Gemini CLI refuses a
+/// prompt whose hook fails. Grok runs no command with a variable that it does not know, so theirs have none.
 pub(super) fn command(host: &HookHost, target: &InstallTarget, event: EventName) -> String {
     let program = quoted(&target.program);
     let state = target.state.as_ref();
     let state = state.map_or_else(String::new, |state| format!(" --state {}", quoted(state)));
+    let run = format!("{program} hook {}{state}", host.name);
     let markers = match &target.state {
         Some(state) => quoted(&state.join(MARKERS)),
         None => format!("\"$HOME/{STATE_DIRECTORY}/{MARKERS}\""),
     };
-    let (denials, without_answer) = if event == EventName::ToolCall {
-        let blocked = format!(
-            "cd -P .; d=$PWD; until test -e {markers}\"$d\"/{MARKER}; do test \"$d\" || exit 0; d=${{d%/*}}; done; \
+    let script = if event == EventName::ToolCall {
+        format!(
+            "o=$({run}); c=$?; case $c:$o in 0:) exit;; 0:{{*}}|2:*) printf \"%s\\n\" \"$o\"; exit $c;; esac; \
+             cd -P .; d=$PWD; until test -e {markers}\"$d\"/{MARKER}; do test \"$d\" || exit 0; d=${{d%/*}}; done; \
              echo \"workflow-sidecar cannot judge this call ($c), so it is blocked\" >&2; exit 2"
-        );
-        ("|2:*", blocked)
+        )
     } else {
-        let said = "echo \"workflow-sidecar did not answer ($c)\" >&2";
-        ("", said.to_owned())
+        format!("{run} || echo workflow-sidecar did not answer >&2")
     };
-    let script = format!(
-        "o=$({program} hook {}{state}); c=$?; \
-         case $c:$o in 0:) exit;; 0:{{*}}{denials}) printf \"%s\\n\" \"$o\"; exit $c;; esac; {without_answer}",
-        host.name
-    );
     // The host may run it with a shell of another grammar.
     format!("/bin/sh -c {}", quoted_text(&script))
 }

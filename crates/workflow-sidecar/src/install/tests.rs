@@ -318,7 +318,7 @@ fn a_program_that_fails_or_prints_no_answer_blocks_a_tool_call_only_while_a_run_
 
 #[cfg(unix)]
 #[test]
-fn a_missing_or_broken_program_lets_every_other_event_pass_and_says_nothing() {
+fn a_missing_or_broken_program_lets_every_other_event_pass() {
     let home = Home::new();
     home.write(".local/state/workflow-sidecar/running/.active", "");
     for host in HOSTS {
@@ -327,8 +327,8 @@ fn a_missing_or_broken_program_lets_every_other_event_pass_and_says_nothing() {
                 if *event == EventName::ToolCall {
                     continue;
                 }
-                let (code, stdout, _) = run_hook(&home, host, script, *event);
-                assert_eq!((code, &*stdout), (Some(0), ""), "{} {script:?}", host.name);
+                let (code, ..) = run_hook(&home, host, script, *event);
+                assert_eq!(code, Some(0), "{} {script:?}", host.name);
             }
         }
     }

@@ -37,6 +37,43 @@ fn every_recorded_event_of_a_session_is_read() {
 }
 
 #[test]
+fn the_envelope_of_an_event_tells_its_host() {
+    for host in HOSTS {
+        for stdin in session_of(host) {
+            let text = stdin.to_string();
+            let payload = EventPayload::parse(text.as_bytes()).unwrap();
+            assert!(!payload.is_foreign(), "{text}");
+            let is_copilots = payload.is_of_copilot();
+            assert!(
+                is_copilots == (host.name == "copilot") || host.name != "claude",
+                "{text}"
+            );
+        }
+    }
+    let claude = host("claude").unwrap();
+    for (event, expected) in [
+        (
+            json!({ "hookEventName": "pre_tool_use", "hook_event_name": "PreToolUse" }),
+            EventName::ToolCall,
+        ),
+        (
+            json!({ "hookEventName": "user_prompt_submit", "prompt": "x" }),
+            EventName::Prompt,
+        ),
+        (
+            json!({ "hookEventName": "pre_tool_use", "toolName": "bash" }),
+            EventName::Unknown,
+        ),
+        (json!({ "tool_name": "Bash" }), EventName::Unknown),
+    ] {
+        let text = event.to_string();
+        let payload = EventPayload::parse(text.as_bytes()).unwrap();
+        assert!(payload.is_foreign(), "{text}");
+        assert_eq!(payload.name(claude.events), expected, "{text}");
+    }
+}
+
+#[test]
 fn a_shortened_conversation_gets_the_whole_context_again() {
     let world = World::new(host("codex").unwrap());
     world.start();
