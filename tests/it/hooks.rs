@@ -744,18 +744,18 @@ fn an_answer_that_codex_exec_would_not_print_goes_to_the_model_to_repeat() {
         let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
         fs::write(&transcript, lines.join("\n")).unwrap();
     };
-    // No transcript, another host, and the interface with a screen.
-    assert!(status(Some("b")).contains("\"block\""));
+    // No transcript, another host, and the interface with a screen. A turn gives its command once.
+    assert!(status(Some("a")).contains("\"block\""));
     write(&[begun_in("exec"), turn("a", "exec"), turn("b", "user")]);
     assert!(status(None).contains("\"block\""));
     assert!(status(Some("b")).contains("\"block\""));
     // A session of the interface that `exec` resumed, and a turn that is not written yet.
-    write(&[begun_in("cli"), turn("a", "user"), turn("b", "exec")]);
-    let repeated = status(Some("b"));
+    write(&[begun_in("cli"), turn("b", "user"), turn("c", "exec")]);
+    let repeated = status(Some("c"));
     assert!(!repeated.contains("\"block\""), "{repeated}");
     assert!(repeated.contains("word for word"), "{repeated}");
     assert!(repeated.contains("Bugfix"), "{repeated}");
-    assert!(status(Some("c")).contains("\"block\""));
-    write(&[begun_in("exec"), turn("a", "exec")]);
-    assert!(status(Some("c")).contains("word for word"));
+    assert!(status(Some("d")).contains("\"block\""));
+    write(&[begun_in("exec"), turn("c", "exec")]);
+    assert!(status(Some("e")).contains("word for word"));
 }
