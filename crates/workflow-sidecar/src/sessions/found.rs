@@ -10,6 +10,7 @@ use workflow_core::run::entry_type;
 
 use super::file::{SessionEntry, SessionFile, is_session, read_file};
 use super::newest::newest_session;
+use crate::install::pi;
 use crate::record::Transcript;
 use crate::store::{IndexedRun, RunQuery, Store, of_agent_dir};
 
@@ -25,7 +26,8 @@ pub(crate) struct FoundSession {
 }
 
 impl FoundSession {
-    /// The run of an id, the session of a file, or the newest session of the project.
+    /// The run of an id, the session of a file, or what is done in the project: the run that is active there, if one is and
+    /// its host is not pi, or else pi's newest session, or else the last run of another host.
     pub(crate) fn find(
         named: Option<&Path>,
         project: Option<&Path>,
@@ -38,11 +40,19 @@ impl FoundSession {
             };
         }
         let project = project.unwrap_or(Path::new("."));
+        let in_store = || Self::in_project(&project.canonicalize()?, agent_dir);
         match newest_session(project, agent_dir) {
-            Ok(newest) => Self::of_file(newest),
-            // Another host may have a run here.
-            Err(none) => Self::in_project(&project.canonicalize()?, agent_dir)?.ok_or(none),
+            Ok(newest) => match in_store() {
+                Ok(Some(found)) if found.is_active_outside_pi() => Ok(found),
+                _ => Self::of_file(newest),
+            },
+            Err(none) => in_store()?.ok_or(none),
         }
+    }
+
+    fn is_active_outside_pi(&self) -> bool {
+        let run = self.run.as_ref();
+        run.is_some_and(|run| is_active(run) && run.key.host != pi::NAME)
     }
 
     /// The session of a run, by its id or its beginning.
@@ -77,12 +87,15 @@ impl FoundSession {
         here.retain(|run| {
             store.is_here(run) && run.cwd.canonicalize().is_ok_and(|cwd| cwd == project)
         });
-        let is_active = |run: &&IndexedRun| run.run.is_active && run.run.state != "closed";
         let named = |run: &IndexedRun| {
             let id = visible(&run.run.task_id);
             format!("{id} ({})", visible(&run.key.host))
         };
-        let active: Vec<String> = here.iter().filter(is_active).map(named).collect();
+        let active: Vec<String> = here
+            .iter()
+            .filter(|run| is_active(run))
+            .map(named)
+            .collect();
         if active.len() > 1 {
             bail!(
                 "{} runs are active in {}: {}. Name one",
@@ -92,7 +105,7 @@ impl FoundSession {
             );
         }
         // An active run comes first; the list has the newest first.
-        here.sort_by_key(|run| !is_active(&run));
+        here.sort_by_key(|run| !is_active(run));
         let run = here.into_iter().next();
         run.map(|run| Self::in_store(run, &store)).transpose()
     }
@@ -151,6 +164,11 @@ impl FoundSession {
             None => format!("{kept}, which has not named its file"),
         })
     }
+}
+
+/// Returns true if a run goes on.
+fn is_active(run: &IndexedRun) -> bool {
+    run.run.is_active && run.run.state != "closed"
 }
 
 /// Returns the id if an argument is one of a run, and no file.
@@ -238,7 +256,8 @@ mod tests {
     use crate::store::{Run, RunNote};
 
     #[test]
-    fn a_run_of_another_machine_is_none_of_a_directory_with_the_same_path() {
+    fn an_active_run_is_found_by_its_directory_and_not_that_of_another_machine_with_the_same_path()
+    {
         let directory = tempfile::tempdir().unwrap();
         let project = directory.path().canonicalize().unwrap();
         let note = RunNote {
@@ -258,6 +277,19 @@ mod tests {
             now: 1,
         };
         of_agent_dir(&project).unwrap().note_run(&note).unwrap();
+        let session = project.join("sessions/a.jsonl");
+        let settings = json!({ "sessionDir": project.join("sessions") }).to_string();
+        std::fs::write(project.join("settings.json"), settings).unwrap();
+        std::fs::create_dir(project.join("sessions")).unwrap();
+        let head = json!({ "type": "session", "cwd": project }).to_string();
+        std::fs::write(session, head).unwrap();
+        let named = || FoundSession::find(None, Some(&project), &project).unwrap();
+        let host = named().run.map(|run| run.key.host);
+        assert_eq!(
+            host.as_deref(),
+            Some("codex"),
+            "its run is active, and none of pi"
+        );
         let is_found = || {
             FoundSession::in_project(&project, &project)
                 .unwrap()
@@ -269,5 +301,6 @@ mod tests {
         let elsewhere = "UPDATE sessions SET machine = 'other'";
         database.execute_batch(elsewhere).unwrap();
         assert!(!is_found());
+        assert!(named().file.is_some(), "the session of pi");
     }
 }
