@@ -63,6 +63,7 @@ async function session(name) {
 
 const host = {
   world: session,
+  cutsResults: true,
   say,
   shell,
   write: (w, name) => create(w.file(name)),

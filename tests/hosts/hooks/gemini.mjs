@@ -102,6 +102,7 @@ async function session(name) {
 
 const host = {
   world: session,
+  cutsResults: true,
   say,
   shell,
   write: (w, name) => write(w.file(name)),

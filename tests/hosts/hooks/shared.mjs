@@ -46,10 +46,11 @@ const BROKEN = [
  * @param {boolean} [host.repeats] The host prints no answer to a command, so the model repeats it.
  * @param {(world: any, prompt: string, replies: object[]) => object[]} [host.subagent] The replies of an agent that starts a sub-agent, and of that.
  * @param {(world: any) => Promise<any>} [host.compact] Shortens the conversation.
+ * @param {boolean} [host.cutsResults] The host takes every change of a result.
  * @param {Record<string, string>} host.files The files with our hooks, in the home directory, with texts of a user.
  * @param {{ root: string, sidecar: string, name: string }} given
  */
-export const shared = ({ world, write, step, shell, say, files, subagent, compact, repeats = false }, { root, sidecar, name }) => ({
+export const shared = ({ world, write, step, shell, say, files, subagent, compact, cutsResults, repeats = false }, { root, sidecar, name }) => ({
   async 'reminders are bounded'() {
     proves('bounded reminder');
     const { prompt } = await world('bounded');
@@ -157,6 +158,23 @@ export const shared = ({ world, write, step, shell, say, files, subagent, compac
       const ran = await w.prompt('where are we?', [say('Which one?')]);
       includes(ran.texts[0], /A summary\./);
       if (!/Find the cause/.test(ran.texts[0])) saw('compaction', 'no', 'The model no longer has the instructions of the phase.');
+    },
+  }),
+
+  ...(cutsResults && {
+    async 'a result is cut, added to and withheld'() {
+      proves('results replaced');
+      const w = await world('results');
+      const results = (rules) => writeFileSync(join(w.home, '.pi/agent/workflow-sidecar.json5'), JSON.stringify({ results: rules }));
+      results([{ redact: 'sk-[a-z]{8}' }, { maxChars: 60 }, { append: 'Mind the key.' }]);
+      writeFileSync(w.file('key.txt'), `sk-abcdefgh begins ${'middle '.repeat(100)}and ends\n`);
+      let ran = await w.prompt('look', [shell('cat key.txt'), say('ok')]);
+      includes(ran.texts[1], /\[redacted\] b[^]*Mind the key\./);
+      assert.ok(!/abcdefgh|(middle ){20}/.test(ran.texts[1]), ran.texts[1].slice(-600));
+      results([{ redact: 'sk-[' }]);
+      ran = await w.prompt('look again', [shell('cat key.txt'), say('ok')]);
+      assert.ok(!/abcdefgh|(middle ){20}/.test(ran.texts[1]), `withheld: ${ran.texts[1].slice(-600)}`);
+      includes(ran.texts[1], /withheld/);
     },
   }),
 

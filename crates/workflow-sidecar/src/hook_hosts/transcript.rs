@@ -16,7 +16,7 @@ const MAX_FIRST_LINE: u64 = 1 << 20;
 const TAIL: u64 = 256 << 10;
 
 /// How often, and after what time, a file is read again that is not complete yet.
-const ATTEMPTS: u32 = 50;
+const ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// True if a turn runs in `codex exec`: as the turn says, or, where it is not written yet, the session.
@@ -73,10 +73,16 @@ pub(super) fn forked_from(transcript: &Path) -> Option<String> {
 /// line that says that it stops.
 pub(super) fn last_message(transcript: &Path) -> Option<String> {
     for _ in 0..ATTEMPTS {
-        let tail = tail(transcript)?;
+        let tail = match tail(transcript) {
+            // It is created late, too.
+            None if !transcript.exists() => Vec::new(),
+            tail => tail?,
+        };
         let lines = tail.rsplit(|byte| *byte == b'\n');
         let mut lines = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-        let last = lines.next().unwrap_or_default();
+        // Lines about other things may follow, and the end of the hooks of an earlier stop must not.
+        let is_hook = |line: &Value| line["data"].get("hookInvocationId").is_some();
+        let last = lines.find(is_hook).unwrap_or_default();
         if last["type"] == "hook.start" && last["data"]["hookType"] == "agentStop" {
             return lines.find_map(|line| {
                 let is_message = line["type"] == "assistant.message";

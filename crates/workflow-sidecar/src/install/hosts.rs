@@ -71,6 +71,8 @@ const TIMEOUT: u64 = 30;
 const TIMEOUT_OF_INTERRUPT: u64 = 3;
 /// Seconds for a call of `workflow_step`: a gate has limits of its own.
 const TIMEOUT_OF_STEP: u64 = 86_400;
+/// Seconds in Gemini CLI, which waits as long for the start of the server: it has one setting for both.
+const TIMEOUT_OF_GEMINI: u64 = 7200;
 
 /// The command file of Claude Code. The prompt reaches the hook, which answers it.
 const CLAUDE_COMMAND: &str = "\
@@ -176,7 +178,7 @@ pub(super) fn files(
             ]
         }
         _ => {
-            let timeout = TIMEOUT_OF_STEP * 1000;
+            let timeout = TIMEOUT_OF_GEMINI * 1000;
             let server = json_server(target, json!({ "trust": true, "timeout": timeout }));
             hooks.push(server);
             let gemini = target.in_project_or(".gemini", &directories.gemini);

@@ -138,7 +138,7 @@ fn a_check_for_compaction_counts_if_the_conversation_grew_or_the_user_asks() {
 }
 
 /// The line with which Copilot CLI says that the agent stops.
-const STOPS: &str = "\n{\"type\":\"hook.start\",\"data\":{\"hookType\":\"agentStop\"}}\n";
+const STOPS: &str = "\n{\"type\":\"hook.start\",\"data\":{\"hookInvocationId\":\"1\",\"hookType\":\"agentStop\"}}\n{\"type\":\"session.info\",\"data\":{}}\n";
 
 #[test]
 fn the_last_message_is_read_from_the_end_of_the_transcript() {
@@ -157,7 +157,7 @@ fn the_last_message_is_read_from_the_end_of_the_transcript() {
         message("Which one?"),
         r#"{"type":"assistant.message","data":{"content":"sub","parentToolCallId":"1"}}"#
             .to_owned(),
-        "\n{\"type\":\"hook.start\",\"data\":null}\n".to_owned(),
+        "\n{\"type\":\"hook.end\",\"data\":{\"hookInvocationId\":\"0\"}}\n".to_owned(),
     ]
     .concat();
     assert_eq!(last_of(lines.as_bytes()).as_deref(), Some("Which one?"));
