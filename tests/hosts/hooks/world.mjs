@@ -109,21 +109,36 @@ function merge(all, capability, { value, notes }) {
   all.set(capability, { value: worst, notes: [...new Set([...before.notes, ...notes])] });
 }
 
-/** Writes what was measured of a host into the table. @param {string} host @param {string} version @param {typeof findings} measured */
+/**
+ * Compares what was measured of a host with the table, or writes it there, with `scripts/hosts --write`.
+ *
+ * @param {string} host @param {string} version @param {typeof findings} measured
+ */
 function record(host, version, measured) {
   const capabilities = CAPABILITIES.map((name) => {
     const { value, notes } = measured.get(name) ?? { value: 'not run', notes: [] };
     return { name, value, ...(notes.length > 0 ? { note: notes.join(' ') } : {}) };
   });
+  const table = JSON.parse(readFileSync(TABLE, 'utf8'));
+  const isRow = (row) => row.host === host && row.version === version;
+  if (!process.env.WORKFLOW_SIDECAR_HOSTS_WRITE) {
+    const before = table.find(isRow)?.capabilities ?? [];
+    const differs = capabilities.filter((now, index) => JSON.stringify(now) !== JSON.stringify(before[index]));
+    for (const now of differs) {
+      process.exitCode = 1;
+      console.log(`fail  docs/hosts.json has something else than ${JSON.stringify(now)} (scripts/hosts --write)`);
+    }
+    return;
+  }
   const row = { host, version, date: new Date().toISOString().slice(0, 10), capabilities };
-  const rows = JSON.parse(readFileSync(TABLE, 'utf8')).filter((other) => other.host !== host || other.version !== version);
+  const rows = table.filter((row) => !isRow(row));
   const key = (row) => row.host + row.version.replace(/\d+/g, (digits) => digits.padStart(6, '0'));
   const sorted = [...rows, row].sort((one, other) => (key(one) < key(other) ? -1 : 1));
   writeFileSync(TABLE, `${JSON.stringify(sorted, null, 2)}\n`);
 }
 
 /**
- * Plays scenarios, reports on each, and records what they prove of the host, if all were played.
+ * Plays scenarios, reports on each, and compares what they prove of the host with the table, if all were played.
  *
  * @param {Record<string, () => Promise<void>>} scenarios @param {string} root
  * @param {{ host: string, program: string, only?: string[] }} measured
