@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::answer::AnswerForm;
 use super::event::EventName;
+use super::hosts::{HOSTS, host};
 use crate::files::home_dir;
 use crate::install::Directories;
 use crate::measured::version_in;
@@ -57,6 +58,9 @@ pub(super) type Variables<'v> = dyn Fn(&str) -> Option<String> + 'v;
 /// The variable with the session whose agent started a host in its shell, as `claude:ID`.
 const PARENT: &str = "WORKFLOW_SIDECAR_PARENT";
 
+/// Variables that a host sets for the shell of its agent and for its own hooks.
+const MARKS_OF_OTHERS: [(&str, &str); 2] = [("claude", "CLAUDECODE"), ("copilot", "COPILOT_CLI")];
+
 /// What the variables of a hook say.
 #[derive(Debug, Default)]
 pub(super) struct Surroundings {
@@ -91,15 +95,21 @@ impl Surroundings {
 impl HookHost {
     /// Reads the variables of a hook.
     pub(super) fn surroundings(&self, variable: &Variables<'_>) -> Surroundings {
-        let parent = variable(PARENT).and_then(|parent| {
-            let (host, session) = parent.split_once(':')?;
+        let parent = variable(PARENT);
+        // The agent may have started this host in the shell of another one.
+        let own = HOSTS.iter().flat_map(|host| host.shell_marks).copied();
+        let others = MARKS_OF_OTHERS
+            .iter()
+            .filter(|(host, _)| *host != self.name);
+        let mut marks = own.chain(others.map(|(_, mark)| *mark));
+        let is_from_shell = parent.is_some() || marks.any(|mark| variable(mark).is_some());
+        let parent = parent.and_then(|parent| {
+            let (name, session) = parent.split_once(':')?;
             Some(SessionKey {
-                host: host.to_owned(),
+                host: host(name)?.name.to_owned(),
                 session: session.to_owned(),
             })
         });
-        let is_marked = |mark: &&str| variable(mark).is_some();
-        let is_from_shell = parent.is_some() || self.shell_marks.iter().any(is_marked);
         let version = self.version_variable.and_then(variable);
         let version = version.and_then(|it| version_in(&it.replace('-', ".")).map(str::to_owned));
         let asks = |version: &String| (self.asks)(version, variable);

@@ -134,6 +134,12 @@ fn the_shell_of_the_agent_names_the_session_that_started_first() {
     assert_eq!(name("a-1", None), line("claude:a-1"));
     assert_eq!(name("b", Some("claude:a-1")), line("claude:a-1"));
     assert_eq!(name("b'; rm x; '", None), "export OTHER=1\n");
+    // Only the name of a host is one.
+    for parent in ["';rm x;':a", "x:a", "a", ":a", "claude';x:a"] {
+        assert_eq!(name("b", Some(parent)), line("claude:b"), "{parent}");
+    }
+    assert_eq!(name("b", Some("qwen:a-1")), line("qwen:a-1"));
+    assert_eq!(name("b", Some("claude:a';x")), "export OTHER=1\n");
 }
 
 #[test]

@@ -171,6 +171,34 @@ fn a_command_from_the_shell_of_an_agent_is_refused() {
 }
 
 #[test]
+fn a_command_from_the_shell_of_another_hosts_agent_is_refused() {
+    for (name, mark, is_refused) in [
+        ("claude", "CODEX_THREAD_ID", true),
+        ("claude", "GEMINI_CLI_SHELL", true),
+        ("claude", "QWEN_CODE", true),
+        ("claude", "COPILOT_CLI", true),
+        ("codex", "CLAUDECODE", true),
+        ("copilot", "CLAUDECODE", true),
+        ("gemini", "CLAUDECODE", true),
+        ("qwen", "COPILOT_CLI", true),
+        // Its own hooks have it as well.
+        ("claude", "CLAUDECODE", false),
+        ("copilot", "COPILOT_CLI", false),
+        ("claude", "TERM_PROGRAM", false),
+    ] {
+        let world = World::new(host(name).unwrap());
+        let mut prompt = recorded(world.host, EventName::Prompt);
+        for text in ["workflow trust", "workflow bugfix the export is empty"] {
+            prompt["prompt"] = json!(text);
+            prompt["submitted_prompt"] = json!(text);
+            let printed = world.send_from(&prompt, &[(mark, "1")]);
+            let refused = printed.stdout.contains("only the user may give it");
+            assert_eq!(refused, is_refused, "{name}: {mark}: {printed:?}");
+        }
+    }
+}
+
+#[test]
 fn a_start_with_untrusted_commands_says_how_to_trust_them_and_is_not_confirmed() {
     for host in HOSTS {
         let world = World::new(host);
