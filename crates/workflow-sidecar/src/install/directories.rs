@@ -9,7 +9,7 @@ pub(crate) struct Directories {
     pub(crate) codex: PathBuf,
     pub(crate) claude: PathBuf,
     /// The file with Claude Code's MCP servers, which is beside its directory unless that is named.
-    pub(super) claude_servers: PathBuf,
+    pub(crate) claude_servers: PathBuf,
     pub(crate) copilot: PathBuf,
     pub(crate) gemini: PathBuf,
     /// The file with the folders that Gemini CLI trusts.

@@ -50,11 +50,23 @@ pub(super) static HOST: HookHost = HookHost {
     shell_marks: &[],
     asks,
     shell_file: Some("CLAUDE_ENV_FILE"),
-    hook_files: &[".claude/settings.json", ".claude/settings.local.json"],
+    // Skills, agents and plugins have hooks of their own. A scheduled prompt may count as typed.
+    hook_files: &[
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        ".claude/skills",
+        ".claude/agents",
+        ".claude/commands",
+        ".claude/plugins",
+        ".claude/hooks",
+        ".claude/scheduled_tasks.json",
+        ".mcp.json",
+    ],
     user_hook_files: |directories| {
-        ["settings.json", "settings.local.json"]
-            .map(|file| directories.claude.join(file))
-            .to_vec()
+        let files = HOST.hook_files.iter();
+        let files = files.filter_map(|file| file.strip_prefix(".claude/"));
+        let files = files.map(|file| directories.claude.join(file));
+        files.chain([directories.claude_servers.clone()]).collect()
     },
     // A reminder as a context, which it shows without the word error; versions before 2.1.163 ignore it.
     form: AnswerForm {

@@ -33,11 +33,20 @@ pub(super) static HOST: HookHost = HookHost {
     shell_marks: &["CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"],
     asks: |_, _| false,
     shell_file: None,
-    hook_files: &[".codex/hooks.json", ".codex/config.toml"],
+    // Plugins have hooks, agents have settings. Skills have neither.
+    hook_files: &[
+        ".codex/hooks.json",
+        ".codex/config.toml",
+        ".codex/agents",
+        ".codex/plugins",
+        ".agents/plugins",
+    ],
     user_hook_files: |directories| {
-        ["hooks.json", "config.toml"]
-            .map(|file| directories.codex.join(file))
-            .to_vec()
+        let files = HOST.hook_files.iter();
+        let files = files.filter_map(|file| file.strip_prefix(".codex/"));
+        let files = files.map(|file| directories.codex.join(file));
+        let plugins = directories.home.join(".agents/plugins");
+        files.chain([plugins]).collect()
     },
     form: FORM,
 };

@@ -35,7 +35,15 @@ pub(super) static HOST: HookHost = HookHost {
     shell_marks: &[],
     asks: |_, _| false,
     shell_file: None,
-    hook_files: &[".copilot/hooks", ".github/hooks"],
+    // It runs the hooks of Claude Code as well.
+    hook_files: &[
+        ".copilot/hooks",
+        ".github/hooks",
+        ".github/copilot/settings.json",
+        ".github/copilot/settings.local.json",
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+    ],
     user_hook_files: |directories| vec![directories.copilot.join("hooks")],
     // The flat form, which it prefers. It shows a user nothing but the reason of a blocked prompt.
     form: AnswerForm {

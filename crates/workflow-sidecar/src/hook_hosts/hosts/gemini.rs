@@ -45,12 +45,23 @@ pub(super) static HOST: HookHost = HookHost {
     shell_marks: &["GEMINI_CLI_SHELL"],
     asks: |_, _| false,
     shell_file: None,
-    hook_files: &[".gemini/settings.json", ".gemini/trustedFolders.json"],
+    // Extensions have hooks, and the text of a command counts as typed. In a trusted folder `.env` sets variables of the hooks'
+    // shell (`BASH_ENV`) and says where settings are (`GEMINI_CLI_SYSTEM_SETTINGS_PATH`), which can turn hooks off.
+    hook_files: &[
+        ".gemini/settings.json",
+        ".gemini/trustedFolders.json",
+        ".gemini/extensions",
+        ".gemini/commands",
+        ".gemini/.env",
+        ".env",
+    ],
     user_hook_files: |directories| {
-        vec![
-            directories.gemini.join("settings.json"),
-            directories.gemini_trusted_folders.clone(),
-        ]
+        let files = ["settings.json", "extensions", "commands", ".env"];
+        let files = files.map(|file| directories.gemini.join(file)).into_iter();
+        let trusted = directories.gemini_trusted_folders.clone();
+        files
+            .chain([directories.home.join(".env"), trusted])
+            .collect()
     },
     form: AnswerForm {
         deny: DENY,

@@ -34,14 +34,23 @@ pub(super) static HOST: HookHost = HookHost {
     shell_marks: &["QWEN_CODE"],
     asks: |_, _| false,
     shell_file: None,
-    hook_files: &[".qwen/settings.json", ".qwen/.env", ".env"],
+    hook_files: &[
+        ".qwen/settings.json",
+        ".qwen/skills",
+        ".qwen/agents",
+        ".qwen/extensions",
+        ".qwen/commands",
+        ".qwen/.env",
+        ".env",
+    ],
     user_hook_files: |directories| {
-        vec![
-            directories.qwen.join("settings.json"),
-            directories.qwen.join(".env"),
-            directories.home.join(".env"),
-            directories.qwen_trusted_folders.clone(),
-        ]
+        let files = HOST.hook_files.iter();
+        let files = files.filter_map(|file| file.strip_prefix(".qwen/"));
+        let files = files.map(|file| directories.qwen.join(file));
+        let trusted = directories.qwen_trusted_folders.clone();
+        files
+            .chain([directories.home.join(".env"), trusted])
+            .collect()
     },
     form: AnswerForm {
         replace: &[("continue", Member::False), ("stopReason", Member::Content)],

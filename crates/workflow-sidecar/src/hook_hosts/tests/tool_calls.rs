@@ -267,9 +267,32 @@ fn the_files_that_say_which_hooks_run_are_not_written_during_a_run() {
         ("codex", ".codex/config.toml"),
         ("claude", ".claude/settings.json"),
         ("claude", ".claude/settings.local.json"),
+        ("claude", ".claude/skills/deploy/SKILL.md"),
+        ("claude", ".claude/agents/reviewer.md"),
+        ("claude", ".claude/commands/deploy.md"),
+        ("claude", ".claude/plugins/x/hooks/hooks.json"),
+        ("claude", ".claude/hooks/check.sh"),
+        ("claude", ".claude/scheduled_tasks.json"),
+        ("claude", ".mcp.json"),
+        ("codex", ".codex/agents/reviewer.toml"),
+        ("codex", ".codex/plugins/x/hooks/hooks.json"),
+        ("codex", ".agents/plugins/marketplace.json"),
         ("copilot", ".copilot/hooks/workflow-sidecar.json"),
+        ("copilot", ".github/hooks/x.json"),
+        ("copilot", ".github/copilot/settings.json"),
+        ("copilot", ".github/copilot/settings.local.json"),
+        ("copilot", ".claude/settings.json"),
+        ("copilot", ".claude/settings.local.json"),
         ("gemini", ".gemini/settings.json"),
+        ("gemini", ".gemini/extensions/x/hooks/hooks.json"),
+        ("gemini", ".gemini/commands/x.toml"),
+        ("gemini", ".gemini/.env"),
+        ("gemini", ".env"),
         ("qwen", ".qwen/settings.json"),
+        ("qwen", ".qwen/skills/deploy/SKILL.md"),
+        ("qwen", ".qwen/agents/reviewer.md"),
+        ("qwen", ".qwen/extensions/x/qwen-extension.json"),
+        ("qwen", ".qwen/commands/x.toml"),
         ("qwen", ".qwen/.env"),
         ("qwen", ".env"),
     ] {
@@ -285,7 +308,10 @@ fn the_files_that_say_which_hooks_run_are_not_written_during_a_run() {
         let write = |path: &str| format!("echo '{{}}' > {path}");
         assert!(!code(&world, write(file)), "{name}: no run");
         world.start();
-        for root in ["", "~/", "$ROOT/project/"] {
+        let is_of_project =
+            file == ".mcp.json" || name == "copilot" && !file.starts_with(".copilot/");
+        let roots = ["", "$ROOT/project/", "~/"].into_iter();
+        for root in roots.filter(|root| !(is_of_project && *root == "~/")) {
             let path = format!("{root}{file}");
             assert!(code(&world, write(&path)), "{name}: {path}");
         }
@@ -300,11 +326,17 @@ fn the_files_that_say_which_hooks_run_are_not_written_during_a_run() {
         ] {
             assert!(code(&world, line.to_owned()), "{name}: {line}");
         }
-        if let Some((directory, rest)) = file.split_once('/') {
+        if let Some((directory, rest)) = file.split_once('/')
+            && !is_of_project
+        {
             let line = format!("cd ~/{directory}; echo '{{}}' > {rest}");
             assert!(code(&world, line), "{name}: it is not certain");
         }
         assert!(!code(&world, format!("cat {file}")), "{name}: reading");
+        assert!(!code(
+            &world,
+            format!("grep -r x {}", file.split('/').next().unwrap())
+        ));
         assert!(!code(&world, write("notes.md")), "{name}: another file");
     }
 }
