@@ -175,6 +175,60 @@ fn answer_of_claude(root: &Path, event: &[u8], is_in_copilot: bool) -> Output {
     answer_of(command.spawn().unwrap(), event)
 }
 
+/// What the status line of Claude Code prints for what it is given.
+fn status_line(root: &Path, given: &[u8]) -> String {
+    let mut command = Process::command();
+    let line = command.args(["status", "--line"]).env("HOME", root);
+    let piped = line.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let output = answer_of(piped.spawn().unwrap(), given);
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_status_line_of_claude_code_is_that_of_the_run_of_its_session() {
+    let root = started();
+    let root = root.path();
+    let of = |session: &str| json!({ "session_id": session, "cwd": root }).to_string();
+    assert_eq!(status_line(root, of("s").as_bytes()), "", "a run of Codex");
+    let prompt = |text: &str| {
+        let prompt = event(root, "UserPromptSubmit", &json!({ "prompt": text }));
+        answer_of_claude(root, &prompt, false);
+    };
+    prompt("workflow bugfix it");
+    assert_eq!(
+        status_line(root, of("s").as_bytes()),
+        "Bugfix > A Analyze [1/1]\n"
+    );
+    prompt("workflow pause");
+    assert_eq!(
+        status_line(root, of("s").as_bytes()),
+        "⏸ paused by you · Bugfix > A Analyze [1/1]\n"
+    );
+    assert_eq!(status_line(root, of("other").as_bytes()), "");
+    prompt("workflow cancel");
+    assert_eq!(status_line(root, of("s").as_bytes()), "");
+}
+
+#[test]
+fn the_status_line_of_claude_code_is_empty_where_something_is_wrong_and_never_waits() {
+    let root = started();
+    let root = root.path();
+    for given in ["", "garbage", "[]", "{}", r#"{"session_id": 1}"#] {
+        assert_eq!(status_line(root, given.as_bytes()), "", "{given}");
+    }
+    let mut command = Process::command();
+    let open = command.args(["status", "--line"]).env("HOME", root);
+    let open = open.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let (began, mut child) = (Instant::now(), open.spawn().unwrap());
+    let input = child.stdin.take();
+    assert!(child.wait().unwrap().success());
+    assert!(began.elapsed() < Duration::from_secs(5));
+    drop(input);
+    fs::write(store(root), "no database").unwrap();
+    assert_eq!(status_line(root, br#"{"session_id": "s"}"#), "");
+}
+
 #[test]
 fn an_event_of_another_host_starts_no_workflow_and_is_blocked_where_a_run_is_active() {
     let root = started();

@@ -39,6 +39,10 @@ async function world(name, program = sidecar, plugin = undefined) {
   const more = plugin ? ['--plugin-dir', join(home, plugin)] : [];
   const installed = await run(program, ['install', 'claude', ...options], { cwd: project, env });
   assert.equal(installed.code, 0, installed.stderr);
+  const change = (name, members) => {
+    const path = join(home, name);
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...members }));
+  };
   let session;
   return {
     home,
@@ -56,6 +60,18 @@ async function world(name, program = sidecar, plugin = undefined) {
       session = result.session_id ?? session;
       if (process.env.DEBUG) console.error(JSON.stringify({ text, result, stderr: ran.stderr, n: model.requests.length }, null, 1));
       return { ...ran, result, texts: model.requests.map((request) => textsOf(request).join('\n')) };
+    },
+    /** Opens a terminal with a prompt. @param {string} text @param {string} mode */
+    open(text, mode) {
+      // So that it asks nothing of a new user.
+      change('.claude.json', {
+        hasCompletedOnboarding: true,
+        projects: { [project]: { hasTrustDialogAccepted: true } },
+        customApiKeyResponses: { approved: ['none'], rejected: [] },
+      });
+      change('.claude/settings.json', { skipDangerousModePermissionPrompt: true, tui: 'default', permissions: { allow: ['Bash'] } });
+      const line = `'${claude}' --permission-mode ${mode} --model ${MODEL} '${text}'`;
+      return openScreen(line, { cwd: project, env: { ...env, TERM: 'xterm' } });
     },
     sidecar: (...args) => run(program, args, { cwd: project, env }),
   };
@@ -139,7 +155,7 @@ const scenarios = {
   },
 
   async 'a call that needs consent is asked about on the screen, and runs nowhere else'() {
-    const { home, project, env, prompt, file } = await world('consent');
+    const { env, prompt, file, open } = await world('consent');
     const unknown = (name) => shell(`./unknown ${name}`);
     writeFileSync(file('unknown'), '#!/bin/sh\ntouch "$1"\n', { mode: 0o755 });
     for (const mode of ['bypassPermissions', 'auto']) {
@@ -147,26 +163,19 @@ const scenarios = {
       includes(last(ran), /needs the consent of the user, and this host cannot ask/);
       assert.ok(!existsSync(file(mode)), mode);
     }
-    // So that it asks nothing of a new user.
-    const seen = { hasCompletedOnboarding: true, projects: { [project]: { hasTrustDialogAccepted: true } } };
-    const config = JSON.parse(readFileSync(join(home, '.claude.json'), 'utf8'));
-    const key = { customApiKeyResponses: { approved: ['none'], rejected: [] } };
-    writeFileSync(join(home, '.claude.json'), JSON.stringify({ ...config, ...seen, ...key }));
-    const settings = JSON.parse(readFileSync(join(home, '.claude/settings.json'), 'utf8'));
-    const asksLess = { skipDangerousModePermissionPrompt: true, tui: 'default', permissions: { allow: ['Bash'] } };
-    writeFileSync(join(home, '.claude/settings.json'), JSON.stringify({ ...settings, ...asksLess }));
     const { stdout } = await run(claude, ['--version'], { env });
     const [, minor, patch] = stdout.split('.').map((part) => parseInt(part, 10));
     const asks = minor > 1 || patch >= 211;
     for (const mode of ['bypassPermissions', 'auto']) {
       model.play([unknown(`${mode}-screen`), unknown(`${mode}-again`), say('Shall I?')]);
-      const line = `'${claude}' --permission-mode ${mode} --model ${MODEL} 'workflow bugfix it'`;
-      const screen = openScreen(line, { cwd: project, env: { ...env, TERM: 'xterm' } });
+      const screen = open('workflow bugfix it', mode);
       try {
         if (asks) {
           for (const name of mode === 'auto' ? ['screen', 'again'] : ['screen']) {
             await screen.shows(/Itneedstheconsentoftheuser.*Doyouwanttoproceed/);
             assert.ok(!existsSync(file(`${mode}-${name}`)), 'nothing runs before the answer');
+            // In its first moment it takes no key.
+            await new Promise((resolve) => setTimeout(resolve, 500));
             screen.type('\r');
             await until(() => existsSync(file(`${mode}-${name}`)), () => screen.text);
           }
@@ -177,6 +186,20 @@ const scenarios = {
       } finally {
         await screen.end();
       }
+    }
+  },
+
+  async 'the line below the prompt follows the run'() {
+    const { open } = await world('line');
+    // It is asked for a moment after each message.
+    model.play([shell('sleep 2'), step('next'), shell('sleep 2'), say('Shall I?')]);
+    const screen = open('workflow bugfix it', 'bypassPermissions');
+    try {
+      await screen.shows(/Bugfix>AAnalyze\[1\/3\]/);
+      await screen.shows(/Bugfix>FFix\[2\/3\]/);
+      await screen.shows(/⏸[^⏸]*·Bugfix>FFix\[2\/3\]/);
+    } finally {
+      await screen.end();
     }
   },
 

@@ -24,6 +24,7 @@ mod serve;
 mod show;
 mod simulate;
 mod status;
+mod status_line;
 mod telemetry;
 mod terminal;
 mod trust;

@@ -7,6 +7,7 @@ use workflow_core::diagnostic::{Code, Diagnostic};
 use workflow_core::session::View;
 
 use super::project::UserDirectory;
+use super::status_line;
 use crate::platform::answers::requests::{AskedRequest, Requests};
 use crate::present::{
     CommandOutcome, OutputFormat, RunStatus, ShownCondition, Status, restored_session, since,
@@ -38,9 +39,19 @@ pub(super) struct Arguments {
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
+    /// One line about the session that Claude Code describes on standard input; what its status line runs
+    #[arg(long, hide = true)]
+    line: bool,
+    /// The directory of the store for --line, instead of ~/.local/state/workflow-sidecar
+    #[arg(long, value_name = "DIR", requires = "line", hide = true)]
+    state: Option<PathBuf>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
+    if arguments.line {
+        status_line::print(arguments.state.as_deref());
+        return Ok(CommandOutcome::Success);
+    }
     let agent_dir = arguments.user.directory();
     let project = arguments.project.as_deref();
     let found = FoundSession::find(arguments.file.as_deref(), project, &agent_dir)?;

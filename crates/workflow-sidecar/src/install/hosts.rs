@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
 use super::directories::Directories;
-use super::json_text::Place;
+use super::json_text::{Ours, Place};
 use super::target_file::{Edit, TargetFile};
 use crate::files::{STATE_DIRECTORY, home_dir};
 use crate::hook_hosts::{EventName, HookHost};
@@ -147,7 +147,12 @@ pub(super) fn files(
                 let servers = target.in_project_or(".mcp.json", &directories.claude_servers);
                 (claude.join("settings.json"), servers, claude)
             };
-            let server = json_edit(["mcpServers", "workflow"], false, &claude_server(target));
+            let server = claude_server(target);
+            let server = json_edit(&["mcpServers", "workflow"], Ours::Whole, &server);
+            // A plugin has no status line, and that of a project would hide the user's own.
+            if target.plugin.is_none() && target.project.is_none() {
+                hooks.push(status_line(target));
+            }
             files.push(file(settings, hooks));
             files.push(file(servers, vec![server]));
             files.push(file(
@@ -204,7 +209,7 @@ fn hook_edits(host: &HookHost, target: &InstallTarget) -> Vec<Edit> {
         match host.name {
             "copilot" => {
                 let hook = json!({ "type": "command", "bash": command, "timeoutSec": timeout });
-                return json_edit(["hooks", name], true, &hook);
+                return json_edit(&["hooks", name], Ours::Elements, &hook);
             }
             "gemini" | "qwen" => {
                 hook["name"] = json!("workflow-sidecar");
@@ -213,7 +218,8 @@ fn hook_edits(host: &HookHost, target: &InstallTarget) -> Vec<Edit> {
             "claude" if *event == EventName::ToolCall => hook["onFailure"] = json!("block"),
             _ => {}
         }
-        json_edit(["hooks", name], true, &json!({ "hooks": [hook] }))
+        let hook = json!({ "hooks": [hook] });
+        json_edit(&["hooks", name], Ours::Elements, &hook)
     };
     host.events.iter().map(edit).collect()
 }
@@ -222,10 +228,7 @@ fn hook_edits(host: &HookHost, target: &InstallTarget) -> Vec<Edit> {
 /// one the call is blocked while a run is active in a directory around it. Every other event goes on: Gemini CLI refuses a
 /// prompt whose hook fails. Grok runs no command with a variable that it does not know, so theirs have none.
 pub(super) fn command(host: &HookHost, target: &InstallTarget, event: EventName) -> String {
-    let program = quoted(&target.program);
-    let state = target.state.as_ref();
-    let state = state.map_or_else(String::new, |state| format!(" --state {}", quoted(state)));
-    let run = format!("{program} hook {}{state}", host.name);
+    let run = program(target, &format!("hook {}", host.name));
     let markers = match &target.state {
         Some(state) => quoted(&state.join(MARKERS)),
         None => format!("\"$HOME/{STATE_DIRECTORY}/{MARKERS}\""),
@@ -243,6 +246,20 @@ pub(super) fn command(host: &HookHost, target: &InstallTarget, event: EventName)
     format!("/bin/sh -c {}", quoted_text(&script))
 }
 
+/// This program with a subcommand, and with the store if it is not the user's.
+fn program(target: &InstallTarget, subcommand: &str) -> String {
+    let program = quoted(&target.program);
+    let state = target.state.as_ref();
+    let state = state.map_or_else(String::new, |state| format!(" --state {}", quoted(state)));
+    format!("{program} {subcommand}{state}")
+}
+
+/// The line that Claude Code shows below its prompt.
+fn status_line(target: &InstallTarget) -> Edit {
+    let line = json!({ "type": "command", "command": program(target, "status --line") });
+    json_edit(&["statusLine"], Ours::WholeIfFree, &line)
+}
+
 fn codex_server(target: &InstallTarget) -> Edit {
     let text = |text: &str| Value::from(text).to_string();
     let args: Vec<String> = server_args(target).iter().map(|arg| text(arg)).collect();
@@ -258,8 +275,8 @@ fn codex_server(target: &InstallTarget) -> Edit {
 
 fn json_server(target: &InstallTarget, properties: Value) -> Edit {
     json_edit(
-        ["mcpServers", "workflow"],
-        false,
+        &["mcpServers", "workflow"],
+        Ours::Whole,
         &server(target, properties),
     )
 }
@@ -271,9 +288,10 @@ fn server(target: &InstallTarget, mut server: Value) -> Value {
     server
 }
 
-fn json_edit(path: [&'static str; 2], is_array: bool, value: &Value) -> Edit {
+fn json_edit(path: &[&'static str], ours: Ours, value: &Value) -> Edit {
+    let path = path.to_vec();
     Edit::Json {
-        place: Place { path, is_array },
+        place: Place { path, ours },
         value: value.to_string(),
     }
 }

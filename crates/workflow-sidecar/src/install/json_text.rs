@@ -11,10 +11,20 @@ use serde_json::value::RawValue;
 
 /// The place of our values in a JSON text.
 pub(super) struct Place {
-    /// The names of an object in the text, and of its member.
-    pub(super) path: [&'static str; 2],
-    /// True if our values are elements of the member, false if the member itself is ours.
-    pub(super) is_array: bool,
+    /// The names of the objects on the way in the text, and of the member in the last one.
+    pub(super) path: Vec<&'static str>,
+    pub(super) ours: Ours,
+}
+
+/// What of a member is ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ours {
+    /// Elements of it.
+    Elements,
+    /// The member itself.
+    Whole,
+    /// The member itself, unless there is one of somebody else.
+    WholeIfFree,
 }
 
 impl Place {
@@ -35,7 +45,7 @@ impl Place {
 
     /// Adds a value. What of the path does not exist is created.
     pub(super) fn insert(&self, text: &str, value: &str) -> Result<String, String> {
-        let new = if self.is_array {
+        let new = if self.ours == Ours::Elements {
             format!("[{value}]")
         } else {
             value.to_owned()
@@ -44,11 +54,15 @@ impl Place {
         let Some(last) = containers.last() else {
             return Ok(format!("{}\n", nested(&self.path, &new)));
         };
-        if last.next.is_some() {
-            return Err(format!(
-                "it has `{}`, which is not ours: rename or remove it",
-                self.path.join(".")
-            ));
+        match self.ours {
+            _ if last.next.is_none() => {}
+            Ours::WholeIfFree => return Ok(text.to_owned()),
+            Ours::Whole | Ours::Elements => {
+                let member = self.path.join(".");
+                return Err(format!(
+                    "it has `{member}`, which is not ours: rename or remove it"
+                ));
+            }
         }
         // Without the brackets of the object or array that is there.
         let new = nested(&self.path[containers.len() - 1..], &new);
@@ -74,12 +88,12 @@ impl Place {
         Ok(text)
     }
 
-    /// The object of the text, the one in it, and the array that our values are in, as far as they exist. A text that is
+    /// The object of the text, those in it on the way, and the array that our values are in, as far as they exist. A text that is
     /// empty has none.
     fn containers(&self, text: &str) -> Result<Vec<Container>, String> {
         let mut found = Vec::new();
         let mut next = Some(text).filter(|text| !text.trim().is_empty());
-        for name in self.path {
+        for name in &self.path {
             let Some(object) = next else { break };
             let members: HashMap<String, &RawValue> = parse(object)?;
             let mut members: Vec<_> = members.into_iter().collect();
@@ -98,7 +112,7 @@ impl Place {
             found.push(Container::new(text, object, values, index));
             next = index.map(|index| members[index].1.get());
         }
-        if let Some(array) = next.filter(|_| self.is_array) {
+        if let Some(array) = next.filter(|_| self.ours == Ours::Elements) {
             let values: Vec<&RawValue> = parse(array)?;
             let values = values.into_iter().map(RawValue::get);
             found.push(Container::new(text, array, values, None));

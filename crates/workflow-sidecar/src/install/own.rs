@@ -12,16 +12,23 @@ const OPTIONS: [&str; 2] = ["--state", "--otlp"];
 /// Returns true if this is a command of ours for a host's hook.
 pub(super) fn is_hook_command(command: &str, host: &str) -> bool {
     let mark = format!("hook {host}");
-    command.contains(NAME) && command.contains(&mark) || has_shape_of_hook(command, host)
+    command.contains(NAME) && command.contains(&mark) || has_shape(command, ["hook", host])
+}
+
+/// Returns true if this is our status line, as JSON. One of the user may run our program, too.
+pub(super) fn is_status_line(entry: &str) -> bool {
+    let entry: Value = serde_json::from_str(entry).unwrap_or_default();
+    let command = entry["command"].as_str().unwrap_or_default();
+    has_shape(command, ["status", "--line"])
 }
 
 /// `'/path/to/program' hook HOST`, as it is installed. Others name their programs without quotes: `tool hook claude`.
-fn has_shape_of_hook(command: &str, host: &str) -> bool {
+fn has_shape(command: &str, subcommand: [&str; 2]) -> bool {
     let words = shlex::split(command).unwrap_or_default();
-    let [_, hook, of, options @ ..] = words.as_slice() else {
+    let [_, first, second, options @ ..] = words.as_slice() else {
         return false;
     };
-    command.starts_with("'/") && hook == "hook" && of == host && are_options(options)
+    command.starts_with("'/") && [first, second] == subcommand && are_options(options)
 }
 
 /// Returns true if this is our entry of an MCP server, as JSON.
@@ -68,6 +75,24 @@ mod tests {
             "'/opt/tool hook codex",
         ] {
             assert!(!is_hook_command(command, "codex"), "{command}");
+        }
+    }
+
+    #[test]
+    fn a_status_line_that_a_user_makes_of_ours_is_the_users() {
+        let line = |command: &str| serde_json::json!({ "command": command }).to_string();
+        for command in [
+            "'/opt/wf' status --line",
+            "'/opt/wf' status --line --state '/srv/a b'",
+        ] {
+            assert!(is_status_line(&line(command)), "{command}");
+        }
+        for command in [
+            "workflow-sidecar status --line",
+            "'/opt/workflow-sidecar' status --line | cut -c 1-20",
+            "'/opt/wf' hook claude",
+        ] {
+            assert!(!is_status_line(&line(command)), "{command}");
         }
     }
 

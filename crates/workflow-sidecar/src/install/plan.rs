@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::file_change::{FileChange, read, unfit};
 use super::hosts::{self, InstallTarget};
+use super::json_text::Ours;
 use super::opencode;
 use super::target_file::{Edit, TargetFile};
 use crate::hook_hosts::{HOSTS, HookHost};
@@ -96,7 +97,7 @@ pub(crate) fn installed(host: &'static HookHost, target: &InstallTarget) -> Opti
         let text = read(&file.path).ok().flatten().unwrap_or_default();
         for edit in &file.edits {
             if let Edit::Json { place, .. } = edit
-                && place.is_array
+                && place.ours == Ours::Elements
             {
                 let values = place.values(&text).unwrap_or_default();
                 let command = values.iter().find_map(|value| file.command_of(value));
@@ -116,7 +117,7 @@ pub(crate) fn has_server(host: &'static HookHost, target: &InstallTarget) -> boo
         let text = read(&file.path).ok().flatten().unwrap_or_default();
         let mut edits = file.edits.iter();
         edits.any(|edit| match edit {
-            Edit::Json { place, .. } if place.is_array => false,
+            Edit::Json { place, .. } if place.ours != Ours::Whole => false,
             Edit::Json { .. } | Edit::Block { .. } => {
                 let without = file.remove_edit(&text, edit);
                 without.is_ok_and(|without| without != text)

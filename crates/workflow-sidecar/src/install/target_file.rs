@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::json_text::Place;
+use super::json_text::{Ours, Place};
 use super::{own, toml_block};
 use crate::platform::installation::hash;
 
@@ -21,7 +21,7 @@ pub(super) struct TargetFile {
 
 /// An edit of a file.
 pub(super) enum Edit {
-    /// A value in JSON: a hook in an array, or the server.
+    /// A value in JSON: a hook in an array, the server, or the status line.
     Json { place: Place, value: String },
     /// A table in TOML.
     Block { header: &'static str, body: String },
@@ -55,8 +55,12 @@ impl TargetFile {
         match edit {
             Edit::Json { place, value } => {
                 let parsed = |value: &str| serde_json::from_str(value).unwrap_or(Value::Null);
-                let values = place.values(text).unwrap_or_default().into_iter();
-                let ours = values.filter(|value| self.is_ours(place, value));
+                let values = place.values(text).unwrap_or_default();
+                let is_ours = |value: &&str| self.is_ours(place, value);
+                if place.ours == Ours::WholeIfFree && !values.iter().all(is_ours) {
+                    return true;
+                }
+                let ours = values.into_iter().filter(is_ours);
                 // A host that rewrites its file changes the text of the value.
                 ours.map(parsed).eq([parsed(value)])
             }
@@ -91,7 +95,7 @@ impl TargetFile {
     /// The parts without which the host has no rules, with their places: the hooks, or the hash of a text of the plugin.
     pub(super) fn parts(&self) -> Vec<(String, Value)> {
         let parts = self.edits.iter().filter_map(|edit| match edit {
-            Edit::Json { place, value } if place.is_array => {
+            Edit::Json { place, value } if place.ours == Ours::Elements => {
                 let value = serde_json::from_str(value).ok()?;
                 Some((format!("/{}", place.path.join("/")), value))
             }
@@ -103,12 +107,12 @@ impl TargetFile {
         parts.collect()
     }
 
-    /// Returns true if a value at a place is a hook or server of ours.
+    /// Returns true if a value at a place is a hook, server or status line of ours.
     fn is_ours(&self, place: &Place, value: &str) -> bool {
-        if place.is_array {
-            self.command_of(value).is_some()
-        } else {
-            own::is_server(value)
+        match place.ours {
+            Ours::Elements => self.command_of(value).is_some(),
+            Ours::Whole => own::is_server(value),
+            Ours::WholeIfFree => own::is_status_line(value),
         }
     }
 

@@ -271,10 +271,9 @@ fn a_plugin_of_claude_code_has_what_an_installation_writes_and_leaves_the_config
         json("plugin/.claude-plugin/plugin.json")["name"],
         "workflow-sidecar"
     );
-    assert_eq!(
-        json("plugin/hooks/hooks.json"),
-        json(".claude/settings.json")
-    );
+    let mut settings = json(".claude/settings.json");
+    settings.as_object_mut().unwrap().remove("statusLine");
+    assert_eq!(json("plugin/hooks/hooks.json"), settings);
     assert_eq!(json("plugin/.mcp.json"), json(".claude.json"));
     let command = "commands/workflow.md";
     assert_eq!(
@@ -286,6 +285,50 @@ fn a_plugin_of_claude_code_has_what_an_installation_writes_and_leaves_the_config
         apply(&change).unwrap();
     }
     assert_eq!(home.files(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn claude_code_has_our_status_line_only_where_the_user_has_none() {
+    const SETTINGS: &str = ".claude/settings.json";
+    let claude = HOSTS[1];
+    let home = Home::new();
+    let command = |home: &Home| {
+        let settings: serde_json::Value =
+            serde_json::from_str(&home.text(SETTINGS).unwrap()).unwrap();
+        settings["statusLine"]["command"].clone()
+    };
+    home.install(claude);
+    assert_eq!(
+        command(&home),
+        r"'/opt/it'\''s here/workflow-sidecar' status --line"
+    );
+    // Of an earlier version, ours is added.
+    let text = home.text(SETTINGS).unwrap();
+    let mut older: serde_json::Value = serde_json::from_str(&text).unwrap();
+    older.as_object_mut().unwrap().remove("statusLine");
+    home.write(SETTINGS, &older.to_string());
+    home.install(claude);
+    assert!(command(&home).is_string());
+    // That of the user takes its place, and is nothing that differs.
+    let text = home.text(SETTINGS).unwrap();
+    let mut theirs: serde_json::Value = serde_json::from_str(&text).unwrap();
+    theirs["statusLine"] = serde_json::json!({ "type": "command", "command": "mine" });
+    home.write(SETTINGS, &theirs.to_string());
+    let changes = plan(Some(claude), &home.target()).unwrap();
+    assert!(changes.iter().all(FileChange::is_made));
+    home.uninstall(claude);
+    assert_eq!(command(&home), "mine");
+    home.install(claude);
+    assert_eq!(command(&home), "mine");
+
+    // In a project it would hide the user's own.
+    let project = InstallTarget {
+        project: Some(home.0.path().join("project")),
+        ..home.target()
+    };
+    for change in plan(Some(claude), &project).unwrap() {
+        assert!(!change.after.unwrap().contains("statusLine"));
+    }
 }
 
 #[cfg(unix)]
