@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use parking_lot::Mutex;
 
 pub(crate) use workflow_store::{
-    AnswerRight, IndexedRun, MARKER, MARKERS, POSTGRES_SCHEMA, Run, RunNote, RunQuery, Saved,
-    SessionChange, SessionKey, Store, StoreError, StoredEntry, StoredSession, Ticket,
+    AnswerRight, IndexedRun, MARKER, MARKERS, OF_ALL, POSTGRES_SCHEMA, Run, RunNote, RunQuery,
+    Saved, SessionChange, SessionKey, Store, StoreError, StoredEntry, StoredSession, Ticket,
     has_active_runs,
 };
 

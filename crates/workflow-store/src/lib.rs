@@ -26,7 +26,7 @@ mod types;
 
 use std::path::PathBuf;
 
-pub use self::marker::{MARKER, MARKERS, has_active_runs};
+pub use self::marker::{MARKER, MARKERS, OF_ALL, has_active_runs};
 pub use self::private_directory::create_private_dir;
 pub use self::queue::QueueTurn;
 pub use self::store::Store;

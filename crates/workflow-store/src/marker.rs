@@ -12,8 +12,8 @@ use std::path::{Component, Path, PathBuf};
 pub const MARKERS: &str = "running";
 /// The name of a marker.
 pub const MARKER: &str = ".active";
-/// The marker of all projects, which commands of earlier installations look for.
-const OF_ALL: &str = "active";
+/// The marker of all projects, which counts where the directory of a call is not known.
+pub const OF_ALL: &str = "active";
 /// The project whose marker counts in every directory.
 const EVERYWHERE: &str = "/";
 

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use super::changes::make;
 use super::codex_trust::HooksOfCodex;
 use super::file_change::FileChange;
-use super::hosts::{InstallTarget, claude_server, quoted_text};
+use super::hosts::{InstallTarget, quoted_text, server};
 use super::plan::{installed, installed_parts, plan, plan_removal};
 use super::{opencode, pi};
 use crate::hook_hosts::{self, HookHost};
@@ -204,7 +204,7 @@ fn for_users(host: &HookHost, target: &InstallTarget) -> String {
         "claude" => format!(
             "Claude Code runs these hooks for every user. Its managed settings name no program as MCP server, and \
              managed-mcp.json would lock users out of theirs, so each user runs `claude mcp add-json --scope user workflow {}`.",
-            quoted_text(&claude_server(target).to_string())
+            quoted_text(&server(host, target).to_string())
         ),
         _ => format!("{} runs these hooks for every user.", host.title),
     }

@@ -10,7 +10,7 @@ use super::json_text::{Ours, Place};
 use super::target_file::{Edit, TargetFile};
 use crate::files::{STATE_DIRECTORY, home_dir};
 use crate::hook_hosts::{EventName, HookHost};
-use crate::store::{MARKER, MARKERS};
+use crate::store::{MARKER, MARKERS, OF_ALL};
 
 /// The files that configure a host, and the program that it is to run.
 #[derive(Debug, Clone)]
@@ -119,6 +119,11 @@ pub(super) fn files(
     };
     let text = |text: &str| vec![Edit::Text(text.to_owned())];
     let mut hooks = hook_edits(host, target);
+    let server = json_edit(
+        &["mcpServers", "workflow"],
+        Ours::Whole,
+        &server(host, target),
+    );
     let mut files = match host.name {
         "copilot" if directories.is_managed => bail!(
             "Copilot CLI takes plugins and no hooks from an administrator: install without --managed, as each user"
@@ -147,8 +152,6 @@ pub(super) fn files(
                 let servers = target.in_project_or(".mcp.json", &directories.claude_servers);
                 (claude.join("settings.json"), servers, claude)
             };
-            let server = claude_server(target);
-            let server = json_edit(&["mcpServers", "workflow"], Ours::Whole, &server);
             // A plugin has no status line, and that of a project would hide the user's own.
             if target.plugin.is_none() && target.project.is_none() {
                 hooks.push(status_line(target));
@@ -166,30 +169,24 @@ pub(super) fn files(
         ),
         "copilot" => {
             hooks.splice(..0, text("{\"version\": 1}\n"));
-            let server = json_server(target, json!({ "type": "local", "tools": ["*"] }));
             let copilot = &directories.copilot;
             vec![
                 file(copilot.join("hooks/workflow-sidecar.json"), hooks),
                 file(copilot.join("mcp-config.json"), vec![server]),
             ]
         }
-        "qwen" => {
-            let server = json!({ "trust": true, "timeout": TIMEOUT_OF_STEP * 1000, "alwaysLoadTools": true });
-            hooks.push(json_server(target, server));
-            let qwen = target.in_project_or(".qwen", &directories.qwen);
-            vec![
-                file(qwen.join("settings.json"), hooks),
-                file(qwen.join("commands/workflow.md"), text(QWEN_COMMAND)),
-            ]
-        }
         _ => {
-            let timeout = TIMEOUT_OF_GEMINI * 1000;
-            let server = json_server(target, json!({ "trust": true, "timeout": timeout }));
+            let (name, of_user, command, own) = if host.name == "qwen" {
+                (".qwen", &directories.qwen, "workflow.md", QWEN_COMMAND)
+            } else {
+                let of_user = &directories.gemini;
+                (".gemini", of_user, "workflow.toml", GEMINI_COMMAND)
+            };
             hooks.push(server);
-            let gemini = target.in_project_or(".gemini", &directories.gemini);
+            let directory = target.in_project_or(name, of_user);
             vec![
-                file(gemini.join("settings.json"), hooks),
-                file(gemini.join("commands/workflow.toml"), text(GEMINI_COMMAND)),
+                file(directory.join("settings.json"), hooks),
+                file(directory.join("commands").join(command), text(own)),
             ]
         }
     };
@@ -225,18 +222,24 @@ fn hook_edits(host: &HookHost, target: &InstallTarget) -> Vec<Edit> {
 }
 
 /// The command of a hook. That of a tool call prints an answer only: nothing, an object, or a denial with its reason. Without
-/// one the call is blocked while a run is active in a directory around it. Every other event goes on: Gemini CLI refuses a
-/// prompt whose hook fails. Grok runs no command with a variable that it does not know, so theirs have none.
+/// one the call is blocked while a run is active in a directory around it, or anywhere if the directory is gone. Every other
+/// event goes on: Gemini CLI refuses a prompt whose hook fails. Grok runs no command with a variable that it does not know, so
+/// theirs have none.
 pub(super) fn command(host: &HookHost, target: &InstallTarget, event: EventName) -> String {
     let run = program(target, &format!("hook {}", host.name));
-    let markers = match &target.state {
-        Some(state) => quoted(&state.join(MARKERS)),
-        None => format!("\"$HOME/{STATE_DIRECTORY}/{MARKERS}\""),
+    let home = if target.directories.is_managed {
+        "$HOME".to_owned()
+    } else {
+        format!("${{HOME:-{}}}", quoted(&target.directories.home))
     };
+    let state = target.state.as_deref().map(quoted);
+    let state = state.unwrap_or_else(|| format!("{home}/{STATE_DIRECTORY}"));
     let script = if event == EventName::ToolCall {
         format!(
             "o=$({run}); c=$?; case $c:$o in 0:) exit;; 0:{{*}}|2:*) printf \"%s\\n\" \"$o\"; exit $c;; esac; \
-             cd -P .; d=$PWD; until test -e {markers}\"$d\"/{MARKER}; do test \"$d\" || exit 0; d=${{d%/*}}; done; \
+             s={state}; cd -P .; d=$PWD; case $d in \
+             /*) until test -e \"$s/{MARKERS}$d/{MARKER}\"; do test \"$d\" || exit 0; d=${{d%/*}}; done;; \
+             *) test -e \"$s/{OF_ALL}\" || exit 0;; esac; \
              echo \"workflow-sidecar cannot judge this call ($c), so it is blocked\" >&2; exit 2"
         )
     } else {
@@ -273,16 +276,16 @@ fn codex_server(target: &InstallTarget) -> Edit {
     }
 }
 
-fn json_server(target: &InstallTarget, properties: Value) -> Edit {
-    json_edit(
-        &["mcpServers", "workflow"],
-        Ours::Whole,
-        &server(target, properties),
-    )
-}
-
-/// The MCP server, with more properties.
-fn server(target: &InstallTarget, mut server: Value) -> Value {
+/// The MCP server, as a host names it in JSON.
+pub(super) fn server(host: &HookHost, target: &InstallTarget) -> Value {
+    let mut server = match host.name {
+        "claude" => json!({ "alwaysLoad": true }),
+        "copilot" => json!({ "type": "local", "tools": ["*"] }),
+        "qwen" => {
+            json!({ "trust": true, "timeout": TIMEOUT_OF_STEP * 1000, "alwaysLoadTools": true })
+        }
+        _ => json!({ "trust": true, "timeout": TIMEOUT_OF_GEMINI * 1000 }),
+    };
     server["command"] = target.program.to_string_lossy().into();
     server["args"] = server_args(target).into();
     server
@@ -303,11 +306,6 @@ fn server_args(target: &InstallTarget) -> Vec<String> {
         args.push(state.to_string_lossy().into_owned());
     }
     args
-}
-
-/// The MCP server of Claude Code.
-pub(super) fn claude_server(target: &InstallTarget) -> Value {
-    server(target, json!({ "alwaysLoad": true }))
 }
 
 fn quoted(path: &Path) -> String {

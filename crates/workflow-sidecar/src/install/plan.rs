@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
+
 use super::file_change::{FileChange, read, unfit};
 use super::hosts::{self, InstallTarget};
 use super::json_text::Ours;
@@ -26,6 +28,15 @@ pub(crate) fn plan(
     host: Option<&'static HookHost>,
     target: &InstallTarget,
 ) -> anyhow::Result<Vec<FileChange>> {
+    let paths = [&target.program, &target.directories.home];
+    for path in paths.into_iter().chain(&target.state) {
+        if path.to_str().is_none() {
+            bail!(
+                "{} is not UTF-8, and the configuration of a host is: use another path",
+                path.display()
+            );
+        }
+    }
     let files = files(host, target)?.into_iter();
     files
         .map(|file| {

@@ -398,6 +398,44 @@ fn an_answer_is_passed_on_as_it_is() {
     assert_eq!(denied, (Some(2), "{}\n".to_owned(), "no\n".to_owned()));
 }
 
+#[cfg(unix)]
+#[test]
+fn where_the_directory_or_the_home_of_a_hook_is_not_known_an_active_run_still_blocks_a_call() {
+    for host in HOSTS {
+        let home = Home::new();
+        let gone = "rmdir \"$PWD\"; cd -P . 2>/dev/null";
+        let run = |before: &str| run_hook_after(&home, host, None, EventName::ToolCall, before).0;
+        assert_eq!([run(gone), run("HOME=")], [Some(0); 2], "{}", host.name);
+        home.write(".local/state/workflow-sidecar/active", "");
+        assert_eq!([run(gone), run("HOME=")], [Some(2), Some(0)]);
+        home.write(".local/state/workflow-sidecar/running/.active", "");
+        assert_eq!([run(gone), run("unset HOME")], [Some(2); 2]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_that_is_not_utf_8_is_not_written() {
+    use std::os::unix::ffi::OsStringExt;
+    let odd = PathBuf::from(std::ffi::OsString::from_vec(b"/opt/\xff".to_vec()));
+    let home = Home::new();
+    let program = InstallTarget {
+        program: odd.clone(),
+        ..home.target()
+    };
+    let state = InstallTarget {
+        state: Some(odd),
+        ..home.target()
+    };
+    for target in [program, state] {
+        for host in HOSTS.into_iter().map(Some).chain([None]) {
+            let refused = plan(host, &target).unwrap_err().to_string();
+            assert!(refused.contains("is not UTF-8"), "{refused}");
+            assert!(plan_removal(host, &target).is_ok());
+        }
+    }
+}
+
 /// Runs the installed command of a tool call with a program that is missing, or is this script.
 #[cfg(unix)]
 fn assert_blocked_while_active(host: &HookHost, script: Option<&str>) {
@@ -430,6 +468,18 @@ fn run_hook(
     script: Option<&str>,
     event: EventName,
 ) -> (Option<i32>, String, String) {
+    run_hook_after(home, host, script, event, ":")
+}
+
+/// The same after a line of a shell.
+#[cfg(unix)]
+fn run_hook_after(
+    home: &Home,
+    host: &HookHost,
+    script: Option<&str>,
+    event: EventName,
+    before: &str,
+) -> (Option<i32>, String, String) {
     use std::os::unix::fs::PermissionsExt;
     use std::process::Command;
     let program = home.0.path().join("workflow-sidecar");
@@ -442,7 +492,7 @@ fn run_hook(
         program,
         ..home.target()
     };
-    let command = command(host, &target, event);
+    let command = format!("{before}\n{}", command(host, &target, event));
     let mut shell = Command::new("/bin/sh");
     let cwd = home.0.path().join("it's $x *");
     fs::create_dir_all(&cwd).unwrap();
@@ -755,7 +805,10 @@ fn an_administrator_installs_the_hooks_of_a_user_for_all_and_removes_them_byte_f
         home.install(host);
         let [of_all, of_user] =
             [&managed, &home.target()].map(|target| installed(host, target).unwrap());
-        assert_eq!(of_all.commands, of_user.commands, "{}", host.name);
+        let events = |of: &Installed| of.commands.iter().map(|it| it.0).collect::<Vec<_>>();
+        assert_eq!(events(&of_all), events(&of_user), "{}", host.name);
+        // The home directory is that of each user.
+        assert!(!format!("{:?}", of_all.commands).contains("HOME:-"));
         assert_ne!(of_all.hooks, of_user.hooks);
         // Claude Code locks users out of their own servers where an administrator names one.
         assert_eq!(has_server(host, &managed), host.name != "claude");
