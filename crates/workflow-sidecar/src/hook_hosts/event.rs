@@ -177,11 +177,6 @@ impl<'a> EventPayload<'a> {
     pub(super) fn is_shortened(&self) -> bool {
         matches!(self.source.as_deref(), Some("compact" | "clear"))
     }
-
-    /// True if the session that starts is a copy of another one.
-    pub(super) fn is_fork(&self) -> bool {
-        self.source.as_deref() == Some("fork")
-    }
 }
 
 impl HookEvent<'_> {

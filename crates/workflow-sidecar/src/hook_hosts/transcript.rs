@@ -4,8 +4,9 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::files::regular_file;
@@ -61,12 +62,26 @@ fn tail(transcript: &Path) -> Option<Vec<u8>> {
     Some(tail)
 }
 
-/// The session that a fork was made of, from the first line (Codex).
-pub(super) fn forked_from(transcript: &Path) -> Option<String> {
-    let line = first_line(transcript)?;
-    let parent = line.pointer("/payload/forked_from_id");
-    let parent = parent.or_else(|| line.get("forked_from_id"))?;
-    Some(parent.as_str()?.to_owned())
+/// The session that a fork was made of: in the first line (Codex), or in messages that were copied (Claude Code).
+pub(super) fn forked_from(transcript: &Path, own: &str) -> Option<String> {
+    let first = first_line(transcript)?;
+    let parent = first.pointer("/payload/forked_from_id");
+    if let Some(parent) = parent.or_else(|| first.get("forked_from_id")) {
+        return parent.as_str().map(str::to_owned);
+    }
+    let tail = tail(transcript)?;
+    let mut lines = tail.rsplit(|byte| *byte == b'\n');
+    lines.find_map(|line| {
+        let copied: CopiedMessage = serde_json::from_slice(line).ok()?;
+        Some(copied.session).filter(|session| session != own)
+    })
+}
+
+/// A message that names the session in which the model gave it.
+#[derive(Deserialize)]
+struct CopiedMessage {
+    #[serde(rename = "requestSessionId")]
+    session: String,
 }
 
 /// The last message of the main agent, which stops (Copilot CLI). The host writes some milliseconds late, so this waits for the
@@ -95,6 +110,12 @@ pub(super) fn last_message(transcript: &Path) -> Option<String> {
         thread::sleep(PAUSE);
     }
     None
+}
+
+/// When the file was made, in milliseconds since 1970, if the file system says so.
+pub(super) fn made_at(transcript: &Path) -> Option<i64> {
+    let made = fs::metadata(transcript).ok()?.created().ok()?;
+    i64::try_from(made.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
 }
 
 /// The length of the file in bytes.

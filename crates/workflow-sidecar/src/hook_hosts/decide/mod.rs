@@ -32,6 +32,9 @@ use crate::time::wall_time;
 /// that is far longer, so what was given within this is not lost.
 const MAY_BE_LOST_AFTER: u64 = 64 << 10;
 
+/// The milliseconds by which the time of a file may be before that of the process that makes it.
+const CLOCKS_DIFFER_BY: i64 = 1000;
+
 const NOT_FOR_SUBAGENTS: &str =
     "[workflow] Only the main agent moves the workflow. Finish your task and report to it.";
 const TYPED_BY_AGENT: &str =
@@ -351,35 +354,43 @@ fn where_it_is_read(answer: HookAnswer, payload: &EventPayload<'_>) -> HookAnswe
     }
 }
 
-/// Loads the session. A fork begins with what the session has that it was made of, as a run of its own.
+/// Loads the session. A fork begins with what the session has that it was made of, as a run of its own. The event that says so
+/// may be late or fail, and Claude Code writes the transcript after it, so each event counts until the session is stored.
 fn load(
     store: &Store,
     key: &SessionKey,
     event: &HookEvent<'_>,
 ) -> Result<StoredSession, StoreError> {
     let stored = store.load(key)?;
-    let is_fork = event.name == EventName::SessionStart && event.payload.is_fork();
     let transcript = event.payload.transcript_path.as_deref();
-    let parent = transcript.filter(|_| is_fork && stored.version == 0);
-    let Some(session) = parent.and_then(transcript::forked_from) else {
+    let transcript = transcript.filter(|_| stored.version == 0 && !event.is_of_subagent);
+    let parent = transcript.and_then(|path| transcript::forked_from(path, &key.session));
+    let Some((transcript, session)) = transcript.zip(parent) else {
         return Ok(stored);
     };
     let parent = SessionKey {
         session,
         ..key.clone()
     };
-    Ok(with_own_run(store.load(&parent)?))
+    let copy = with_own_run(store.load(&parent)?, transcript::made_at(transcript));
+    Ok(copy.unwrap_or(stored))
 }
 
-/// A copy of a session that is not stored yet. Its run has another id, or an answer to the one would be one to the other.
-fn with_own_run(mut copy: StoredSession) -> StoredSession {
+/// A copy of a session that is not stored yet. Its run has another id, or an answer to the one would be one to the other. `None`
+/// if the run is younger than the copy.
+fn with_own_run(mut copy: StoredSession, made_at: Option<i64>) -> Option<StoredSession> {
     copy.version = 0;
     let mut entries = copy.entries.iter();
     let state = entries.rfind(|entry| entry.custom_type == entry_type::STATE);
     let state = state.and_then(|state| serde_json::from_str::<Value>(state.data.get()).ok());
-    let id = state.as_ref().and_then(|state| state["taskId"].as_str());
+    let state = state.unwrap_or_default();
+    let is_younger = |started| made_at.is_some_and(|made| started > made + CLOCKS_DIFFER_BY);
+    if state["startedAt"].as_i64().is_some_and(is_younger) {
+        return None;
+    }
+    let id = state["taskId"].as_str();
     let Some(id) = id.filter(|id| id.starts_with("wf-")) else {
-        return copy;
+        return Some(copy);
     };
     let own = task_id(RandomState::new().hash_one(id), wall_time());
     for entry in &mut copy.entries {
@@ -387,5 +398,5 @@ fn with_own_run(mut copy: StoredSession) -> StoredSession {
         entry.data = RawValue::from_string(data).expect("an id in JSON is one after a change");
     }
     copy.memory = copy.memory.replace(id, &own);
-    copy
+    Some(copy)
 }

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::world::{
-    World, call_of, context_of, fixture, json_of, recorded, session_of, writing_call,
+    World, call_of, context_of, fixture, is_denied, json_of, recorded, session_of, writing_call,
 };
 use crate::hook_hosts::answer::Printed;
 use crate::hook_hosts::event::{EventName, EventPayload};
@@ -231,6 +231,48 @@ fn a_fork_continues_the_run_of_its_parent() {
     assert_eq!(world.send(&call), Printed::default());
 }
 
+/// The first event of a fork that reaches us: a call of a tool, with the transcript of this host.
+fn first_call_of_fork(world: &World) -> Printed {
+    let parent = &recorded(world.host, EventName::Prompt)["session_id"];
+    let lines = if world.host.name == "codex" {
+        json!({ "type": "session_meta", "payload": { "forked_from_id": parent } }).to_string()
+    } else {
+        let copied = |of: &Value| json!({ "type": "assistant", "requestSessionId": of });
+        let own = json!({ "type": "assistant", "requestSessionId": "fork" });
+        let first = copied(&json!("another"));
+        format!(
+            "{{\"type\":\"mode\"}}\n{first}\n{}\n{own}\n",
+            copied(parent)
+        )
+    };
+    let transcript = world.root.path().join("fork.jsonl");
+    fs::write(&transcript, lines).unwrap();
+    let mut call = writing_call(world.host);
+    call["session_id"] = json!("fork");
+    call["transcript_path"] = json!(transcript);
+    world.send(&call)
+}
+
+#[test]
+fn a_fork_has_its_run_from_the_first_event_that_names_its_parent() {
+    for name in ["codex", "claude"] {
+        let world = World::new(host(name).unwrap());
+        world.start();
+        assert!(is_denied(&first_call_of_fork(&world)), "{name}");
+        assert_eq!(world.store.runs(&RunQuery::default()).unwrap().len(), 2);
+    }
+}
+
+#[test]
+fn a_run_that_began_after_the_fork_is_not_copied() {
+    let world = World::new(host("codex").unwrap());
+    assert_eq!(first_call_of_fork(&world), Printed::default());
+    std::thread::sleep(std::time::Duration::from_millis(1200));
+    world.start();
+    assert_eq!(first_call_of_fork(&world), Printed::default());
+    assert_eq!(world.store.runs(&RunQuery::default()).unwrap().len(), 1);
+}
+
 #[test]
 fn a_fork_is_a_run_of_its_own() {
     let world = World::new(host("codex").unwrap());
@@ -310,16 +352,14 @@ fn recorded_sessions_of_sub_agents_compaction_and_resume_are_played() {
 }
 
 #[test]
-fn a_clear_or_compaction_shortens_and_a_fork_copies() {
-    let source = |source: &str| {
+fn a_clear_or_compaction_shortens() {
+    let is_shortened = |source: &str| {
         let text = json!({ "hook_event_name": "SessionStart", "source": source }).to_string();
         let payload = EventPayload::parse(text.as_bytes()).unwrap();
-        (payload.is_shortened(), payload.is_fork())
+        payload.is_shortened()
     };
-    assert_eq!(source("compact"), (true, false));
-    assert_eq!(source("clear"), (true, false));
-    assert_eq!(source("fork"), (false, true));
-    assert_eq!(source("resume"), (false, false));
+    assert!(is_shortened("compact") && is_shortened("clear"));
+    assert!(!is_shortened("fork") && !is_shortened("resume"));
 }
 
 #[test]
