@@ -517,6 +517,18 @@ fn trust_in_the_projects_commands_is_asked_in_the_hosts_dialog() {
 }
 
 #[test]
+fn an_open_dialog_for_trust_notices_that_trust_is_given_elsewhere() {
+    let mut world = World::asking("project/.pi", PROJECT_GATE);
+    let asked = world.next(1);
+    assert!(world.prompt("workflow trust").contains("touch ran"));
+    world.prompt("workflow confirm trust");
+    let answer = world.answer(1);
+    assert!(answer.contains("Analyze → B Build"), "{answer}");
+    assert!(world.root.path().join("project/ran").exists());
+    world.reply(&asked, &accepted("no"));
+}
+
+#[test]
 fn trust_is_given_by_a_prompt_that_is_confirmed_after_it_has_listed_the_commands() {
     let mut world = World::with("project/.pi", PROJECT_GATE);
     let shown = world.prompt("workflow confirm trust");

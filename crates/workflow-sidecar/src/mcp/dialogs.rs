@@ -151,33 +151,28 @@ impl Dialogs {
         question: &DialogQuestion,
         host: &CallHost,
         call: &CancellationToken,
-        is_answered_elsewhere: impl Fn() -> bool,
+        mut is_answered_elsewhere: impl FnMut() -> bool,
     ) -> Asked {
         if !host.has_dialogs {
             return Asked::Nobody;
         }
         self.open(question, host);
-        loop {
+        while !call.is_cancelled() {
+            let is_elsewhere = is_answered_elsewhere();
             let mut dialogs = self.0.lock();
-            match dialogs.get(question) {
-                _ if call.is_cancelled() => return Asked::Nobody,
-                None => return Asked::Nobody,
-                Some(State::Answered(_)) => {
-                    return match dialogs.remove(question) {
-                        Some(State::Answered(answer)) => Asked::Answered(answer),
-                        _ => Asked::Nobody,
-                    };
-                }
-                Some(State::Open(withdrawn)) if is_answered_elsewhere() => {
+            match dialogs.remove(question) {
+                Some(State::Answered(answer)) => return Asked::Answered(answer),
+                Some(State::Open(withdrawn)) if is_elsewhere => {
                     withdrawn.cancel();
-                    dialogs.remove(question);
                     return Asked::Elsewhere;
                 }
-                Some(State::Open(_)) => {}
-            }
+                Some(open) => dialogs.insert(question.clone(), open),
+                None => return Asked::Nobody,
+            };
             drop(dialogs);
             thread::sleep(PAUSE);
         }
+        Asked::Nobody
     }
 
     fn open(self: &Arc<Self>, question: &DialogQuestion, host: &CallHost) {

@@ -29,9 +29,12 @@ use workflow_core::types::QuestionId;
 
 use super::dialogs::{Asked, CallHost, DialogQuestion, Dialogs};
 
-use crate::driver::{ATTEMPTS, Driver, HostMemory, RestoredSession, with_commands_as_prompts};
+use crate::driver::{
+    ATTEMPTS, Driver, HostMemory, RestoredSession, SessionDirectories, with_commands_as_prompts,
+};
 use crate::hook_hosts::{HOSTS, TICKET_ARGUMENT};
 use crate::platform::answers::notifier::notifier;
+use crate::platform::answers::trust_store::{CommandsHash, hash_of, is_trusted};
 use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, RealPlatform, file_excerpt};
 use crate::store::{Saved, Store, StoreError, Ticket};
@@ -40,6 +43,8 @@ use crate::time::wall_time;
 
 /// The time after which a running gate is asked whether its call is still wanted.
 const CANCELLATION_CHECK: Duration = Duration::from_millis(100);
+/// The looks for the end of a dialog for each at the user's trust, which is in a database.
+const LOOKS_FOR_TRUST: u64 = 10;
 /// The time for which the result of a gate counts while the user decides.
 const VALID_FOR: Duration = Duration::from_millis(GATE_VALID_FOR);
 /// The numbers of gate runs that a call has for itself.
@@ -159,13 +164,21 @@ impl StepRunner {
             let Some((question, about)) = question(&mut session, ticket, &call, &answer) else {
                 return answer.text;
             };
+            let SessionDirectories { agent_dir, cwd, .. } = session.driver.directories.clone();
+            let mut looks = 0_u64;
             let is_answered = || {
+                if let (About::Trust(_), Some(gate)) = (&about, &call.finished) {
+                    looks += 1;
+                    return looks.is_multiple_of(LOOKS_FOR_TRUST)
+                        && is_trusted(&agent_dir, &cwd, &gate.commands);
+                }
                 let mut reports = reports.try_iter();
                 reports.any(|report| matches!(report, PlatformEvent::ApprovalAnswered { .. }))
             };
             let asked = (self.dialogs).ask(&question, host, &step.cancelled, is_answered);
             match (asked, about) {
-                (Asked::Elsewhere, _) => {}
+                (Asked::Elsewhere, About::Approval(_)) => {}
+                (Asked::Elsewhere, About::Trust(_)) => call.finished = None,
                 (Asked::Answered(answer), About::Approval(request)) => {
                     call.decision = Some(Decision {
                         request,
@@ -222,9 +235,11 @@ impl StepRunner {
                 let Some(ran) = &so_far.finished else {
                     // Hooks continue while the gate runs.
                     drop(turn_in_queue);
+                    let commands = hash_of(&run.commands);
                     let result = run_gate(&session.driver, run, step, reports, host)?;
                     so_far.finished = Some(FinishedGate {
                         run: text,
+                        commands,
                         result,
                         at: Instant::now(),
                     });
@@ -300,9 +315,10 @@ struct CallSoFar {
     has_trusted: bool,
 }
 
-/// A gate that ran, as text, its result, and when it ended.
+/// A gate that ran, as text, its commands, its result, and when it ended.
 struct FinishedGate {
     run: String,
+    commands: CommandsHash,
     result: PlatformEvent,
     at: Instant,
 }
