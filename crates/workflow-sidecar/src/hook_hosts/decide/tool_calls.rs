@@ -45,7 +45,7 @@ pub(super) fn judge(
     let paths = LocalPaths::new(&directories.cwd, &directories.agent_dir, None);
     let paths = paths.with_protected(host.files_about_hooks(&directories.cwd));
     let paths = paths.with_store(store.directory());
-    let mut decision = HookDecision::GoOn;
+    let mut questions = Vec::new();
     for (number, part) in host.engine_calls(tool, input).iter().enumerate() {
         let call = Call::new(&part.tool, part.input.as_deref(), &paths).opened_in(&opened_in);
         let call = if number == 0 { call } else { call.as_part() };
@@ -60,11 +60,17 @@ pub(super) fn judge(
                 let Some(question) = session.take_questions().pop() else {
                     return HookDecision::Deny(NOT_ASKED.to_owned());
                 };
-                decision = HookDecision::Ask(question.message);
+                if !questions.contains(&question.message) {
+                    questions.push(question.message);
+                }
             }
         }
     }
-    decision
+    if questions.is_empty() {
+        HookDecision::GoOn
+    } else {
+        HookDecision::Ask(questions.join("\n\n"))
+    }
 }
 
 /// Returns what the model gets instead of a result, if a rule changes it.

@@ -69,6 +69,27 @@ fn a_call_that_needs_consent_is_asked_about_in_the_terminal_of_a_version_that_ke
 }
 
 #[test]
+fn a_call_of_several_parts_asks_about_each() {
+    let world = World::new(host("claude").unwrap());
+    let workflow = "project/.pi/workflows/bugfix/workflow.yaml";
+    let open = "name: Open\ncommandName: bugfix\ninitialMessage: Go\n\
+                phases: [{ id: a, name: A, emoji: A, instructions: Work. }]\n";
+    fs::write(world.root.path().join(workflow), open).unwrap();
+    world.start();
+    let files = [".pi/workflows/bugfix/b.md", ".claude/settings.json"];
+    let parts = files.map(|file| format!("*** Add File: {file}\n+x\n"));
+    let patch = format!("*** Begin Patch\n{}*** End Patch", parts.concat());
+    let mut call = recorded(world.host, EventName::ToolCall);
+    call["tool_name"] = json!("Bash");
+    call["tool_input"] = json!({ "command": format!("apply_patch <<'E'\n{patch}\nE\n") });
+    let printed = json_of(&world.send_from(&call, &terminal("claude-code_2-1-330_harness")));
+    let answer = &printed["hookSpecificOutput"];
+    assert_eq!(answer["permissionDecision"], "ask", "{printed}");
+    let reason = answer["permissionDecisionReason"].as_str().unwrap();
+    assert!(files.iter().all(|file| reason.contains(file)), "{reason}");
+}
+
+#[test]
 fn a_call_that_a_rule_blocks_is_not_asked_about_however_often_it_is_tried() {
     let world = World::new(host("claude").unwrap());
     world.make_read_only();
