@@ -18,7 +18,8 @@ pub(crate) struct Measured {
     pub(crate) version: String,
     #[cfg_attr(not(test), expect(dead_code, reason = "the documents have it"))]
     date: String,
-    capabilities: Vec<Capability>,
+    /// Everything that a host may enforce.
+    pub(crate) capabilities: Vec<Capability>,
 }
 
 /// Something that a host may enforce.
@@ -118,11 +119,6 @@ impl Measured {
         };
         (text, is_verified)
     }
-
-    /// Everything that a host may enforce.
-    pub(crate) fn capabilities(&self) -> impl Iterator<Item = &Capability> {
-        self.capabilities.iter()
-    }
 }
 
 #[cfg(test)]
@@ -145,13 +141,14 @@ mod tests {
             assert!(!versions.is_empty() && versions.is_sorted(), "{host}");
         }
         let names = |row: &Measured| {
-            row.capabilities()
+            row.capabilities
+                .iter()
                 .map(|of| of.name.clone())
                 .collect::<Vec<_>>()
         };
         for row in &*TABLE {
             assert_eq!(names(row), names(&TABLE[0]), "{}", row.host);
-            for of in row.capabilities() {
+            for of in &row.capabilities {
                 let is_explained = matches!(of.value, Enforcement::Enforced | Enforcement::NotRun);
                 assert!(
                     is_explained || of.note.is_some(),
@@ -206,7 +203,7 @@ mod tests {
         for of in &TABLE[0].capabilities {
             let mut seen: Vec<(&str, Vec<String>)> = Vec::new();
             for row in &*TABLE {
-                let note = row.capabilities().find(|other| other.name == of.name);
+                let note = row.capabilities.iter().find(|other| other.name == of.name);
                 if let Some(note) = note.and_then(|of| of.note.as_deref()) {
                     match seen.iter_mut().find(|(other, _)| *other == note) {
                         Some((_, titles)) => titles.push(title(row)),

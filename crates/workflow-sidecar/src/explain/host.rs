@@ -60,7 +60,7 @@ impl HostLimits {
             Some(version) => Measured::standing(host.name, version),
             None => (format!("tested with {}", measured.version), true),
         };
-        let all = || measured.capabilities();
+        let all = || measured.capabilities.iter();
         let not_run = all().filter(|of| of.value == Enforcement::NotRun);
         Self {
             name: host.name,
@@ -99,7 +99,7 @@ mod tests {
     fn what_was_measured_is_listed_with_what_was_seen() {
         for host in HOSTS {
             let limits = HostLimits::of(host, &[]);
-            for of in Measured::of(host.name, limits.version.as_deref()).capabilities() {
+            for of in &Measured::of(host.name, limits.version.as_deref()).capabilities {
                 let is_listed = limits
                     .not_enforced
                     .iter()

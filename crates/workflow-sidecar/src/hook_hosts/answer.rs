@@ -70,13 +70,7 @@ impl HookAnswer {
                 ),
                 redacted: None,
             }),
-            EventName::SessionStart
-            | EventName::Prompt
-            | EventName::Stop
-            | EventName::Interrupt
-            | EventName::Compaction
-            | EventName::CompactionCheck
-            | EventName::Unused => HookDecision::GoOn,
+            _ => HookDecision::GoOn,
         })
     }
 }

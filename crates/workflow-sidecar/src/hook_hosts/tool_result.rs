@@ -111,19 +111,11 @@ fn add_text(value: &Value, text: &mut String) {
 /// Returns a result in its own form with the texts of its replacement. If only one text counts, it stands for the longest one that
 /// is no path, and the others are empty.
 pub(super) fn in_its_form(mut result: Value, replacement: &Replacement) -> Value {
-    let text = &replacement.text;
-    if let Some(redacted) = &replacement.redacted {
-        return match redact(&mut result, redacted) {
-            Some(()) => result,
-            None => in_its_form(
-                result,
-                &Replacement {
-                    text: text.clone(),
-                    redacted: None,
-                },
-            ),
-        };
+    let redacted = replacement.redacted.as_ref();
+    if redacted.is_some_and(|redacted| redact(&mut result, redacted).is_some()) {
+        return result;
     }
+    let text = &replacement.text;
     let mut texts = Vec::new();
     collect_texts(&mut result, false, &mut texts);
     texts.sort_by_key(|(is_path, text)| (!is_path, text.len()));

@@ -92,7 +92,7 @@ pub(super) fn limits(hosts: &[&'static HookHost], levels: &Levels<'_>) -> Vec<Di
         for (key, capability) in MEASURED {
             for host in hosts {
                 let measured = Measured::of(host.name, None);
-                let mut all = measured.capabilities();
+                let mut all = measured.capabilities.iter();
                 let is_gap = |value| matches!(value, Enforcement::Partly | Enforcement::No);
                 if let Some(gap) = all.find(|of| of.name == capability && is_gap(of.value)) {
                     let (key_name, value) = (key.join("."), gap.value.word());
@@ -124,7 +124,7 @@ mod tests {
         let loaded = load_located(&files);
         for host in HOSTS {
             let found = limits(&[host], &Levels::of(&loaded));
-            for of in Measured::of(host.name, None).capabilities() {
+            for of in &Measured::of(host.name, None).capabilities {
                 let key = MEASURED.iter().find(|(_, name)| *name == of.name);
                 let Some((key, _)) = key.filter(|(key, _)| !["gate", "outcomes"].contains(&key[0]))
                 else {

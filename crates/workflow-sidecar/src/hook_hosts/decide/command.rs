@@ -70,10 +70,7 @@ pub(super) fn carry_out(
                 context: Some(LEAVE_PHASE.to_owned()),
                 ..HookAnswer::default()
             },
-            PromptAction::Start(_)
-            | PromptAction::Cancel
-            | PromptAction::Trust
-            | PromptAction::Control(..) => HookAnswer::refused(
+            _ => HookAnswer::refused(
                 "This cannot be done while the workflow waits for something else.",
             ),
         };
