@@ -18,6 +18,8 @@ const workflows = [{ key: "demo", name: "Demo", commandName: "demo", show: "user
 /** An opencode with the plugin. */
 class MockOpencode {
   readonly toasts: string[] = [];
+  readonly toastTitles: (string | undefined)[] = [];
+  readonly titles = new Map<string, string>();
   readonly sent: { id: string; text: string | undefined; agent: string | undefined }[] = [];
   readonly parents = new Map<string, string>();
   messages: Message[] = [];
@@ -25,7 +27,7 @@ class MockOpencode {
 
   readonly client: OpencodeClient = {
     session: {
-      get: async ({ path }) => ({ data: { id: path.id, ...(this.parents.has(path.id) && { parentID: this.parents.get(path.id) as string }) } }),
+      get: async ({ path }) => ({ data: { id: path.id, title: this.titles.get(path.id) ?? "x", ...(this.parents.has(path.id) && { parentID: this.parents.get(path.id) as string }) } }),
       messages: async () => ({ data: this.messages }),
       promptAsync: async ({ path, body }) => {
         this.sent.push({ id: path.id, text: body.parts[0]?.text, agent: body.agent });
@@ -36,6 +38,7 @@ class MockOpencode {
     tui: {
       showToast: async ({ body }) => {
         this.toasts.push(body.message);
+        this.toastTitles.push(body.title);
         return {};
       },
     },
@@ -184,6 +187,31 @@ test("a person sees why a call was blocked, because opencode hides the error of 
   assert.deepEqual(declined.host.toasts, []);
 });
 
+test("the countdown that follows a blocked call is shown below the reason", async (t) => {
+  const block = { reason: "[workflow] The phase is read-only.", kind: "policy" };
+  const notice = { jsonrpc: "2.0", method: "host/apply", params: { sessionId: "ses_1", actions: [{ type: "notify", message: "Auto-continuing in 5s", level: "info" }] } };
+  const { host } = await load(t, { answers: { "hook/tool_call": { block } }, before: { "hook/agent_end": [notice] } });
+  await assert.rejects(host.call("write", { filePath: "a" }), /read-only/);
+  host.messages = [answer("stop")];
+  await host.work();
+  assert.deepEqual(host.toasts, ["The phase is read-only.", "The phase is read-only.\n\nAuto-continuing in 5s"]);
+  await assert.rejects(host.call("write", { filePath: "a" }), /read-only/);
+  assert.equal(host.toasts.at(-1), "The phase is read-only.", "another blocked call takes its place");
+});
+
+test("a toast names its session where more than one has a run", async (t) => {
+  const block = { reason: "[workflow] Not now.", kind: "policy" };
+  const { host } = await load(t, { answers: { "command/run": begins, "hook/tool_call": { block } } });
+  host.titles.set("ses_1", "The export");
+  host.titles.set("ses_2", "New session");
+  await host.prompt("workflow demo x");
+  await assert.rejects(host.call("write", { filePath: "a" }), /Not now/);
+  await host.prompt("workflow demo y", "ses_2");
+  await host.event("session.updated", { info: { id: "ses_2", title: "The import" } });
+  for (const id of ["ses_1", "ses_2"]) await assert.rejects(host.call("write", { filePath: "a" }, id), /Not now/);
+  assert.deepEqual(host.toastTitles, ["Workflow", "Workflow: The export", "Workflow: The import"]);
+});
+
 test("a sub-agent is judged in the session that started it, and gives no commands", async (t) => {
   const { host, at } = await load(t, { answers: { "hook/tool_call": { block: { reason: "not now", kind: "policy" } } } });
   host.parents.set("ses_2", "ses_1");
@@ -303,7 +331,7 @@ test("an answer counts for the question that was shown last, and another one is 
 });
 
 test("an answer to a question that was withdrawn does not count for the next one", async () => {
-  const questions: Questions = new Questions(new LastShown(), () => questions.show());
+  const questions: Questions = new Questions(new LastShown(), () => undefined, () => questions.show());
   const withdrawn = new AbortController();
   void questions.ask({ title: "Test?", options: ["no", "yes"] }, withdrawn.signal);
   const push = questions.ask({ title: "Push?", options: ["no", "yes"] }, new AbortController().signal);
@@ -367,7 +395,7 @@ test("a patch is a call for each of its files", () => {
 });
 
 test("a question is answered by number, by text or by its beginning, and settled by its signal", async () => {
-  const questions: Questions = new Questions(new LastShown(), () => questions.show());
+  const questions: Questions = new Questions(new LastShown(), () => undefined, () => questions.show());
   const none = new AbortController();
   const options = ["approve", "reject", "retry"];
   const answers = [questions.ask({ title: "1", options }, none.signal), questions.ask({ title: "2", options }, none.signal), questions.ask({ title: "3" }, none.signal)];

@@ -74,7 +74,7 @@ export class Commands {
       if (!(error instanceof SidecarError)) throw error;
       const text = this.#runOffline(command, session) ?? `The command did nothing: ${messageOf(error)}.`;
       output.notices.push(text);
-      this.#screen.show(text, "warning");
+      this.#screen.show(text, "warning", session.questions);
     }
   }
 
@@ -98,7 +98,7 @@ export class Commands {
   }
 
   #show(answer: string, session: Session): Addition {
-    this.#screen.show(answer, "warning");
+    this.#screen.show(answer, "warning", session.questions);
     return this.#repeat(answer, session);
   }
 

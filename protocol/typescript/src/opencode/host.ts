@@ -44,6 +44,7 @@ export interface Message {
 export interface SessionInfo {
   id: string;
   directory?: string;
+  title?: string;
   /** The session whose agent started this one. */
   parentID?: string;
 }

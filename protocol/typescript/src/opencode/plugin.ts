@@ -8,7 +8,7 @@ import { messageOf, SidecarError } from "../error.ts";
 import { undecidedReason, withheldText } from "../offline.ts";
 import { Commands, SHELL_MARK } from "./commands.ts";
 import type { Block } from "../types.ts";
-import type { HostEvent, Hooks, Message, MessageInfo, Part, PluginInput, ToolCallId, ToolContext, ToolOutput } from "./host.ts";
+import type { HostEvent, Hooks, Message, MessageInfo, Part, PluginInput, SessionInfo, ToolCallId, ToolContext, ToolOutput } from "./host.ts";
 import { isRunMode, Screen } from "./screen.ts";
 import type { Session } from "./session.ts";
 import { type Settings, Sidecar } from "./sidecar.ts";
@@ -117,7 +117,8 @@ class Plugin {
   // Events.
 
   async #onEvent({ type, properties = {} }: HostEvent): Promise<void> {
-    const { sidecar, info } = { sidecar: this.#sidecar, info: properties.info as { id?: string; parentID?: string } | undefined };
+    const { sidecar, info } = { sidecar: this.#sidecar, info: properties.info as Partial<SessionInfo> | undefined };
+    if (type.startsWith("session.") && info?.id !== undefined) sidecar.noteTitle(info.id, info.title);
     if (type === "session.created" && info?.id !== undefined) return sidecar.noteParent(info.id, info.parentID);
     if (type === "session.deleted" && info?.id !== undefined) return sidecar.end(info.id);
     const message = type === "message.updated" ? (properties.info as MessageInfo | undefined) : undefined;

@@ -45,14 +45,17 @@ export class LastShown {
 
 /** The open questions of a session. Only the oldest is shown. */
 export class Questions {
+  /** The title of the session, where it has to be named. */
+  readonly sessionTitle: () => string | undefined;
   readonly #shown: LastShown;
   readonly #open: OpenQuestion[] = [];
   readonly #show: () => void;
   readonly #whenAsked: (() => void)[] = [];
 
   /** `show` shows the oldest question soon, by `show()` of this. */
-  constructor(shown: LastShown, show: () => void) {
+  constructor(shown: LastShown, sessionTitle: () => string | undefined, show: () => void) {
     this.#shown = shown;
+    this.sessionTitle = sessionTitle;
     this.#show = show;
   }
 

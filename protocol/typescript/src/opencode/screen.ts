@@ -18,22 +18,26 @@ export class Screen {
   readonly #lastShown = new LastShown();
   /** The question of each session that is about to be shown. */
   readonly #soon = new Map<Questions, NodeJS.Timeout>();
+  /** Why a call was blocked, and the time by which that is read. */
+  #blocked = { text: "", until: 0 };
 
   constructor(client: OpencodeClient, hasPerson: boolean) {
     this.#client = client;
     this.hasPerson = hasPerson;
   }
 
-  show(message: string, variant: ToastVariant = "info"): void {
+  /** Shows a text; that of a session has its questions. */
+  show(message: string, variant: ToastVariant, questions?: Questions): void {
     if (!this.hasPerson) return void process.stderr.write(`${message}\n`);
-    const duration = Math.min(Math.max(message.length * MS_PER_CHARACTER, SHORTEST_MS), LONGEST_MS);
+    const session = questions?.sessionTitle();
+    const title = session === undefined ? "Workflow" : `Workflow: ${session}`;
     // Without an interface at the moment, nobody is there to read it.
-    this.#client.tui.showToast({ body: { title: "Workflow", message, variant, duration } }).catch(() => {});
+    this.#client.tui.showToast({ body: { title, message, variant, duration: timeToRead(message) } }).catch(() => {});
   }
 
   /** Creates the open questions of a session. Each is shown in one toast with the status if that changes too. */
-  questions(): Questions {
-    const questions: Questions = new Questions(this.#lastShown, () => {
+  questions(sessionTitle: () => string | undefined): Questions {
+    const questions: Questions = new Questions(this.#lastShown, sessionTitle, () => {
       clearTimeout(this.#soon.get(questions));
       this.#soon.set(questions, setTimeout(() => this.#showQuestion(questions), STATUS_FOLLOWS_MS));
     });
@@ -42,7 +46,7 @@ export class Screen {
 
   #showQuestion(questions: Questions): void {
     const question = questions.show();
-    if (question !== undefined) this.show(question, "warning");
+    if (question !== undefined) this.show(question, "warning", questions);
   }
 
   /** Shows where the run is, if that has changed. */
@@ -55,17 +59,25 @@ export class Screen {
   showBlocked(reason: string, questions: Questions): void {
     if (!this.hasPerson) return;
     const [first = "", ...more] = reason.replace(/^\[workflow\] /, "").split("\n");
-    this.showBeside(questions, more.length === 0 ? first : `${first}\n\nClick on the call to read the whole answer to the agent.`, "warning");
+    const text = more.length === 0 ? first : `${first}\n\nClick on the call to read the whole answer to the agent.`;
+    this.#blocked.until = 0;
+    this.showBeside(questions, text, "warning");
+    this.#blocked = { text, until: Date.now() + timeToRead(text) };
   }
 
-  /** Shows a text with the open question: a toast replaces the one before. */
+  /** Shows a text with the open question, and with why a call was blocked just before: a toast replaces the one before. */
   showBeside(questions: Questions, text: string, variant: ToastVariant): void {
-    const question = this.hasPerson ? questions.show() : undefined;
-    if (question === undefined) return this.show(text, variant);
-    clearTimeout(this.#soon.get(questions));
-    this.show(`${text}\n\n${question}`, "warning");
+    if (!this.hasPerson) return this.show(text, variant);
+    const question = questions.show();
+    if (question !== undefined) clearTimeout(this.#soon.get(questions));
+    const blocked = Date.now() < this.#blocked.until ? this.#blocked.text : undefined;
+    const texts = [blocked, text, question].filter((part) => part !== undefined);
+    this.show(texts.join("\n\n"), texts.length > 1 ? "warning" : variant, questions);
   }
 }
+
+/** The time to read a text, in milliseconds. */
+const timeToRead = (text: string): number => Math.min(Math.max(text.length * MS_PER_CHARACTER, SHORTEST_MS), LONGEST_MS);
 
 /** True if this opencode ends with its prompt: `opencode run`. */
 export const isRunMode = (argv: readonly string[]): boolean => argv.slice(2).find((word) => !word.startsWith("-")) === "run";

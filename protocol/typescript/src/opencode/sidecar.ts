@@ -45,6 +45,7 @@ export class Sidecar {
   readonly #sessions = new Map<string, Session>();
   /** The session that started a session's agent, or itself. */
   readonly #roots = new Map<string, string>();
+  readonly #titles = new Map<string, string>();
   #manifest = withOffline(manifest);
   #isErrorReported = false;
   #stderr = "";
@@ -70,6 +71,16 @@ export class Sidecar {
     this.#roots.set(id, parent === undefined ? id : (this.#roots.get(parent) ?? parent));
   }
 
+  noteTitle(id: string, title: string | undefined): void {
+    if (title !== undefined) this.#titles.set(id, title);
+  }
+
+  /** The title of a session, if more than one has a run. */
+  #titleAmongRuns(id: string): string | undefined {
+    const running = [...this.#sessions.values()].filter((session) => session.isActive);
+    return running.length > 1 ? this.#titles.get(id) : undefined;
+  }
+
   /** The session of an id that was used already: not that of a sub-agent. */
   known(id: unknown): Session | undefined {
     return typeof id === "string" ? this.#sessions.get(id) : undefined;
@@ -81,7 +92,7 @@ export class Sidecar {
     let session = this.#sessions.get(root);
     if (!session) {
       const directory = this.#settings.state ?? join(homedir(), ".local/state/workflow-sidecar/opencode");
-      session = new Session(root, this.#host.directory, directory, this.#screen.questions(), () => this.#manifest);
+      session = new Session(root, this.#host.directory, directory, this.#screen.questions(() => this.#titleAmongRuns(root)), () => this.#manifest);
       session.store.compact(this.#manifest.entryTypes);
       this.#sessions.set(root, session);
       session.ready = this.#begin(session);
@@ -103,6 +114,7 @@ export class Sidecar {
     const session = this.#sessions.get(id);
     this.#sessions.delete(id);
     this.#roots.delete(id);
+    this.#titles.delete(id);
     if (session && this.#client.pid !== undefined) await this.ask("hook/session_shutdown", session, {}).catch(() => {});
     session?.store.remove();
   }
@@ -121,6 +133,7 @@ export class Sidecar {
       }
       const { data, error } = await this.#host.client.session.get({ path: { id: at } });
       if (!data) throw new Error(`opencode does not know the session ${at}: ${messageOf(error)}`);
+      this.noteTitle(at, data.title);
       if (data.parentID === undefined) this.#roots.set(at, at);
       else at = data.parentID;
     }
@@ -282,7 +295,7 @@ export class Sidecar {
     try {
       session.append(customType, data);
     } catch (error) {
-      this.#screen.show(`Workflows: the state of the run could not be stored: ${messageOf(error)}`, "error");
+      this.#screen.show(`Workflows: the state of the run could not be stored: ${messageOf(error)}`, "error", session.questions);
     }
   }
 
@@ -291,7 +304,7 @@ export class Sidecar {
     session.ownMessages.set(text, undefined);
     const { agent, model } = session;
     const body = { ...(agent && { agent }), ...(model && { model }), parts: [{ type: "text", text }] };
-    const failed = (error: unknown) => this.#screen.show(`Workflows: a message could not be sent: ${messageOf(error)}`, "error");
+    const failed = (error: unknown) => this.#screen.show(`Workflows: a message could not be sent: ${messageOf(error)}`, "error", session.questions);
     this.#host.client.session.promptAsync({ path: { id: session.id }, body }).then(({ error }) => error && failed(error), failed);
   }
 
