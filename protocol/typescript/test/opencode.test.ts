@@ -209,7 +209,7 @@ test("a toast names its session where more than one has a run", async (t) => {
   await host.prompt("workflow demo y", "ses_2");
   await host.event("session.updated", { info: { id: "ses_2", title: "The import" } });
   for (const id of ["ses_1", "ses_2"]) await assert.rejects(host.call("write", { filePath: "a" }, id), /Not now/);
-  assert.deepEqual(host.toastTitles, ["Workflow", "Workflow: The export", "Workflow: The import"]);
+  assert.deepEqual(host.toastTitles, ["Workflow", "The export", "The import"]);
 });
 
 test("a sub-agent is judged in the session that started it, and gives no commands", async (t) => {

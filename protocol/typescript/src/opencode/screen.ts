@@ -29,8 +29,7 @@ export class Screen {
   /** Shows a text; that of a session has its questions. */
   show(message: string, variant: ToastVariant, questions?: Questions): void {
     if (!this.hasPerson) return void process.stderr.write(`${message}\n`);
-    const session = questions?.sessionTitle();
-    const title = session === undefined ? "Workflow" : `Workflow: ${session}`;
+    const title = questions?.sessionTitle() ?? "Workflow";
     // Without an interface at the moment, nobody is there to read it.
     this.#client.tui.showToast({ body: { title, message, variant, duration: timeToRead(message) } }).catch(() => {});
   }
