@@ -279,7 +279,7 @@ fn an_event_of_copilot_at_the_hook_of_claude_code_is_decided_once() {
         &json!({ "prompt": "workflow status" }),
     );
     let nested = text(answer_of_claude(root.path(), &nested, true));
-    assert!(nested.contains("No workflow is active"), "{nested}");
+    assert!(nested.contains("only the user may give it"), "{nested}");
     let installed = Process::command()
         .args(["install", "copilot"])
         .env("HOME", root.path())

@@ -245,6 +245,29 @@ fn a_host_that_ignores_changed_arguments_has_the_ticket_in_its_process() {
 }
 
 #[test]
+fn a_ticket_of_a_process_is_one_of_the_host_that_names_it() {
+    let mut world = World::started();
+    let state = world.root.path().join(".local/state/workflow-sidecar");
+    let store = workflow_store::open(state, None).unwrap();
+    for (number, (host, is_taken)) in [("codex", false), ("qwen", true)].into_iter().enumerate() {
+        let ticket = workflow_store::Ticket {
+            key: workflow_store::SessionKey {
+                host: host.to_owned(),
+                session: "s".to_owned(),
+            },
+            cwd: world.root.path().join("project"),
+            expires: u64::MAX >> 12,
+        };
+        store.issue("4711", &ticket, 0).unwrap();
+        let id = number as u64;
+        world.call(id, &json!({ "action": "status" }), &json!({}));
+        let answer = world.answer(id);
+        let refused = answer.contains("do not run in this session");
+        assert_eq!(refused, !is_taken, "{host}: {answer}");
+    }
+}
+
+#[test]
 fn a_cancelled_call_ends_its_gate_and_the_next_one_runs() {
     let mut world = World::started();
     let arguments = world.arguments("next");

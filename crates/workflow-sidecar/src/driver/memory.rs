@@ -22,6 +22,9 @@ pub(crate) struct HostMemory {
     /// The last prompt that was a command, with the host's id of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) command: Option<String>,
+    /// True if it did not reach the model.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) command_blocks: bool,
     /// The reminders since the user's last prompt.
     pub(crate) reminders: u32,
     /// True if the conversation may have lost the context since the model last read it.

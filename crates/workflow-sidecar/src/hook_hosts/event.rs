@@ -46,6 +46,7 @@ pub(super) struct EventPayload<'a> {
     pub(super) agent_id: Option<String>,
     /// The session of the main agent, where a sub-agent has one of its own.
     pub(super) parent_agent_id: Option<String>,
+    /// What starts a session, or who gives a prompt.
     pub(super) source: Option<String>,
     /// Who asks for a compaction.
     pub(super) trigger: Option<String>,
@@ -150,6 +151,11 @@ impl<'a> EventPayload<'a> {
         let prompt = self.prompt_id.as_ref().filter(|id| !id.contains('#'));
         let id = prompt.or(self.turn_id.as_ref())?;
         Some(format!("{id} {}", self.prompt()))
+    }
+
+    /// True if the host says that neither the user nor a program of the user gives the prompt: the agent may have scheduled it.
+    pub(super) fn is_of_host(&self) -> bool {
+        !matches!(self.source.as_deref(), None | Some("user" | "sdk"))
     }
 
     pub(super) fn tool(&self) -> &str {

@@ -46,8 +46,8 @@ pub(crate) struct HookHost {
     pub(super) shell_file: Option<&'static str>,
     /// The files of a project that say which hooks run.
     pub(super) hook_files: &'static [&'static str],
-    /// Those of the user.
-    pub(super) user_hook_files: fn(&Directories) -> Vec<PathBuf>,
+    /// The user's directory with those that are in `.NAME` in a project, and the other ones of the user.
+    pub(super) user_hook_files: fn(&Directories) -> (&Path, Vec<PathBuf>),
     /// The form of its answers.
     pub(super) form: AnswerForm,
 }
@@ -132,7 +132,12 @@ impl HookHost {
     pub(super) fn files_about_hooks(&self, project: &Path) -> Vec<PathBuf> {
         let of_project = self.hook_files.iter().map(|file| project.join(file));
         let directories = home_dir().map(|home| Directories::of_process(&home));
-        let of_user = directories.iter().flat_map(self.user_hook_files);
+        let of_user = directories.iter().flat_map(|user| {
+            let (directory, others) = (self.user_hook_files)(user);
+            let own = format!(".{}/", self.name);
+            let own = move |file: &&str| Some(directory.join(file.strip_prefix(&*own)?));
+            self.hook_files.iter().filter_map(own).chain(others)
+        });
         of_project.chain(of_user).collect()
     }
 }

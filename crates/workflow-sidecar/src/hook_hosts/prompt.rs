@@ -31,6 +31,12 @@ const CONFIRM: &str = "confirm";
 /// The command of the plugin for Claude Code, by its whole name.
 const PLUGIN_COMMAND: &str = "/workflow-sidecar:workflow";
 
+/// Returns true if a prompt may be a command by its first word, whatever workflows there are.
+pub(super) fn may_be_command(prompt: &str) -> bool {
+    let (first, _) = split_first_word(prompt);
+    ["workflow", "/workflow", PLUGIN_COMMAND].contains(&first)
+}
+
 /// Reads a prompt; `None` if it is no command.
 pub(super) fn parse<'a>(prompt: &'a str, loaded: &Loaded) -> Option<PromptCommand<'a>> {
     let (first, rest) = split_first_word(prompt);

@@ -134,12 +134,17 @@ impl StepRunner {
     /// Takes the ticket of a call.
     fn ticket(&self, step: &StepRequest) -> Result<Ticket, String> {
         let argument = step.arguments.get(TICKET_ARGUMENT).and_then(Value::as_str);
-        let of_process = HOSTS.iter().find_map(|host| host.process());
-        let id = argument.or(of_process.as_deref());
+        let mut hosts = HOSTS.iter();
+        let of_process = hosts.find_map(|host| Some((host.name, host.process()?)));
+        let id = argument.or(of_process.as_ref().map(|(_, process)| &**process));
         let id = id.filter(|id| id.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let ticket = self.store.take(id.ok_or(NO_TICKET)?, wall_time());
         let missing = argument.map_or(NO_TICKET, |_| USED_TICKET);
-        let ticket = ticket.map_err(|error| unusable(&error))?.ok_or(missing)?;
+        let ticket = ticket.map_err(|error| unusable(&error))?;
+        let is_its = |it: &Ticket| matches!(of_process, Some((host, _)) if host == it.key.host);
+        let ticket = ticket
+            .filter(|it| argument.is_some() || is_its(it))
+            .ok_or(missing)?;
         // The host may name the session as well.
         match step.meta.get("sessionId").and_then(Value::as_str) {
             Some(session) if *session != ticket.key.session => Err(OTHER_SESSION.to_owned()),

@@ -284,6 +284,13 @@ impl<'a> Call<'a> {
         is_listed("acts", &normalized(self.tool))
     }
 
+    /// Returns the texts that such a tool gets, which it may send as a prompt.
+    pub fn sent_texts(&self) -> Vec<&str> {
+        let fields = self.fields().filter(|_| self.acts());
+        let values = fields.into_iter().flat_map(Map::values);
+        values.flat_map(all_texts).collect()
+    }
+
     /// Returns whether the tool is known to change local files that it names, and nothing else.
     pub(super) fn only_edits(&self) -> bool {
         let is_content = |key: &String| is_listed("contents", &normalized(key));

@@ -37,8 +37,8 @@ const CLOCKS_DIFFER_BY: i64 = 1000;
 
 const NOT_FOR_SUBAGENTS: &str =
     "[workflow] Only the main agent moves the workflow. Finish your task and report to it.";
-const TYPED_BY_AGENT: &str =
-    "This command comes from the shell of an agent, and only the user may give it.";
+const TYPED_BY_AGENT: &str = "This command comes from the shell of an agent or was scheduled, and only the user may give it.";
+const COUNTS_ONCE: &str = "This command was carried out already, and counts once.";
 const NOT_TYPED: &str = "The host does not say that you have typed this command, so it does not count. Type it, without the \
     history of prompts, and not in Vim mode or an editor.";
 const DO_NOTHING: &str = "The user's command is carried out: do nothing else.";
@@ -166,23 +166,31 @@ impl EventHandler<'_> {
         (!is_verified).then(|| format!("{title} {standing}. It may not enforce everything."))
     }
 
-    /// Carries out a command of a prompt. `None` if the hook of another installation has done so.
+    /// Carries out a command of a prompt, unless the hook of another installation has done so.
     fn carry_out(
         &self,
         payload: &EventPayload<'_>,
         command: &PromptCommand<'_>,
         session: &mut RestoredSession,
-    ) -> Option<HookAnswer> {
+    ) -> HookAnswer {
         let id = payload.prompt_id();
-        if id.is_some() && id == session.memory.command {
-            return None;
-        }
-        let warning = || self.unverified();
-        let answer = command::carry_out(payload.prompt(), command, session, warning);
+        let is_repeated = id.is_some() && id == session.memory.command;
+        let answer = if is_repeated && session.memory.command_blocks {
+            HookAnswer::refused(COUNTS_ONCE)
+        } else if is_repeated {
+            HookAnswer {
+                context: Some(format!("[workflow] {COUNTS_ONCE}")),
+                ..HookAnswer::default()
+            }
+        } else {
+            let warning = || self.unverified();
+            command::carry_out(payload.prompt(), command, session, warning)
+        };
         if session.has_run() {
             session.memory.command = id;
+            session.memory.command_blocks = matches!(answer.decision, HookDecision::BlockPrompt(_));
         }
-        Some(where_it_is_read(answer, payload))
+        where_it_is_read(answer, payload)
     }
 
     /// Handles the event in the restored session. `None` if nothing is to be stored or answered.
@@ -196,6 +204,22 @@ impl EventHandler<'_> {
         let mut decision = HookDecision::GoOn;
         let payload = event.payload;
         match event.name {
+            EventName::Prompt
+                if (self.surroundings.is_from_shell || payload.is_of_host())
+                    && prompt::parse(payload.prompt(), &session.loaded).is_some() =>
+            {
+                return Ok(Some(HookAnswer::refused(TYPED_BY_AGENT)));
+            }
+            // A sub-agent is started and stopped by the main agent, which has another conversation.
+            EventName::SessionStart
+            | EventName::Prompt
+            | EventName::Stop
+            | EventName::Compaction
+            | EventName::CompactionCheck
+                if event.is_of_subagent =>
+            {
+                return Ok(None);
+            }
             EventName::SessionStart => {
                 if payload.is_shortened() {
                     let engine = &mut session.driver.session;
@@ -204,24 +228,9 @@ impl EventHandler<'_> {
                     session.memory.may_lack_context = false;
                 }
                 session.memory.notices.clear();
-                if !payload.is_shortened() && !event.is_of_subagent {
+                if !payload.is_shortened() {
                     warnings = installation_warnings();
                 }
-            }
-            EventName::Prompt
-                if self.surroundings.is_from_shell
-                    && prompt::parse(payload.prompt(), &session.loaded).is_some() =>
-            {
-                return Ok(Some(HookAnswer::refused(TYPED_BY_AGENT)));
-            }
-            // A sub-agent is started and stopped by the main agent, which has another conversation.
-            EventName::Prompt
-            | EventName::Stop
-            | EventName::Compaction
-            | EventName::CompactionCheck
-                if event.is_of_subagent =>
-            {
-                return Ok(None);
             }
             EventName::Compaction => lose_context(session),
             EventName::CompactionCheck => {
@@ -237,11 +246,11 @@ impl EventHandler<'_> {
                     return Ok(None);
                 }
                 if let Some(command) = prompt::parse(prompt, &session.loaded) {
-                    return Ok(if is_typed {
+                    return Ok(Some(if is_typed {
                         self.carry_out(payload, &command, session)
                     } else {
-                        Some(HookAnswer::refused(NOT_TYPED))
-                    });
+                        HookAnswer::refused(NOT_TYPED)
+                    }));
                 }
                 context =
                     session.with_effects(|session| session.handle_before_agent_start(Some(prompt)));
@@ -285,7 +294,7 @@ impl EventHandler<'_> {
             decision = HookDecision::Continue(to_agent.join("\n\n"));
         }
         let can_show = matches!(decision, HookDecision::GoOn | HookDecision::Continue(_))
-            && event.name != EventName::ToolCall
+            && !(event.is_of_subagent || event.name == EventName::ToolCall)
             && self.host.shows_notices;
         warnings.extend(can_show.then(|| session.memory.take_notices()).flatten());
         session.finish();

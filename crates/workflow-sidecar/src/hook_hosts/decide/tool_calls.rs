@@ -15,6 +15,7 @@ use crate::driver::RestoredSession;
 use crate::hook_hosts::answer::HookDecision;
 use crate::hook_hosts::host::ToolName;
 use crate::hook_hosts::patch;
+use crate::hook_hosts::prompt::may_be_command;
 use crate::hook_hosts::tool_result::{self, Replacement};
 use crate::hook_hosts::{HookHost, TICKET_ARGUMENT};
 use crate::platform::paths::LocalPaths;
@@ -26,6 +27,9 @@ const TICKET_VALID_FOR: Millis = 60_000;
 
 const NOT_ASKED: &str =
     "[workflow] The user has to decide about this call, and this host cannot ask.";
+
+const SENT_AS_PROMPT: &str = "[workflow] This call is blocked: a text of it begins as a command of the workflow, and only the user gives those. \
+    Begin it with another word, or ask the user.";
 
 /// Decides about a tool call that is made in a directory: each call that it stands for has to be allowed.
 pub(super) fn judge(
@@ -49,6 +53,10 @@ pub(super) fn judge(
     for (number, part) in host.engine_calls(tool, input).iter().enumerate() {
         let call = Call::new(&part.tool, part.input.as_deref(), &paths).opened_in(&opened_in);
         let call = if number == 0 { call } else { call.as_part() };
+        let has_run = session.driver.session.view().is_some();
+        if has_run && call.sent_texts().into_iter().any(may_be_command) {
+            return HookDecision::Deny(SENT_AS_PROMPT.to_owned());
+        }
         let (_, answer) =
             session.request(|session, request| session.handle_tool_call(request, &call));
         match answer {

@@ -62,12 +62,7 @@ pub(super) static HOST: HookHost = HookHost {
         ".claude/scheduled_tasks.json",
         ".mcp.json",
     ],
-    user_hook_files: |directories| {
-        let files = HOST.hook_files.iter();
-        let files = files.filter_map(|file| file.strip_prefix(".claude/"));
-        let files = files.map(|file| directories.claude.join(file));
-        files.chain([directories.claude_servers.clone()]).collect()
-    },
+    user_hook_files: |user| (&user.claude, vec![user.claude_servers.clone()]),
     // A reminder as a context, which it shows without the word error; versions before 2.1.163 ignore it.
     form: AnswerForm {
         deny_exits: false,

@@ -41,12 +41,6 @@ pub(super) static HOST: HookHost = HookHost {
         ".codex/plugins",
         ".agents/plugins",
     ],
-    user_hook_files: |directories| {
-        let files = HOST.hook_files.iter();
-        let files = files.filter_map(|file| file.strip_prefix(".codex/"));
-        let files = files.map(|file| directories.codex.join(file));
-        let plugins = directories.home.join(".agents/plugins");
-        files.chain([plugins]).collect()
-    },
+    user_hook_files: |user| (&user.codex, vec![user.home.join(".agents/plugins")]),
     form: FORM,
 };

@@ -44,7 +44,7 @@ pub(super) static HOST: HookHost = HookHost {
         ".claude/settings.json",
         ".claude/settings.local.json",
     ],
-    user_hook_files: |directories| vec![directories.copilot.join("hooks")],
+    user_hook_files: |user| (&user.copilot, Vec::new()),
     // The flat form, which it prefers. It shows a user nothing but the reason of a blocked prompt.
     form: AnswerForm {
         deny: &[

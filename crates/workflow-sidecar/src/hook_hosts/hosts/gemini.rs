@@ -55,13 +55,9 @@ pub(super) static HOST: HookHost = HookHost {
         ".gemini/.env",
         ".env",
     ],
-    user_hook_files: |directories| {
-        let files = ["settings.json", "extensions", "commands", ".env"];
-        let files = files.map(|file| directories.gemini.join(file)).into_iter();
-        let trusted = directories.gemini_trusted_folders.clone();
-        files
-            .chain([directories.home.join(".env"), trusted])
-            .collect()
+    user_hook_files: |user| {
+        let trusted = user.gemini_trusted_folders.clone();
+        (&user.gemini, vec![user.home.join(".env"), trusted])
     },
     form: AnswerForm {
         deny: DENY,

@@ -43,14 +43,9 @@ pub(super) static HOST: HookHost = HookHost {
         ".qwen/.env",
         ".env",
     ],
-    user_hook_files: |directories| {
-        let files = HOST.hook_files.iter();
-        let files = files.filter_map(|file| file.strip_prefix(".qwen/"));
-        let files = files.map(|file| directories.qwen.join(file));
-        let trusted = directories.qwen_trusted_folders.clone();
-        files
-            .chain([directories.home.join(".env"), trusted])
-            .collect()
+    user_hook_files: |user| {
+        let trusted = user.qwen_trusted_folders.clone();
+        (&user.qwen, vec![user.home.join(".env"), trusted])
     },
     form: AnswerForm {
         replace: &[("continue", Member::False), ("stopReason", Member::Content)],

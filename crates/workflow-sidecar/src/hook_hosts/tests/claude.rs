@@ -8,7 +8,7 @@ use super::world::{World, context_of, is_denied, json_of, recorded, writing_call
 use crate::hook_hosts::answer::Printed;
 use crate::hook_hosts::event::EventName;
 use crate::hook_hosts::host;
-use crate::store::SessionKey;
+use crate::store::{RunQuery, Saved, SessionChange, SessionKey};
 
 /// The variables of a hook in the terminal interface of a version.
 fn terminal(agent: &str) -> [(&str, &str); 2] {
@@ -130,6 +130,65 @@ fn a_host_that_the_agent_starts_works_under_the_rules_of_its_session_while_that_
     assert!(context_of(&world.send(&stop)).contains("is still in"));
     world.prompt("workflow cancel");
     assert_eq!(event(&write), Printed::default(), "after the run");
+}
+
+#[test]
+fn a_nested_host_and_a_sub_agent_take_no_notice_and_shorten_no_conversation() {
+    let world = World::new(host("claude").unwrap());
+    world.start();
+    let start = recorded(world.host, EventName::SessionStart);
+    let key = SessionKey {
+        host: "claude".to_owned(),
+        session: start["session_id"].as_str().unwrap().to_owned(),
+    };
+    let parent = format!("claude:{}", key.session);
+    let before = world.store.load(&key).unwrap();
+    // What the user has to read waits for an event of the main agent.
+    let mut memory: Value = serde_json::from_str(&before.memory).unwrap();
+    memory["notices"] = json!(["Read this."]);
+    let run = world
+        .store
+        .runs(&RunQuery::default())
+        .unwrap()
+        .remove(0)
+        .run;
+    let change = SessionChange {
+        from: before.version,
+        entries: &[],
+        memory: &memory.to_string(),
+        run: Some(run),
+        cwd: &world.root.path().join("project"),
+        now: 1,
+    };
+    assert_eq!(world.store.save(&key, &change).unwrap(), Saved::Stored);
+    let before = world.store.load(&key).unwrap();
+    let nested = [("WORKFLOW_SIDECAR_PARENT", &*parent)];
+    for (members, variables) in [
+        (json!({ "session_id": "nested" }), &nested[..]),
+        (
+            json!({ "session_id": "nested", "source": "compact" }),
+            &nested[..],
+        ),
+        (json!({ "agent_id": "a1", "source": "compact" }), &[]),
+    ] {
+        let mut event = start.clone();
+        for (name, value) in members.as_object().unwrap() {
+            event[name] = value.clone();
+        }
+        assert_eq!(world.send_from(&event, variables), Printed::default());
+        let after = world.store.load(&key).unwrap();
+        assert_eq!(
+            (after.version, after.memory),
+            (before.version, before.memory.clone())
+        );
+    }
+    let mut result = recorded(world.host, EventName::ToolResult);
+    let own = result.clone();
+    result["session_id"] = json!("nested");
+    let text = world.send_from(&result, &nested).stdout;
+    assert!(!text.contains("Read this."), "{text}");
+    let text = world.send(&own).stdout;
+    assert!(text.contains("Read this."), "{text}");
 }
 
 #[test]

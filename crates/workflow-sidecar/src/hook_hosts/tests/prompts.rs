@@ -156,6 +156,33 @@ fn the_word_alone_lists_workflows_and_commands() {
 }
 
 #[test]
+fn a_command_of_a_scheduled_prompt_is_refused() {
+    for (source, is_refused) in [
+        (json!("loop_wakeup"), true),
+        (json!("schedule_wakeup"), true),
+        (json!("poll_event"), true),
+        (json!("system"), true),
+        (json!("user"), false),
+        (json!("sdk"), false),
+        (json!(null), false),
+    ] {
+        let world = World::new(host("claude").unwrap());
+        let prompt = |text: &str, source: &serde_json::Value| {
+            let members = json!({ "prompt": text, "source": source });
+            world.send_with(EventName::Prompt, &members).stdout
+        };
+        let text = prompt("workflow bugfix the export is empty", &source);
+        let refused = text.contains("only the user may give it");
+        assert_eq!(refused, is_refused, "{source}: {text}");
+        world.start();
+        let text = prompt("/workflow skip", &source);
+        let refused = text.contains("only the user may give it");
+        assert_eq!(refused, is_refused, "{source}: {text}");
+        assert!(!prompt("go on", &source).contains("only the user"));
+    }
+}
+
+#[test]
 fn a_command_from_the_shell_of_an_agent_is_refused() {
     let world = World::new(host("codex").unwrap());
     world.start();

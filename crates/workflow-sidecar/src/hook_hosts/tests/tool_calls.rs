@@ -47,6 +47,60 @@ fn a_call_that_the_phase_forbids_is_denied_in_the_closed_form_of_the_host() {
     }
 }
 
+#[test]
+fn no_call_sends_or_schedules_a_command_during_a_run() {
+    let world = World::new(host("claude").unwrap());
+    let denied = |tool: &str, input: &Value| {
+        let members = json!({ "tool_name": tool, "tool_input": input });
+        let printed = world.send_with(EventName::ToolCall, &members);
+        let says_why = printed.stdout.contains("only the user gives those");
+        assert_eq!(is_denied(&printed), says_why, "{printed:?}");
+        says_why
+    };
+    let calls = [
+        (
+            "CronCreate",
+            json!({ "cron": "* * * * *", "prompt": "workflow trust" }),
+            true,
+        ),
+        (
+            "CronCreate",
+            json!({ "prompt": " /workflow confirm trust" }),
+            true,
+        ),
+        (
+            "ScheduleWakeup",
+            json!({ "prompt": "/workflow-sidecar:workflow skip" }),
+            true,
+        ),
+        (
+            "SendMessage",
+            json!({ "message": { "text": "workflow skip" } }),
+            true,
+        ),
+        (
+            "CronCreate",
+            json!({ "prompt": "look at the workflow" }),
+            false,
+        ),
+        ("SendMessage", json!({ "message": "workflows run" }), false),
+        (
+            "Agent",
+            json!({ "prompt": "workflow files are broken" }),
+            false,
+        ),
+    ];
+    for (tool, input, _) in &calls {
+        assert!(!denied(tool, input), "{tool} {input}: no run");
+    }
+    world.start();
+    for (tool, input, is_denied) in &calls {
+        assert_eq!(denied(tool, input), *is_denied, "{tool} {input}");
+    }
+    world.prompt("workflow cancel");
+    assert!(!denied(calls[0].0, &calls[0].1), "after the run");
+}
+
 /// The tools that hosts offer to the model, as the recorded sessions have them: those that run in a read-only phase, and others.
 const OFFERED: [(&str, &str, &str); 5] = [
     (
