@@ -395,6 +395,23 @@ fn a_dialog_for_trust_lists_each_command_once_with_its_locations() {
 }
 
 #[test]
+fn a_denial_by_read_only_says_once_that_only_read_only_calls_are_allowed() {
+    let mut world = started(Phase {
+        tools: Some(ToolAccess::ReadOnly {
+            source: "a.md:4".to_owned(),
+        }),
+        ..phase("a")
+    });
+    let said = world.call("edit", &json!({"path": "src/a.rs"}));
+    assert_eq!(
+        line(&said, "block"),
+        "block by Policy: [workflow] The tool \"edit\" is blocked by the A phase (a.md:4): the A phase is read-only. To allow \
+         this, the user can add `writable: [\"src/a.rs\"]`.\n\
+         Use another approach, or call workflow_step with action='next' if the phase is done."
+    );
+}
+
+#[test]
 fn a_denial_by_read_only_names_what_is_open() {
     let mut world = started(Phase {
         tools: Some(ToolAccess::ReadOnly {

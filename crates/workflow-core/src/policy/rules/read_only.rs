@@ -227,7 +227,8 @@ impl Openings {
             .filter(|path| !path.is_empty() && !path.contains(['"', '*', '?', '[', '{']))
     }
 
-    /// Says, for display, what is allowed: this, and what rules of its level open for the tool of the call.
+    /// Says, for display, what is allowed: this, and what rules of its level open for the tool of the call. That only read-only
+    /// calls are is in the reason already.
     pub(super) fn allowed(&self, by_rules: &[&str]) -> String {
         let mut allowed = vec!["read-only calls".to_owned()];
         if !self.writable.is_empty() {
@@ -241,6 +242,9 @@ impl Openings {
         }
         if !by_rules.is_empty() {
             allowed.push(listed(by_rules));
+        }
+        if allowed.len() == 1 {
+            return String::new();
         }
         format!("Only {} are allowed here.", joined(&allowed, "and"))
     }
