@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 use workflow_core::diagnostic::shown;
 
-use crate::platform::ProgramVersion;
+use crate::platform::{ProgramVersion, version_in};
 
 static TABLE: LazyLock<Vec<Measured>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../../docs/hosts.json")).expect("the table is valid")
@@ -71,17 +71,9 @@ pub(crate) fn numbers(version: &str) -> Vec<u64> {
         .collect()
 }
 
-/// The version in a line such as `codex-cli 0.169.0`.
-pub(crate) fn version_in(line: &str) -> Option<&str> {
-    let words = line.split(|c: char| !c.is_ascii_digit() && c != '.');
-    let mut words = words.map(|word| word.trim_matches('.'));
-    words.find(|word| word.contains('.'))
-}
-
-/// The version of the first of these programs that is on the path, if it prints one.
-pub(crate) fn running_version(programs: &[&str]) -> Option<String> {
-    let line = ProgramVersion::of(programs, |line| version_in(line).is_some())?.line?;
-    version_in(&line).map(str::to_owned)
+/// The version of a program, if it is on the path and prints one.
+pub(crate) fn running_version(name: &str) -> Option<String> {
+    version_in(&ProgramVersion::of(name)?.line?).map(str::to_owned)
 }
 
 impl Measured {

@@ -332,11 +332,7 @@ impl Effect {
                 matches!(event, Event::CodeRestored { restore: of, .. } if of == restore)
             }
             Self::WatchTriggers { .. } => matches!(event, Event::TriggersWatched { .. }),
-            Self::CancelGate { .. }
-            | Self::TrustCommands { .. }
-            | Self::ClearApproval { .. }
-            | Self::StopWatching
-            | Self::TrustTriggers { .. } => false,
+            _ => false,
         }
     }
 
@@ -357,15 +353,7 @@ impl Effect {
             Self::WatchTriggers { .. } => Some(PlatformEvent::TriggersWatched {
                 report: WatchReport::default(),
             }),
-            Self::RunGate(_)
-            | Self::CancelGate { .. }
-            | Self::CheckTrust { .. }
-            | Self::TrustCommands { .. }
-            | Self::RequestApproval(_)
-            | Self::ClearApproval { .. }
-            | Self::RestoreCode { .. }
-            | Self::StopWatching
-            | Self::TrustTriggers { .. } => None,
+            _ => None,
         }
     }
 }

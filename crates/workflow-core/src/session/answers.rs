@@ -254,17 +254,7 @@ impl Session {
                 self.out
                     .inform(format!("{notice} The agent waits: any message resumes it."));
             }
-            (
-                Topic::Trust(_)
-                | Topic::Approval
-                | Topic::Comment(_)
-                | Topic::StartTrust(_)
-                | Topic::Move(_)
-                | Topic::Triggers(_)
-                | Topic::ChangedFiles { .. }
-                | Topic::Cancel,
-                SessionEnded | Withdrawn(_),
-            ) => {}
+            (_, SessionEnded | Withdrawn(_)) => {}
         }
     }
 }

@@ -17,8 +17,8 @@ use crate::hook_hosts::{EventName, HOSTS, HookHost, host};
 use crate::install::{
     Directories, HooksOfCodex, InstallTarget, Installed, has_server, installed, plan,
 };
-use crate::measured::{Measured, version_in};
-use crate::platform::{ProgramLine, ProgramVersion, RunningProgram, on_path};
+use crate::measured::Measured;
+use crate::platform::{ProgramLine, ProgramVersion, RunningProgram, on_path, version_in};
 
 /// The time for the answer of an installed command, which gives itself three seconds.
 const TIME_TO_ANSWER: Duration = Duration::from_secs(10);
@@ -29,7 +29,7 @@ pub(super) fn hosts(project: &Path) -> Vec<InstallationCheck> {
     let project = absolute(project);
     let targets = InstallTarget::all(Some(&project));
     let versions = HOSTS.map(|host| {
-        let version = move || ProgramVersion::of(host.programs, is_version);
+        let version = move || ProgramVersion::of(host.name);
         (host, thread::spawn(version))
     });
     let rows = versions.map(|(host, version)| {
@@ -42,11 +42,6 @@ pub(super) fn hosts(project: &Path) -> Vec<InstallationCheck> {
         row.check(&targets)
     });
     rows.into_iter().flatten().collect()
-}
-
-/// Returns true for a line with a version.
-pub(super) fn is_version(line: &str) -> bool {
-    version_in(line).is_some()
 }
 
 /// The version of a host, and whether it was measured, which matters if workflows are installed.

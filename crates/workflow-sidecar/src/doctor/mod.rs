@@ -21,28 +21,25 @@ use workflow_protocol::PROTOCOL_VERSION;
 use self::result::CheckSubject;
 use crate::check::{merged, missing};
 use crate::files::home_dir;
+use crate::measured::numbers;
 use crate::platform::disk::Disk;
 use crate::platform::installation::changes_since_installation;
-use crate::platform::{ProgramVersion, VERSION_TIMEOUT};
+use crate::platform::{ProgramVersion, VERSION_TIMEOUT, version_in};
 use crate::present::count;
 
 pub(crate) use self::result::{CheckStatus, InstallationCheck};
 
 /// The oldest supported versions.
-const OLDEST_PI: Version = (0, 74);
-const OLDEST_NODE: Version = (20, 0);
+const OLDEST_PI: [u64; 2] = [0, 74];
+const OLDEST_NODE: [u64; 2] = [20, 0];
 
 const USER_DIRECTORY: &str = "user directory";
 const HOST: &str = "pi";
 
-type Version = (u32, u32);
-
 /// Runs all checks.
 pub(crate) fn examine(disk: &Disk, agent_dir: &Path, project: &Path) -> Vec<InstallationCheck> {
     // They take up to a second, so they run while the files are read.
-    let is_version = |line: &str| parsed(line).is_some();
-    let versions =
-        ["pi", "node"].map(|name| thread::spawn(move || ProgramVersion::of(&[name], is_version)));
+    let versions = ["pi", "node"].map(|name| thread::spawn(move || ProgramVersion::of(name)));
     let loaded = load_located(disk);
     let mut checks = vec![
         binary(),
@@ -177,7 +174,7 @@ fn runtime(node: Option<ProgramVersion>, has_pi: bool) -> InstallationCheck {
 fn program(
     version: Option<ProgramVersion>,
     missing: InstallationCheck,
-    oldest: Version,
+    oldest: [u64; 2],
     install: &str,
 ) -> InstallationCheck {
     let Some(ProgramVersion { path, line }) = version else {
@@ -192,11 +189,11 @@ fn program(
         let seconds = VERSION_TIMEOUT.as_secs();
         return unknown(format!("its version within {seconds} seconds"));
     };
-    let version = parsed(&line);
+    let version = version_in(&line).map(numbers);
     let line = shown(&line);
     match version {
         None => unknown("a version".to_owned()),
-        Some(version) if version < oldest => {
+        Some(version) if *version < oldest[..] => {
             let text = format!("{line} is too old: {path}");
             CheckSubject(subject).fail(text, install)
         }
@@ -204,23 +201,9 @@ fn program(
     }
 }
 
-/// Parses the major and minor version: `v20.1.3` is 20 and 1.
-fn parsed(line: &str) -> Option<Version> {
-    let mut parts = line.trim().trim_start_matches('v').split('.');
-    let mut number = || parts.next()?.parse().ok();
-    Some((number()?, number()?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_version_is_read_with_and_without_its_letter() {
-        assert_eq!(parsed("v20.20.2\n"), Some((20, 20)));
-        assert_eq!(parsed("0.74.2"), Some((0, 74)));
-        assert_eq!(parsed("Usage: pi"), None);
-    }
 
     #[test]
     fn a_host_that_is_too_old_or_silent_fails() {

@@ -2,17 +2,16 @@
 
 use std::path::Path;
 
-use super::hooks::{is_version, version_of};
+use super::hooks::version_of;
 use super::result::{CheckSubject, InstallationCheck};
 use crate::install::{FileChange, InstallTarget, opencode, plan};
-use crate::measured::version_in;
-use crate::platform::ProgramVersion;
+use crate::platform::{ProgramVersion, version_in};
 
 const INSTALL: &str = "workflow-sidecar install opencode";
 
 /// Checks the plugins that are installed, for the user or for the project; without one, that opencode is on the path.
 pub(super) fn plugins(project: &Path) -> Vec<InstallationCheck> {
-    let version = ProgramVersion::of(&[opencode::NAME], is_version);
+    let version = ProgramVersion::of(opencode::NAME);
     let targets = [None, Some(project)].map(InstallTarget::of_process);
     let mut rows: Vec<_> = targets.iter().flatten().filter_map(check).collect();
     let Some(version) = version else {

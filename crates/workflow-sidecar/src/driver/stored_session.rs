@@ -160,10 +160,7 @@ impl RestoredSession {
                 Action::Notify { secret: true, .. } => notices.push(WAITS.to_owned()),
                 Action::Notify { message, .. } => notices.push(with_commands_as_prompts(&message)),
                 Action::SendUserMessage { content, .. } => to_agent.push(content),
-                Action::SetHints { .. }
-                | Action::SetSessionName { .. }
-                | Action::SetStatus { .. }
-                | Action::SetWidget { .. } => {}
+                _ => {}
             }
         }
         self.memory.add_notices(notices);

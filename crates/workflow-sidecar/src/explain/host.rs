@@ -54,7 +54,7 @@ impl HostLimits {
         different.extend(exceeded.map(|most| {
             format!("the run pauses after {most} reminders since the last prompt, before the host ends the work itself")
         }));
-        let version = running_version(host.programs);
+        let version = running_version(host.name);
         let measured = Measured::of(host.name, version.as_deref());
         let (standing, is_verified) = match &version {
             Some(version) => Measured::standing(host.name, version),

@@ -9,7 +9,7 @@ use super::event::EventName;
 use super::hosts::{HOSTS, host};
 use crate::files::home_dir;
 use crate::install::Directories;
-use crate::measured::version_in;
+use crate::platform::version_in;
 use crate::store::SessionKey;
 
 /// The argument of `workflow_step` with which a hook proves that it has seen the call.
@@ -18,12 +18,10 @@ pub(crate) const TICKET_ARGUMENT: &str = "_ticket";
 /// A host that starts a program for each event.
 #[derive(Debug)]
 pub(crate) struct HookHost {
-    /// The name in the command line and in the store.
+    /// The name in the command line and in the store, and of its program.
     pub(crate) name: &'static str,
     /// The name for people.
     pub(crate) title: &'static str,
-    /// Its program, under each of its names.
-    pub(crate) programs: &'static [&'static str],
     /// The variable with the host's version, for hooks.
     pub(super) version_variable: Option<&'static str>,
     /// The events that are used, by the host's names.

@@ -164,7 +164,7 @@ impl InstallRequest {
 
 /// Fails if the opencode on the path does not load the plugin.
 fn check_version() -> anyhow::Result<()> {
-    match running_version(&[opencode::NAME])
+    match running_version(opencode::NAME)
         .as_deref()
         .and_then(opencode::unusable)
     {

@@ -1,5 +1,6 @@
 //! The files of each host, and our part of them.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -300,12 +301,10 @@ fn json_edit(path: &[&'static str], ours: Ours, value: &Value) -> Edit {
 }
 
 fn server_args(target: &InstallTarget) -> Vec<String> {
-    let mut args = vec!["mcp".to_owned()];
-    if let Some(state) = &target.state {
-        args.push("--state".to_owned());
-        args.push(state.to_string_lossy().into_owned());
-    }
-    args
+    let state = target.state.iter();
+    let state = state.flat_map(|state| ["--state".into(), state.to_string_lossy()]);
+    let args = ["mcp".into()].into_iter().chain(state);
+    args.map(Cow::into_owned).collect()
 }
 
 fn quoted(path: &Path) -> String {

@@ -29,13 +29,10 @@ pub(crate) fn plan(
     target: &InstallTarget,
 ) -> anyhow::Result<Vec<FileChange>> {
     let paths = [&target.program, &target.directories.home];
-    for path in paths.into_iter().chain(&target.state) {
-        if path.to_str().is_none() {
-            bail!(
-                "{} is not UTF-8, and the configuration of a host is: use another path",
-                path.display()
-            );
-        }
+    let mut paths = paths.into_iter().chain(&target.state);
+    if let Some(path) = paths.find(|path| path.to_str().is_none()) {
+        let path = path.display();
+        bail!("{path} is not UTF-8, and the configuration of a host is: use another path");
     }
     let files = files(host, target)?.into_iter();
     files

@@ -20,7 +20,8 @@ use crate::present::approval_page;
 
 /// The time between two looks for the end of a dialog.
 const PAUSE: Duration = Duration::from_millis(100);
-const YES: &str = "yes";
+/// The choice that confirms.
+pub(super) const YES: &str = "yes";
 
 /// The host during a call.
 pub(super) struct CallHost {
@@ -77,13 +78,6 @@ enum State {
     Answered(DialogAnswer),
 }
 
-impl CallHost {
-    pub(super) fn progress(&self, text: &str) {
-        // Without a receiver the call is over.
-        let _ = self.messages.send(ToHost::Progress(text.to_owned()));
-    }
-}
-
 impl DialogQuestion {
     /// The question for approval, as `workflow-sidecar approve` shows it. It comes first, because a dialog may show a few lines.
     pub(super) fn of_approval(request: &Request) -> Self {
@@ -134,12 +128,6 @@ impl DialogQuestion {
             choice,
             comment: comment.map(str::to_owned),
         })
-    }
-}
-
-impl DialogAnswer {
-    pub(super) fn is_yes(&self) -> bool {
-        self.choice == YES
     }
 }
 

@@ -27,8 +27,7 @@ use workflow_core::run::RunState;
 use workflow_core::session::{Abilities, GATE_VALID_FOR, StepCall};
 use workflow_core::types::QuestionId;
 
-use super::dialogs::{Asked, CallHost, DialogQuestion, Dialogs};
-
+use super::dialogs::{Asked, CallHost, DialogQuestion, Dialogs, ToHost, YES};
 use crate::driver::{
     ATTEMPTS, Driver, HostMemory, RestoredSession, SessionDirectories, with_commands_as_prompts,
 };
@@ -192,7 +191,7 @@ impl StepRunner {
                         ..Decision::default()
                     });
                 }
-                (Asked::Answered(answer), About::Trust(question)) if answer.is_yes() => {
+                (Asked::Answered(answer), About::Trust(question)) if answer.choice == YES => {
                     let yes = Answer::Confirmed(true);
                     session.with_effects(|session| session.handle_answer(question, yes));
                     (call.finished, call.has_trusted) = (None, true);
@@ -381,7 +380,10 @@ fn run_gate(
     }
     let ended = loop {
         match reports.recv_timeout(CANCELLATION_CHECK) {
-            Ok(PlatformEvent::GateProgress { gate, text }) if gate == id => host.progress(&text),
+            Ok(PlatformEvent::GateProgress { gate, text }) if gate == id => {
+                // Without a receiver the call is over.
+                let _ = host.messages.send(ToHost::Progress(text));
+            }
             Ok(PlatformEvent::GateFinished { gate, reports }) if gate == id => {
                 telemetry::gate(&driver.session, &reports);
                 break Ok(PlatformEvent::GateFinished { gate, reports });

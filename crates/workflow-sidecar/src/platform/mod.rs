@@ -35,6 +35,6 @@ pub(crate) mod triggers;
 pub(crate) use effects::{Platform, PlatformReport, Project, SessionContext};
 pub(crate) use process::{
     ProgramLine, ProgramVersion, RunningProgram, VERSION_TIMEOUT, close_to_other_processes,
-    missing_program, on_path, path_directories,
+    missing_program, on_path, path_directories, version_in,
 };
 pub(crate) use real::RealPlatform;

@@ -320,13 +320,7 @@ impl Server {
             (RequestKind::Step { .. }, Reply::Step(answer)) => {
                 success(id, convert::tool_execute_result(answer, out))
             }
-            (
-                RequestKind::Command
-                | RequestKind::Branch
-                | RequestKind::ToolCall
-                | RequestKind::Step { .. },
-                _,
-            ) => {
+            _ => {
                 let message = "the answer of the session does not fit the request";
                 failure(id, &Error::new(Kind::Internal, message))
             }

@@ -48,13 +48,7 @@ pub(crate) fn of_recording(
                     timeline.trigger_texts.push(text.clone());
                 }
             }
-            TranscriptEntry::Bytes(_)
-            | TranscriptEntry::TooLong(_)
-            | TranscriptEntry::Note(_)
-            | TranscriptEntry::Definitions(_)
-            | TranscriptEntry::Result(_)
-            | TranscriptEntry::End
-            | TranscriptEntry::Torn(_) => {}
+            _ => {}
         }
     }
     reader.sessions

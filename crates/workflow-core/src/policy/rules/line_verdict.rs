@@ -209,10 +209,7 @@ fn instead(command: &SimpleCommand, unknown: &Unknown) -> Option<String> {
         UnknownReason::Input | UnknownReason::Descriptor => {
             Some("Write the commands in the command line itself.".to_owned())
         }
-        UnknownReason::Line
-        | UnknownReason::Program
-        | UnknownReason::Argument
-        | UnknownReason::HiddenCode => None,
+        _ => None,
     }
 }
 

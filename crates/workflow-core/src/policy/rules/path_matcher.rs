@@ -133,11 +133,7 @@ impl PathMatcher {
             AccessKind::ReplaceTree => {
                 self.is_wide && !is_generated(directory) && !is_file(directory)
             }
-            AccessKind::Read
-            | AccessKind::Run
-            | AccessKind::Write
-            | AccessKind::Itself
-            | AccessKind::ReadTree => false,
+            _ => false,
         }
     }
 }

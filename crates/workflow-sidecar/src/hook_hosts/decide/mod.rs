@@ -119,9 +119,8 @@ impl EventHandler<'_> {
     }
 
     fn has_run(&self, key: &SessionKey) -> Result<bool, StoreError> {
-        let only_active = true;
         let runs = self.store.runs(&RunQuery {
-            only_active,
+            only_active: true,
             ..RunQuery::default()
         })?;
         Ok(runs.iter().any(|run| run.key == *key))

@@ -68,17 +68,13 @@ pub(super) fn judge(
                 let Some(question) = session.take_questions().pop() else {
                     return HookDecision::Deny(NOT_ASKED.to_owned());
                 };
-                if !questions.contains(&question.message) {
-                    questions.push(question.message);
-                }
+                questions.push(question.message);
             }
         }
     }
-    if questions.is_empty() {
-        HookDecision::GoOn
-    } else {
-        HookDecision::Ask(questions.join("\n\n"))
-    }
+    questions.dedup();
+    let asked = (!questions.is_empty()).then(|| HookDecision::Ask(questions.join("\n\n")));
+    asked.unwrap_or_default()
 }
 
 /// Returns what the model gets instead of a result, if a rule changes it.

@@ -19,7 +19,6 @@ pub(super) const EVENTS: &[(&str, EventName)] = &[
 pub(super) static HOST: HookHost = HookHost {
     name: "claude",
     title: "Claude Code",
-    programs: &["claude"],
     // `claude-code_2-1-330_harness`.
     version_variable: Some("AI_AGENT"),
     events: EVENTS,

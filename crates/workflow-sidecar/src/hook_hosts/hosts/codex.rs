@@ -10,7 +10,6 @@ use super::super::host::{HookHost, ToolName};
 pub(super) static HOST: HookHost = HookHost {
     name: "codex",
     title: "Codex",
-    programs: &["codex"],
     version_variable: None,
     events: &[
         ("SessionStart", EventName::SessionStart),

@@ -7,7 +7,6 @@ use super::super::host::{HookHost, ToolName};
 pub(super) static HOST: HookHost = HookHost {
     name: "copilot",
     title: "Copilot CLI",
-    programs: &["copilot"],
     version_variable: Some("COPILOT_CLI_BINARY_VERSION"),
     events: &[
         ("SessionStart", EventName::SessionStart),

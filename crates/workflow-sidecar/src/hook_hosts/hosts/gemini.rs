@@ -15,7 +15,6 @@ const DENY: Members = &[
 pub(super) static HOST: HookHost = HookHost {
     name: "gemini",
     title: "Gemini CLI",
-    programs: &["gemini"],
     version_variable: None,
     events: &[
         ("SessionStart", EventName::SessionStart),

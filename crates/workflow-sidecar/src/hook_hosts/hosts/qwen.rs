@@ -11,7 +11,6 @@ use super::claude;
 pub(super) static HOST: HookHost = HookHost {
     name: "qwen",
     title: "Qwen Code",
-    programs: &["qwen"],
     version_variable: Some("QWEN_CODE_STARTUP_VERSION"),
     events: claude::EVENTS,
     tools: &[

@@ -19,7 +19,7 @@ pub(crate) use monitor::Monitor;
 pub(crate) use output::{one_line, shown_end};
 pub(crate) use process_group::{GRACE, ProcessGroup, signal, signal_name};
 pub(crate) use program::{missing_program, on_path, path_directories};
-pub(crate) use program_version::{ProgramVersion, VERSION_TIMEOUT};
+pub(crate) use program_version::{ProgramVersion, VERSION_TIMEOUT, version_in};
 pub(crate) use running_program::{ProgramLine, RunningProgram, wait_until};
 
 /// Closes this process to the user's other processes, where the system can: they read neither its memory nor its environment, and do

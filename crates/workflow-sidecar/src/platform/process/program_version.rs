@@ -15,36 +15,35 @@ pub(crate) const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) struct ProgramVersion {
     /// The program.
     pub(crate) path: PathBuf,
-    /// The line with its version, which is empty if no line matched; `None` if it did not answer in time and was killed.
+    /// The line with its version, which is empty if no line has one; `None` if it did not answer in time and was killed.
     pub(crate) line: Option<String>,
 }
 
 impl ProgramVersion {
-    /// Runs `<name> --version` of the first of these programs that is on the path and can be started.
-    pub(crate) fn of(names: &[&str], is_wanted: fn(&str) -> bool) -> Option<Self> {
-        names.iter().find_map(|name| {
-            let path = on_path(name)?;
-            let mut command = Command::new(&path);
-            command.arg("--version");
-            let line = first_wanted_line(command, VERSION_TIMEOUT, is_wanted).ok()?;
-            Some(Self { path, line })
-        })
+    /// Runs `<name> --version`, if the program is on the path and can be started.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        let path = on_path(name)?;
+        let line = version_line(Command::new(&path).arg("--version"), VERSION_TIMEOUT).ok()?;
+        Some(Self { path, line })
     }
 }
 
-/// Runs a command and returns the first matching line of stdout or stderr.
-fn first_wanted_line(
-    mut command: Command,
-    timeout: Duration,
-    is_wanted: fn(&str) -> bool,
-) -> io::Result<Option<String>> {
+/// The version in a line such as `codex-cli 0.169.0`.
+pub(crate) fn version_in(line: &str) -> Option<&str> {
+    let words = line.split(|c: char| !c.is_ascii_digit() && c != '.');
+    let mut words = words.map(|word| word.trim_matches('.'));
+    words.find(|word| word.contains('.'))
+}
+
+/// Runs a command and returns the first line of stdout or stderr that has a version.
+fn version_line(command: &mut Command, timeout: Duration) -> io::Result<Option<String>> {
     let until = Instant::now() + timeout;
-    let mut program = RunningProgram::start(&mut command, Duration::ZERO)?;
+    let mut program = RunningProgram::start(command, Duration::ZERO)?;
     program.close_input();
     loop {
         match program.next_line(until) {
             Ok(ProgramLine::Out(line) | ProgramLine::Error(line)) => {
-                if is_wanted(line.trim()) {
+                if version_in(&line).is_some() {
                     return Ok(Some(line.trim().to_owned()));
                 }
             }
@@ -60,9 +59,7 @@ mod tests {
     use super::*;
 
     fn run_script(script: &str, timeout: Duration) -> Option<String> {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]);
-        first_wanted_line(command, timeout, |line| line.starts_with('1')).unwrap()
+        version_line(Command::new("sh").args(["-c", script]), timeout).unwrap()
     }
 
     const LONG: Duration = Duration::from_secs(20);
