@@ -52,6 +52,9 @@ export class ScriptedModel {
   /** Addresses requested through the proxy: must stay empty. @type {string[]} */
   outsideRequests = [];
 
+  /** The tokens of each request, as the model says. */
+  used = 10;
+
   #script;
   #observe;
   /** @type {(() => void)[]} */
@@ -181,7 +184,7 @@ export class ScriptedModel {
       send({ tool_calls: [made] });
     }
     send({}, reply.calls ? 'tool_calls' : (reply.stop ?? 'stop'));
-    const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 };
+    const usage = { prompt_tokens: this.used, completion_tokens: 10, total_tokens: this.used + 10 };
     response.write(`data: ${JSON.stringify({ id: 'scripted', object: 'chat.completion.chunk', created: 0, model: 'scripted', choices: [], usage })}\n\n`);
     response.end('data: [DONE]\n\n');
   }

@@ -8,6 +8,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ScriptedModel, call, say } from '../model.mjs';
 import { shared } from './shared.mjs';
+import { wholeWorkflow } from './story.mjs';
 import { createHome, createRoot, includes, play, proves, run } from './world.mjs';
 
 const [copilot, sidecar] = process.argv.slice(2);
@@ -68,6 +69,7 @@ const host = {
   shell,
   write: (w, name) => create(w.file(name)),
   step: (args) => call('workflow-workflow_step', args),
+  compact: (w) => w.prompt('/compact', []),
   subagent: (_, prompt, replies) => [call('task', { description: 'sub', prompt, agent_type: 'general-purpose', name: 'sub', mode: 'sync' }), ...replies],
   files: { '.copilot/hooks/workflow-sidecar.json': '', '.copilot/mcp-config.json': '{ "mcpServers" : {} }\n' },
 };
@@ -76,52 +78,16 @@ await play(
   {
     ...shared(host, { root, sidecar, name: 'copilot' }),
 
-    async 'a whole workflow'() {
-      proves('start and context', 'blocked tool', 'blocked shell write', 'gate', 'approval by prompt');
-      const { prompt, file, sidecar: ours } = await world('whole');
-      let ran = await prompt('workflow bugfix the export is empty', [
-        shell('cat README.md'),
-        create(file('a.txt')),
-        shell('echo x > b.txt'),
-        say('I stop early.'),
-        step('next'),
-        create(file('c.txt')),
-        step('next'),
-        shell('touch fixed.txt'),
-        step('next'),
-        step('next'),
-        say('I wait.'),
-      ]);
-      assert.ok(ran.requests >= 11, `${ran.requests} requests\n${ran.stdout}\n${ran.stderr}\n${ran.texts.at(-1)?.slice(-1500)}`);
-      includes(ran.texts[0], /Find the cause\./);
-      includes(ran.texts[2], /blocked/);
-      assert.ok(!existsSync(file('a.txt')) && !existsSync(file('b.txt')), 'nothing was written in Analyze');
-      includes(ran.texts[4], /is still in /);
-      includes(ran.texts[5], /Analyze → F Fix/);
-      assert.ok(existsSync(file('c.txt')), 'Fix may write');
-      includes(ran.texts[7], /Gate failed/);
-      includes(ran.texts[9], /Fix → R Review/);
-      includes(ran.texts[10], /Is it good\?/);
-      ran = await prompt('workflow approve approve', [say('Done.')], '--continue');
-      const runs = await ours('runs', '--format', 'json');
-      assert.equal(JSON.parse(runs.stdout)[0].active, false, runs.stdout + ran.stdout + ran.stderr);
-    },
+    'a whole workflow': async () => wholeWorkflow(await session('whole'), { say, shell, write: create, step }),
 
-    async 'a question pauses the run, and a compaction loses nothing'() {
-      proves('question pauses', 'compaction', 'resume');
-      const { prompt, env } = await world('compaction');
-      let ran = await prompt('workflow bugfix the export is empty', [shell('cat README.md'), say('Which one do you want?')]);
-      assert.equal(ran.requests, 2, 'no reminder after a question');
-      ran = await prompt('the first', [shell('cat README.md'), say('Is that all?')], '--continue');
-      assert.doesNotMatch(ran.texts[0].split('the first').at(-1), /Find the cause\./);
-      await prompt('/compact', [], '--continue');
-      ran = await prompt('go on', [shell('cat README.md'), say('Is that all?')], '--continue');
-      assert.equal(ran.requests, 2, ran.stdout);
-      includes(ran.texts[0], /the export is empty[^]*Find the cause\./);
+    async 'a compaction between two calls loses nothing'() {
+      proves('compaction');
+      const { prompt, env } = await session('between');
+      await prompt('workflow bugfix the export is empty', [shell('cat README.md'), say('Which one do you want?')]);
       // The window is so small that the host compacts the conversation between two calls.
       env.COPILOT_PROVIDER_MAX_PROMPT_TOKENS = '20000';
       const look = Array.from({ length: 3 }, () => shell('cat README.md'));
-      ran = await prompt(`look ${'word '.repeat(9000)}`, [...look, say('Is that all?')], '--continue');
+      const ran = await prompt(`look ${'word '.repeat(9000)}`, [...look, say('Is that all?')]);
       assert.ok(ran.summaries > 0, 'the conversation was compacted');
       const inResult = /"role":"tool","tool_call_id":"[^"]*","content":"# demo[^}]*Find the cause\./;
       assert.ok(ran.texts.some((text) => inResult.test(text)), 'the next result has the context');

@@ -156,7 +156,7 @@ export const shared = ({ world, write, step, shell, say, files, subagent, compac
       await w.prompt('workflow bugfix it', [shell('true'), say('Which one?')]);
       await compact(w);
       const ran = await w.prompt('where are we?', [say('Which one?')]);
-      includes(ran.texts[0], /A summary\./);
+      includes(ran.texts[0], /A summary/);
       if (!/Find the cause/.test(ran.texts[0])) saw('compaction', 'no', 'The model no longer has the instructions of the phase.');
     },
   }),
