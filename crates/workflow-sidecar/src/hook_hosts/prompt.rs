@@ -33,8 +33,7 @@ const PLUGIN_COMMAND: &str = "/workflow-sidecar:workflow";
 
 /// Returns true if a prompt may be a command by its first word, whatever workflows there are.
 pub(super) fn may_be_command(prompt: &str) -> bool {
-    let (first, _) = split_first_word(prompt);
-    ["workflow", "/workflow", PLUGIN_COMMAND].contains(&first)
+    ["workflow", "/workflow", PLUGIN_COMMAND].contains(&split_first_word(prompt).0)
 }
 
 /// Reads a prompt; `None` if it is no command.
