@@ -384,6 +384,22 @@ fn an_approval_is_asked_in_the_hosts_dialog_and_its_answer_is_that_of_the_call()
 }
 
 #[test]
+fn a_check_is_counted_once_whatever_is_asked_after_it() {
+    let gate = "gate: [{ run: [touch, ran] }], approve:";
+    let mut world = World::asking(".pi/agent", &APPROVAL.replace("approve:", gate));
+    for (id, choice) in [(1, "revise"), (2, "approve")] {
+        let asked = world.next(id);
+        world.reply(&asked, &accepted(choice));
+        world.answer(id);
+    }
+    let arguments = world.arguments("next");
+    world.call(3, &arguments, &json!({}));
+    world.answer(3);
+    let stop = hook(world.root.path(), "Stop", &json!({})).to_string();
+    assert!(stop.contains("checks: 2 passed"), "{stop}");
+}
+
+#[test]
 fn nothing_but_an_accepted_choice_is_an_answer() {
     let mut world = World::asking(".pi/agent", APPROVAL);
     let answers = [

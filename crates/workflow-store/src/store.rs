@@ -21,6 +21,10 @@ pub(crate) type Result<T> = std::result::Result<T, StoreError>;
 /// The character beyond all others ends the range of the ids that begin alike.
 const LAST_CHARACTER: char = char::MAX;
 
+/// The session of a row. An earlier run of a session has a row of its own, of version 0, whose name ends with the run.
+const SESSION: &str =
+    "CASE WHEN version = 0 THEN replace(session, '/' || task_id, '') ELSE session END";
+
 /// The sessions, tickets, runs, requests and trust of a user, in a database.
 #[derive(Debug)]
 pub struct Store {
@@ -239,7 +243,7 @@ impl Store {
         Ok(taken.filter(|ticket| now <= ticket.expires))
     }
 
-    /// Removes the sessions and the requests that were not changed since, and returns the number of the sessions.
+    /// Removes the sessions and the requests that were not changed since, and returns the number of the sessions and earlier runs.
     pub fn prune(&self, before: u64) -> Result<u64> {
         let machine = self.database.machine()?;
         let before = json!([before]);
@@ -267,7 +271,8 @@ impl Store {
             "task_id"
         };
         let sql = format!(
-            "SELECT host, session, cwd, updated, since, machine, file, task_id, workflow, phase, task, status, state, waiting, active
+            "SELECT host, {SESSION} AS session, cwd, updated, since, machine, file, task_id, workflow, phase, task, status, state, waiting,
+                 active
              FROM sessions WHERE task_id >= ?1 AND task_id < ?2 {active} ORDER BY {order} LIMIT ?3"
         );
         let end = format!("{}{LAST_CHARACTER}", query.task_id);
@@ -297,12 +302,21 @@ impl Store {
     }
 }
 
-/// Sets the run of a session; one without a phase keeps the last one. Without a run, that of before is over.
+/// Sets the run of a session; one without a phase keeps the last one. Without a run, that of before is over. Another run leaves
+/// it in a row of its own, unless it is there.
 fn set_run(rows: &mut dyn Rows, session: i64, run: Option<&Run>, now: u64) -> Result<()> {
     let Some(run) = run else {
         let over = "UPDATE sessions SET active = 0, state = 'ended', waiting = '', since = ?2 WHERE id = ?1 AND active = 1";
         return rows.execute(over, &json!([session, now])).map(drop);
     };
+    rows.execute(
+        "INSERT INTO sessions (host, session, version, memory, cwd, updated, task_id, workflow, phase, task, status, state, since, machine)
+         SELECT host, session || '/' || task_id, 0, '', cwd, CASE WHEN active = 1 THEN ?3 ELSE since END, task_id, workflow, phase,
+             task, status, CASE WHEN active = 1 THEN 'ended' ELSE state END, CASE WHEN active = 1 THEN ?3 ELSE since END, machine
+         FROM sessions WHERE id = ?1 AND task_id <> ?2
+         ON CONFLICT (host, session) DO NOTHING",
+        &json!([session, run.task_id, now]),
+    )?;
     rows.execute(
         "UPDATE sessions SET
              since = CASE WHEN task_id = ?2 AND phase = ?4 AND state = ?7 AND waiting = ?8 THEN since ELSE ?10 END,

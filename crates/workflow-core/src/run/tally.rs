@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::policy::gate_report::Report;
+use crate::policy::gate_report::{CheckError, CheckVerdict, Report};
 use crate::text;
 
 /// Counts of what happened in a run.
@@ -29,12 +29,19 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Tally {
-    /// Counts the checks of a gate.
+    /// Counts the checks of a gate that ran.
     pub(crate) fn count_checks(&mut self, reports: &[Report]) {
-        let passed = reports.iter().filter(|report| report.has_passed()).count() as u64;
-        self.passed = self.passed.saturating_add(passed);
-        let failed = reports.len() as u64 - passed;
-        self.failed = self.failed.saturating_add(failed);
+        for report in reports {
+            let count = match report.verdict {
+                CheckVerdict::Passed => &mut self.passed,
+                CheckVerdict::Failed
+                | CheckVerdict::CouldNotRun(CheckError::Timeout | CheckError::TooMuchOutput) => {
+                    &mut self.failed
+                }
+                CheckVerdict::CouldNotRun(_) => continue,
+            };
+            *count = count.saturating_add(1);
+        }
     }
 
     /// Counts a call that was blocked or refused.

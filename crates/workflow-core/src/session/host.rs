@@ -14,6 +14,8 @@ pub struct Abilities {
     pub confirmations: bool,
     /// It cannot wait for a gate: the result that the user was asked about counts for a while.
     pub stored_gates: bool,
+    /// True if the result of the gate that is reported was stored before.
+    pub knows_gate: bool,
     /// It closes the dialog of a question that is settled without it.
     pub dismissal: bool,
     /// It shows widgets; a host that does not say shows them where it has an interface.

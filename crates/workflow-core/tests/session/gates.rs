@@ -102,6 +102,19 @@ fn what_happened_in_a_run_outlives_the_process() {
 }
 
 #[test]
+fn a_check_that_did_not_run_is_not_counted() {
+    let mut world = with_gate();
+    for error in ["notTrusted", "missing", "timeout"] {
+        world.tool("next");
+        over(&mut world, &json!({ "couldNotRun": error }));
+    }
+    world.tool("next");
+    over(&mut world, &json!("passed"));
+    let lines = world.stop("stop");
+    assert_eq!(summary(&lines), "Time: 0 s · checks: 1 passed, 1 failed");
+}
+
+#[test]
 fn a_blocked_call_is_stored_at_the_end_of_the_response() {
     let mut world = world_with(Phase {
         tools: Some(ToolAccess::Whitelist(vec!["read".to_owned()])),

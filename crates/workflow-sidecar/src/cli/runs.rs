@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     };
     if let Some(days) = arguments.prune {
         let removed = store.prune(wall_time().saturating_sub(days.saturating_mul(DAY)))?;
-        anstream::println!("Removed {removed} sessions.");
+        anstream::println!("Removed {removed} sessions and runs.");
         return Ok(CommandOutcome::Success);
     }
     let clears = arguments.watch

@@ -218,7 +218,7 @@ impl StepRunner {
         let mut is_late = false;
         for _ in 0..ATTEMPTS {
             let turn_in_queue = is_late.then(|| self.store.wait_turn(&ticket.key));
-            let session = self.restore(ticket, so_far.number);
+            let session = self.restore(ticket, so_far);
             let mut session = session.map_err(|error| unusable(&error))?;
             session.driver.decision.clone_from(&so_far.decision);
             // The call is about the phase that it was made in, whoever has moved the run since.
@@ -246,6 +246,7 @@ impl StepRunner {
                         commands,
                         result,
                         at: Instant::now(),
+                        is_stored: false,
                     });
                     continue;
                 };
@@ -266,6 +267,9 @@ impl StepRunner {
             session.finish();
             let saved = session.save(&self.store, &ticket.key);
             if saved.map_err(|error| unusable(&error))? == Saved::Stored {
+                if let Some(gate) = &mut so_far.finished {
+                    gate.is_stored = true;
+                }
                 let awaits_approval = answer.details["waiting"] == "approval";
                 let text = with_commands_as_prompts(&answer.text);
                 let text = match answer.kind {
@@ -283,23 +287,26 @@ impl StepRunner {
         Err(BUSY.to_owned())
     }
 
-    /// Restores the session for the call with this number. Its gate has the same number each time.
+    /// Restores the session for the call. Its gate has the same number each time.
     fn restore(
         &self,
         Ticket { key, cwd, .. }: &Ticket,
-        call: u64,
+        call: &CallSoFar,
     ) -> Result<RestoredSession, StoreError> {
         let stored = self.store.load(key)?;
         let memory = HostMemory::parse(&stored.memory);
         let platform = Arc::clone(&self.platform) as Arc<dyn Platform>;
-        let abilities = Abilities::default();
+        let abilities = Abilities {
+            knows_gate: call.finished.as_ref().is_some_and(|gate| gate.is_stored),
+            ..Abilities::default()
+        };
         let mut session =
             RestoredSession::restore(key, &stored, memory, abilities, cwd, platform, true);
         // A report may still come from a gate of an earlier call.
         session
             .driver
             .session
-            .number_jobs_after(call * RUNS_OF_A_CALL);
+            .number_jobs_after(call.number * RUNS_OF_A_CALL);
         session.driver.open();
         session.drop_notices();
         Ok(session)
@@ -319,12 +326,13 @@ struct CallSoFar {
     has_trusted: bool,
 }
 
-/// A gate that ran, as text, its commands, its result, and when it ended.
+/// A gate that ran, as text, its commands, its result, when it ended, and whether the session has it.
 struct FinishedGate {
     run: String,
     commands: CommandsHash,
     result: PlatformEvent,
     at: Instant,
+    is_stored: bool,
 }
 
 /// The answer to a call that was handled and saved.

@@ -110,7 +110,7 @@ impl FoundSession {
         run.map(|run| Self::in_store(run, &store)).transpose()
     }
 
-    fn in_store(run: IndexedRun, store: &Store) -> anyhow::Result<Self> {
+    pub(crate) fn in_store(run: IndexedRun, store: &Store) -> anyhow::Result<Self> {
         let head = json!({"type": "session", "cwd": run.cwd}).to_string();
         let (bytes, has_messages) = match run.file.as_deref().map(Path::new) {
             Some(file) if file.is_file() => {

@@ -166,6 +166,31 @@ fn runs(store: &Store) {
     let noted = &store.runs(&RunQuery::default()).unwrap()[0];
     assert_eq!(noted.file.as_deref(), Some("/sessions/a.jsonl"));
     assert_eq!((noted.run.phase.as_str(), noted.since), ("Analyze", 600));
+    an_earlier_run_of_a_session_keeps_its_row(store);
+}
+
+fn an_earlier_run_of_a_session_keeps_its_row(store: &Store) {
+    save(store, "several", 0, Some(run("wf-a1", "Fix", true)), 700);
+    save(store, "several", 1, Some(run("wf-a1", "Fix", false)), 710);
+    save(store, "several", 2, Some(run("wf-a2", "Fix", true)), 720);
+    save(store, "several", 3, Some(run("wf-a3", "Fix", true)), 730);
+    save(store, "several", 4, Some(run("wf-a3", "Fix", true)), 740);
+    let query = RunQuery {
+        task_id: "wf-a",
+        ..RunQuery::default()
+    };
+    let listed = store.runs(&query).unwrap();
+    assert!(listed.iter().all(|found| found.key == key("several")));
+    let states: Vec<_> = listed
+        .iter()
+        .map(|found| (&*found.run.task_id, &*found.run.state, found.updated))
+        .collect();
+    let expected = [
+        ("wf-a1", "complete", 710),
+        ("wf-a2", "ended", 730),
+        ("wf-a3", "active", 740),
+    ];
+    assert_eq!(states, expected);
 }
 
 fn requests(store: &Store, approver: &Store) {

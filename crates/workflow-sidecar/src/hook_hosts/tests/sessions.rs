@@ -12,6 +12,7 @@ use crate::hook_hosts::answer::Printed;
 use crate::hook_hosts::event::{EventName, EventPayload};
 use crate::hook_hosts::transcript::last_message;
 use crate::hook_hosts::{HOSTS, host};
+use crate::sessions::FoundSession;
 use crate::store::RunQuery;
 
 #[test]
@@ -304,6 +305,30 @@ fn a_fork_is_a_run_of_its_own() {
     let runs = world.store.runs(&RunQuery::default()).unwrap();
     let active = runs.iter().filter(|run| run.run.is_active);
     assert_eq!(active.count(), 1, "the run of the parent goes on");
+}
+
+#[test]
+fn each_run_of_a_session_is_listed_and_can_be_shown() {
+    let world = World::new(host("claude").unwrap());
+    let prompt = |text: &str| world.send_with(EventName::Prompt, &json!({ "prompt": text }));
+    world.start();
+    prompt("workflow cancel");
+    prompt("workflow bugfix the second");
+    let mut runs = world.store.runs(&RunQuery::default()).unwrap();
+    runs.sort_by_key(|run| run.run.is_active);
+    let states: Vec<&str> = runs.iter().map(|run| &*run.run.state).collect();
+    assert_eq!(states, ["cancelled", "active"]);
+    assert_eq!(runs[0].key, runs[1].key);
+    let first = FoundSession::in_store(runs.remove(0), &world.store).unwrap();
+    let task = &first.run.as_ref().unwrap().run.task_id;
+    let entries = first.entries().entries;
+    let is_of_first = |data: &str| data.contains(&**task);
+    assert!(!entries.is_empty());
+    assert!(
+        entries
+            .iter()
+            .all(|entry| is_of_first(entry.data.unwrap().get()))
+    );
 }
 
 #[test]
