@@ -51,9 +51,11 @@ impl Session {
             let text = "Not advanced: an earlier call of workflow_step is still leaving this phase. Wait for its answer.";
             return Err(ExitOutcome::Stay(not_advanced(text)));
         }
-        self.with_run(|run, _| {
+        self.with_run(|run, out| {
             run.user_answer = None;
-            run.memory.untrusted_at = None;
+            if run.memory.untrusted_at.take().is_some() {
+                run.resume_after_question(out);
+            }
         });
         let phase = self.phase().map(|resolved| &resolved.phase);
         if phase.is_some_and(|phase| !phase.gate.is_empty()) {
@@ -141,14 +143,7 @@ impl Session {
             Some("the user does not trust the project in this host")
         };
         let next = match cannot_ask {
-            Some(why) => {
-                // Nothing is left for the agent to do, so it is not reminded until the user says something.
-                self.with_run(|run, out| {
-                    run.memory.untrusted_at = Some(run.step());
-                    run.pause(PauseReason::Question, out);
-                });
-                self.end_untrusted_gate(&mut exit, why)
-            }
+            Some(why) => self.end_untrusted_gate(&mut exit, why),
             None => Ok(self.ask_trust()),
         };
         self.follow_exit(exit, next);
@@ -359,6 +354,11 @@ impl Session {
             "the commands of this project are not trusted, and {why}. The user can trust them with `workflow-sidecar trust` once this session is closed"
         );
         let reports = self.could_not_run(is_command, CheckError::NotTrusted, reason);
+        // Nothing is left for the agent to do, so it is not reminded until the user says something.
+        self.with_run(|run, out| {
+            run.memory.untrusted_at = Some(run.step());
+            run.pause(PauseReason::Question, out);
+        });
         self.end_gate(exit, reports)
     }
 

@@ -110,6 +110,7 @@ fn a_check_that_did_not_run_is_not_counted() {
     }
     world.tool("next");
     over(&mut world, &json!("passed"));
+    world.tool("next");
     let lines = world.stop("stop");
     assert_eq!(summary(&lines), "Time: 0 s · checks: 1 passed, 1 failed");
 }
@@ -215,6 +216,11 @@ fn commands_of_a_project_run_only_when_they_are_trusted() {
     let gate = world.gate;
     world.report(PlatformEvent::GateNotTrusted { gate });
     assert!(line(&world.answer(false), "settled tool #2 ").contains("workflow-sidecar trust"));
+    let is_reminder = |line: &String| line.contains("Auto-continuing");
+    assert!(
+        !world.stop("stop").iter().any(is_reminder),
+        "it waits for trust"
+    );
 }
 
 #[test]

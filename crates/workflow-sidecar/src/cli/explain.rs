@@ -1,12 +1,14 @@
 //! `explain`: the effective settings of a workflow or a phase, each with its source location.
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use workflow_core::definition::load_located;
 use workflow_core::explain::phase_tree;
 
 use super::lookup;
 use super::project::Project;
 use crate::explain::Explanation;
-use crate::hook_hosts::{self, HookHost};
+use crate::hook_hosts;
+use crate::install::opencode;
 use crate::present::{CommandOutcome, OutputFormat};
 
 const EXAMPLES: &str = "\
@@ -31,11 +33,17 @@ pub(super) struct Arguments {
     #[command(flatten)]
     project: Project,
     /// Also list what this host does not enforce
-    #[arg(long, value_name = "HOST", value_parser = hook_hosts::parser())]
-    host: Option<&'static HookHost>,
+    #[arg(long, value_name = "HOST", value_parser = hosts())]
+    host: Option<String>,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
+}
+
+/// The hosts that were measured.
+fn hosts() -> PossibleValuesParser {
+    let opencode = PossibleValue::new(opencode::NAME).help(opencode::NAME);
+    PossibleValuesParser::new(hook_hosts::names().chain([opencode]))
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
@@ -43,7 +51,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let loaded = load_located(&disk);
     let workflow = lookup::find_workflow(&loaded, &arguments.workflow)?;
     let tree = phase_tree(workflow, &loaded.catalog);
-    let host = arguments.host;
+    let host = arguments.host.as_deref();
     let explanation = match &arguments.phase {
         None => Some(Explanation::of_workflow(workflow, &tree, host, &loaded)),
         Some(phase) => Explanation::of_phase(workflow, tree.find(phase)?, host, &loaded),

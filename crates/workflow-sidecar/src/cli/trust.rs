@@ -73,8 +73,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let project_is_open = open_projects::is_open(&agent_dir, project);
     ensure!(
         !project_is_open.context("it is not known if a session of this project is open")?,
-        "a session of this project is open: answer in its host, which asks before it runs them. Or close the session, and run this \
-         command again"
+        "a session of this project is open: answer in its host (in Codex and Claude Code by the prompt `workflow trust`), which \
+         asks before it runs them. Or close the session, and run this command again: Codex keeps a `codex app-server` running, so end \
+         that process too"
     );
     let answer = terminal::ask("Do you trust them? [y/N]")?;
     let agrees = answer.is_some_and(|answer| matches!(&*answer.to_lowercase(), "y" | "yes"));

@@ -22,10 +22,11 @@ use self::result::CheckSubject;
 use crate::check::{merged, missing};
 use crate::files::home_dir;
 use crate::measured::numbers;
+use crate::platform::answers::trust_store::TrustStore;
 use crate::platform::disk::Disk;
 use crate::platform::installation::changes_since_installation;
 use crate::platform::{ProgramVersion, VERSION_TIMEOUT, version_in};
-use crate::present::count;
+use crate::present::{Requirements, count};
 
 pub(crate) use self::result::{CheckStatus, InstallationCheck};
 
@@ -48,6 +49,7 @@ pub(crate) fn examine(disk: &Disk, agent_dir: &Path, project: &Path) -> Vec<Inst
         definitions(&loaded),
     ];
     checks.extend(gates(&loaded, project));
+    checks.extend(trust(&loaded, agent_dir, project));
     let [pi, node] =
         versions.map(|thread| thread.join().expect("asking for a version does not panic"));
     let has_pi = pi.is_some();
@@ -150,6 +152,19 @@ fn gates(loaded: &Loaded, project: &Path) -> Option<InstallationCheck> {
     };
     let text = format!("{}{more}", first.message);
     Some(CheckSubject("gates").fail(text, "workflow-sidecar check"))
+}
+
+/// Counts the commands of gates that are not trusted; `None` if all are, or the store cannot say.
+fn trust(loaded: &Loaded, agent_dir: &Path, project: &Path) -> Option<InstallationCheck> {
+    let store = TrustStore::in_agent_dir(agent_dir).ok()?;
+    let requirements = Requirements::of(loaded, &[], project, &store).ok()?;
+    let (number, are) = match requirements.untrusted_commands() {
+        0 => return None,
+        1 => (1, "is"),
+        number => (number, "are"),
+    };
+    let text = format!("{} of gates {are} not trusted", count(number, "command"));
+    Some(CheckSubject("trust").warn(text, "workflow-sidecar trust"))
 }
 
 fn host(pi: Option<ProgramVersion>) -> InstallationCheck {

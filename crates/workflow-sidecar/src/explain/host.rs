@@ -5,15 +5,19 @@ use workflow_core::definition::Bound;
 use workflow_core::explain::{Row, Topic, Value};
 
 use crate::check::{HOOKS_CANNOT, ends_before};
-use crate::hook_hosts::HookHost;
+use crate::hook_hosts;
+use crate::install::opencode;
 use crate::measured::{Capability, Enforcement, Measured, running_version};
 use crate::present::{Page, TITLE};
+
+/// The keys of what the plugin for opencode does not do.
+const PLUGIN_CANNOT: [&str; 4] = ["checkpoint", "model", "thinking", "activeTools"];
 
 /// Parts that a host does not enforce.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct HostLimits {
-    name: &'static str,
+    name: String,
     #[serde(skip)]
     title: &'static str,
     /// The version on the PATH.
@@ -35,13 +39,17 @@ pub(super) struct HostLimits {
 
 impl HostLimits {
     /// The values that a host does not enforce.
-    pub(super) fn of(host: &HookHost, rows: &[Row]) -> Self {
+    pub(super) fn of(name: &str, rows: &[Row]) -> Self {
+        let host = hook_hosts::host(name);
         let applies = |key, part| {
             let mut rows = rows.iter().filter(|row| row.key == key);
             rows.any(|row| row.value.to_string().contains(part))
         };
         let cannot = HOOKS_CANNOT.iter();
-        let cannot = cannot.filter(|(_, (key, part), _)| applies(*key, part));
+        let cannot = cannot.filter(|(_, (key, part), _)| {
+            // A plugin does some of what no hook can.
+            (host.is_some() || PLUGIN_CANNOT.contains(key)) && applies(*key, part)
+        });
         let mut different: Vec<String> = cannot.map(|(.., what)| (*what).to_owned()).collect();
         let is_max = |row: &&Row| (row.topic, row.key) == (Topic::Continue, "max");
         let exceeded = rows.iter().filter(is_max).find_map(|row| {
@@ -49,22 +57,22 @@ impl HostLimits {
                 Value::Count(max) => Bound::Times(u32::try_from(max).unwrap_or(u32::MAX)),
                 _ => Bound::Unlimited,
             };
-            ends_before(host, max)
+            ends_before(host?, max)
         });
         different.extend(exceeded.map(|most| {
             format!("the run pauses after {most} reminders since the last prompt, before the host ends the work itself")
         }));
-        let version = running_version(host.name);
-        let measured = Measured::of(host.name, version.as_deref());
+        let version = running_version(name);
+        let measured = Measured::of(name, version.as_deref());
         let (standing, is_verified) = match &version {
-            Some(version) => Measured::standing(host.name, version),
+            Some(version) => Measured::standing(name, version),
             None => (format!("tested with {}", measured.version), true),
         };
         let all = || measured.capabilities.iter();
         let not_run = all().filter(|of| of.value == Enforcement::NotRun);
         Self {
-            name: host.name,
-            title: host.title,
+            name: name.to_owned(),
+            title: host.map_or(opencode::NAME, |host| host.title),
             tested: &measured.version,
             standing,
             is_verified,
@@ -97,20 +105,21 @@ mod tests {
 
     #[test]
     fn what_was_measured_is_listed_with_what_was_seen() {
-        for host in HOSTS {
-            let limits = HostLimits::of(host, &[]);
-            for of in &Measured::of(host.name, limits.version.as_deref()).capabilities {
+        let names = HOSTS.iter().map(|host| host.name);
+        for name in names.chain([opencode::NAME]) {
+            let limits = HostLimits::of(name, &[]);
+            for of in &Measured::of(name, limits.version.as_deref()).capabilities {
                 let is_listed = limits
                     .not_enforced
                     .iter()
                     .any(|listed| listed.name == of.name);
-                assert_eq!(is_listed, of.note.is_some(), "{}: {}", host.name, of.name);
+                assert_eq!(is_listed, of.note.is_some(), "{}: {}", name, of.name);
                 let is_not_run = limits.not_run.contains(&&*of.name);
                 assert_eq!(
                     is_not_run,
                     of.value == Enforcement::NotRun,
                     "{}: {}",
-                    host.name,
+                    name,
                     of.name
                 );
             }

@@ -12,7 +12,6 @@ use workflow_core::explain::{Explained, NodeKind, PhaseNode, PhaseTree, Row, eve
 
 pub(crate) use shell_line::ShellLine;
 
-use crate::hook_hosts::HookHost;
 use crate::present::{DIMMED, Page, TITLE, count};
 use host::HostLimits;
 use outline::Outline;
@@ -44,7 +43,7 @@ impl<'a> Explanation<'a> {
     pub(crate) fn of_phase(
         workflow: &'a Workflow,
         node: &'a PhaseNode<'_>,
-        host: Option<&HookHost>,
+        host: Option<&str>,
         loaded: &Loaded,
     ) -> Option<Self> {
         let explained = explained(node, loaded)?;
@@ -71,7 +70,7 @@ impl<'a> Explanation<'a> {
     pub(crate) fn of_workflow(
         workflow: &'a Workflow,
         tree: &'a PhaseTree<'_>,
-        host: Option<&HookHost>,
+        host: Option<&str>,
         loaded: &Loaded,
     ) -> Self {
         let rows = everywhere(workflow, loaded);

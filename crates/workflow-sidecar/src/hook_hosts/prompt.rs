@@ -57,6 +57,12 @@ pub(super) fn confirmation(prompt: &str) -> String {
     format!("workflow {CONFIRM} {rest}")
 }
 
+/// The verb that a word nearly is.
+pub(super) fn nearest_verb(word: &str) -> Option<&'static str> {
+    let verbs = Control::ALL.map(Control::short_name);
+    nearest(word, verbs.into_iter().chain(["cancel", "trust", CONFIRM]))
+}
+
 /// The words behind `confirm`, and true, or all of them.
 fn split_confirm(words: &str) -> (&str, bool) {
     match split_first_word(words) {
@@ -87,13 +93,11 @@ fn action<'a>(text: &'a str, is_sure: bool, loaded: &Loaded) -> Option<PromptAct
         _ => {
             let startable = loaded.catalog.startable();
             let workflows = startable.map(|workflow| &*workflow.command_name);
-            let verbs = Control::ALL.map(Control::short_name).into_iter();
-            let verbs = verbs.chain(["cancel"]).filter(|_| is_alone);
-            let names: Vec<&str> = workflows.chain(verbs.map(|verb| verb as &str)).collect();
             // One with errors as well: the refusal names them.
             let is_meant = loaded.catalog.started_by(word).is_some()
                 || loaded.problems_of(word).next().is_some()
-                || nearest(word, names).is_some();
+                || nearest(word, workflows).is_some()
+                || is_alone && nearest_verb(word).is_some();
             (is_sure || is_meant).then_some(PromptAction::Start(text))
         }
     }

@@ -66,6 +66,9 @@ impl InstallRequest {
             self.note(&target, Some(parts), directories)?;
         }
         if self.dry_run {
+            if let Some(host) = host.filter(|_| self.managed) {
+                anstream::println!("{}", for_users(host, &self.target(state)?));
+            }
             return Ok(());
         }
         let Some(host) = host else {

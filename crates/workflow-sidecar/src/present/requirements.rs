@@ -91,6 +91,12 @@ impl Requirements {
         Ok(Self { kinds, untrusted })
     }
 
+    /// The number of the commands of gates that are not trusted.
+    pub(crate) fn untrusted_commands(&self) -> usize {
+        let lines = self.kinds[0].lines.values();
+        lines.filter(|(_, is_trusted)| !is_trusted).count()
+    }
+
     /// Each command and trigger, whether it is trusted, and where it is.
     pub(crate) fn page(&self) -> Page {
         let mut page = Page::default();

@@ -36,6 +36,10 @@ impl FoundSession {
         if let Some(file) = named {
             return match run_id(file) {
                 Some(id) => Self::of_run(id, agent_dir),
+                None if !file.exists() => bail!(
+                    "{} is neither a file nor a run: `workflow-sidecar runs --all` lists the runs",
+                    file.display()
+                ),
                 None => Self::of_file(file.to_path_buf()),
             };
         }

@@ -104,7 +104,7 @@ export class Commands {
 
   /** Has the model repeat an answer. */
   #repeat(answer: string, session: Session): Addition {
-    const then = session.isBusy ? "then continue with your work" : "and do nothing else";
+    const then = session.isBusy ? "then do what you were told before" : "and do nothing else";
     const text = this.#screen.hasPerson
       ? `[workflow] The workflow engine has answered this command of the user. Repeat the answer to the user word for word, ${then}:\n\n${answer}`
       : `[workflow] The workflow engine has answered this command of the user, and has shown the answer to the user. Reply only "Done.", ${then}.`;

@@ -81,10 +81,16 @@ pub(super) fn carry_out(
         let text = session.memory.take_notices();
         let mut text = text.unwrap_or_else(|| "Done.".to_owned());
         if let PromptAction::Start(arguments) = command.action
-            && let (name, "") = split_first_word(arguments)
+            && let (name, rest) = split_first_word(arguments)
             && session.loaded.catalog.started_by(name).is_none()
         {
-            text = format!("{text}\n\n{}", commands());
+            if let Some(verb) = prompt::nearest_verb(name) {
+                let meant = format!("workflow {verb} {rest}");
+                text = format!("{text}\n\nDid you mean `{}`?", meant.trim_end());
+            }
+            if rest.is_empty() {
+                text = format!("{text}\n\n{}", commands());
+            }
         }
         HookAnswer::refused(text)
     } else {

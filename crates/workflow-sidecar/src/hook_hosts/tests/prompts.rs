@@ -122,6 +122,11 @@ fn everything_behind_a_slash_is_a_command() {
             "workflow status takes no argument",
         ),
         ("workflow stauts", "  workflow status — "),
+        ("/workflow stauts", "Did you mean `workflow status`?"),
+        (
+            "/workflow confrm trust",
+            "Did you mean `workflow confirm trust`?",
+        ),
     ] {
         let printed = world.prompt(prompt);
         assert!(is_blocked_prompt(&printed), "{prompt}");
