@@ -54,7 +54,7 @@ impl Session {
         self.with_run(|run, out| {
             run.user_answer = None;
             if run.memory.untrusted_at.take().is_some() {
-                run.resume_after_question(out);
+                run.reset_counters(out);
             }
         });
         let phase = self.phase().map(|resolved| &resolved.phase);

@@ -41,13 +41,6 @@ impl ActiveRun {
         self.persist_counters(out);
     }
 
-    /// Ends the pause for a question that is not open any more.
-    pub(crate) fn resume_after_question(&mut self, out: &mut Effects) {
-        let paused = &mut self.record.counters.paused;
-        paused.take_if(|reason| matches!(reason, PauseReason::Question));
-        self.persist_counters(out);
-    }
-
     /// Pauses the run until its owner resumes it.
     pub(crate) fn pause_by_owner(&mut self, out: &mut Effects) {
         self.record.counters.paused_by_owner = true;
