@@ -134,17 +134,24 @@ pub(crate) fn failed_check(reports: &[Report]) -> Option<usize> {
 
 /// The message to the agent about a gate that did not pass: what happened, the reports, and what to do.
 pub(crate) fn not_passed(place: &str, reports: &[Report], what_to_do: &str) -> String {
-    let named = reports.iter().find(|report| !report.has_passed());
-    let named = named.map_or("no check gave a result", |report| &report.what);
+    let report = reports.iter().find(|report| !report.has_passed());
+    let named = report.map_or("no check gave a result", |report| &report.what);
     let head = match failed_check(reports) {
         Some(_) => "✗ Gate failed",
         None => "⚠️ Gate not checked",
     };
     let text = format!("{head}: {named}. {place}\n\n{}", listed(reports));
+    // A host may show a person the last lines only.
+    let exit = report.and_then(|report| report.exit);
+    let exit = exit.map_or_else(String::new, |code| format!(" (exit code {code})"));
+    let end = format!("{head}: {named}{exit}.");
     if what_to_do.is_empty() {
-        return text;
+        format!("{text}\n\n{end}")
+    } else if what_to_do.contains('\n') {
+        format!("{text}\n\n{what_to_do}\n\n{end}")
+    } else {
+        format!("{text}\n\n{end} {what_to_do}")
     }
-    format!("{text}\n\n{what_to_do}")
 }
 
 /// What the agent does in the phase whose gate did not pass.

@@ -454,7 +454,7 @@ fn a_gate_that_fails_may_lead_to_another_phase_with_its_report() {
         line(&lines, "settled tool #3"),
         "settled tool #3 ✗ Gate failed: cargo test. You are back in 🔹 RED.\n\n\
          ✗ cargo test (3.2 s): it ended with exit code 101\n\n\
-         **What to do in RED:**\nDo red.\n\
+         **What to do in RED:**\nDo red.\n\n✗ Gate failed: cargo test.\n\
          = None {\"advanced\":true,\"from\":\"GREEN\",\"gate\":[{\"durationMs\":3210,\"reason\":\"it ended with exit code 101\",\
          \"verdict\":\"failed\",\"what\":\"cargo test\"}],\"to\":\"RED\"}"
     );

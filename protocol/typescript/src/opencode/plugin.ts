@@ -191,6 +191,8 @@ class Plugin {
         cancel: (request) => request("tool/cancel", { sessionId: session.id, toolCallId }),
       });
       const text = content.map((part) => part.text).join("\n");
+      const last = text.trimEnd().split("\n").at(-1) ?? "";
+      if (last.startsWith("✗ Gate failed")) this.#screen.showBeside(session.questions, last, "warning");
       if (isError) throw new Error(text);
       if (session.expectsInstructions) session.noteInstructions(text);
       return text;

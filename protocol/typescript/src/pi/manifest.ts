@@ -188,7 +188,7 @@ export const manifest: Manifest = {
     },
     {
       "name": "workflow-next",
-      "description": "Finish the phase yourself: its gate runs, then the next phase begins",
+      "description": "Finish the phase: its gate runs, then the next phase begins",
       "completes": true,
       "immediate": true
     },

@@ -11,7 +11,7 @@ words! {
         "workflow-pause" => Pause,
         /// Resume a paused workflow
         "workflow-resume" => Resume,
-        /// Finish the phase yourself: its gate runs, then the next phase begins
+        /// Finish the phase: its gate runs, then the next phase begins
         "workflow-next" => Next,
         /// Leave the phase without its gate and its approval
         "workflow-skip" => Skip,
