@@ -359,12 +359,11 @@ fn an_approval_is_asked_in_the_hosts_dialog_and_its_answer_is_that_of_the_call()
     fs::write(world.root.path().join("project/plan.md"), "Rewrite it.").unwrap();
     let asked = world.next(1);
     let message = asked["params"]["message"].as_str().unwrap();
-    for expected in [
-        "Is it clear?",
-        "Bugfix > Analyze: it",
-        "Rewrite it.",
-        "stays in Analyze",
-    ] {
+    let first: Vec<&str> = message.lines().take(2).collect();
+    let choices =
+        "approve: goes to B Build · revise: stays in Analyze, and the agent reads the answer";
+    assert_eq!(first, ["Is it clear?", choices], "{message}");
+    for expected in ["Bugfix > Analyze: it", "Rewrite it.", "stays in Analyze"] {
         assert!(message.contains(expected), "{message}");
     }
     let schema = &asked["params"]["requestedSchema"];
@@ -419,6 +418,7 @@ fn nothing_but_an_accepted_choice_is_an_answer() {
         world.reply(&asked, answer);
         let text = world.answer(id);
         assert!(text.contains("Waiting for approval"), "{answer}: {text}");
+        assert!(text.contains("the user did not agree"), "{text}");
         assert!(text.contains("`workflow approve`"), "{answer}: {text}");
     }
     let asked = world.next(20);
@@ -540,11 +540,13 @@ fn trust_in_the_projects_commands_is_asked_in_the_hosts_dialog() {
     let ran = world.root.path().join("project/ran");
     let asked = world.next(1);
     let message = asked["params"]["message"].as_str().unwrap();
-    assert!(message.contains("touch ran"), "{message}");
+    let second = message.lines().nth(1).unwrap();
+    assert!(second.starts_with("touch ran"), "{message}");
     world.reply(&asked, &accepted("no"));
     let answer = world.answer(1);
     assert!(answer.contains("the prompt `workflow trust`"), "{answer}");
     assert!(answer.contains("say what waits"), "{answer}");
+    assert!(answer.contains("the user did not agree"), "{answer}");
     assert!(!ran.exists());
     let stop = hook(world.root.path(), "Stop", &json!({}));
     assert_eq!(stop["decision"], Value::Null, "{stop}");
@@ -579,6 +581,12 @@ fn trust_is_given_by_a_prompt_that_is_confirmed_after_it_has_listed_the_commands
     assert!(world.prompt("workflow trust").contains("touch ran"));
     let trusted = world.prompt("workflow confirm trust");
     assert!(trusted.contains("call workflow_step"), "{trusted}");
+    assert!(trusted.contains("✓ trusted: touch ran"), "{trusted}");
+    let stop = hook(world.root.path(), "Stop", &json!({}));
+    assert!(
+        stop.to_string().contains("is still in this phase"),
+        "{stop}"
+    );
     let arguments = world.arguments("next");
     world.call(2, &arguments, &json!({}));
     let answer = world.answer(2);

@@ -515,6 +515,13 @@ impl Question {
         let listed = text::join(listed.map(|line| format!("  {line}")), "\n");
         Self::new(title, format!("{about}\n{listed}"))
     }
+
+    /// What a question for trust lists.
+    pub fn listed(&self) -> impl Iterator<Item = &str> {
+        self.message
+            .lines()
+            .filter_map(|line| line.strip_prefix("  "))
+    }
 }
 
 /// The answer to a request. It comes with the event of the request, or with a later one.

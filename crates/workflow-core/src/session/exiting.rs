@@ -10,7 +10,7 @@ use super::handover::{UserAnswer, asked_and_chose};
 use super::last_shown::LastShown;
 use super::phase::ResolvedPhase;
 use super::phase_exit::{Awaited, Exit, ExitBy, ExitOutcome};
-use super::questions::{TIMED_OUT, Topic};
+use super::questions::{DISAGREED, TIMED_OUT, Topic};
 use super::run::ActiveRun;
 use super::step_answers::{not_advanced, with_comment};
 use super::{Session, controls, step_answers};
@@ -231,7 +231,7 @@ impl Session {
                 self.run_gate(untrusted)
             }
             (Topic::Trust(_), answer) => {
-                let why = answer.map_or(TIMED_OUT, |_| "the user did not agree");
+                let why = answer.map_or(TIMED_OUT, |_| DISAGREED);
                 self.end_untrusted_gate(&mut exit, why)
             }
             // The decision is made; a dialog that is dismissed leaves out the comment only.

@@ -8,6 +8,8 @@ use crate::effect::{Action, Effects, HostHints, Placement};
 pub struct Abilities {
     /// It can ask a question and wait for the answer.
     pub dialogs: bool,
+    /// It asks after the answer, so that stands where the user does not agree.
+    pub asks_afterwards: bool,
     /// It asks the user itself about a call that needs consent: the call waits for no answer here.
     pub consents: bool,
     /// A command that has to be confirmed can be given again with its confirmation. A host with dialogs asks instead.

@@ -17,6 +17,7 @@ use crate::types::{Millis, QuestionId, RequestId, Snapshot};
 const TIMEOUT: Millis = 30 * 60 * 1000;
 /// The reason why an answer is no longer expected.
 pub(crate) const TIMED_OUT: &str = "there was no answer in time";
+pub(crate) const DISAGREED: &str = "the user did not agree";
 /// Questions of a session that may be open at once.
 const MAX_OPEN: usize = 64;
 const TOO_MANY: &str = "64 questions are already waiting for an answer";
@@ -144,7 +145,8 @@ impl QuestionTable {
     /// it is possible: the host says that it has dialogs, whatever it shows (A14).
     pub(crate) fn cannot_ask(&self, without_dialogs: &'static str) -> Option<&'static str> {
         if !self.abilities.dialogs {
-            return Some(without_dialogs);
+            let after = self.abilities.asks_afterwards;
+            return Some(if after { DISAGREED } else { without_dialogs });
         }
         let open = self.asked.values().filter(|asked| asked.topic.is_some());
         (open.count() >= MAX_OPEN).then_some(TOO_MANY)

@@ -31,7 +31,6 @@ use workflow_core::{Effects, Session};
 
 use self::host_gate::{HostGate, NextCheck};
 pub(crate) use self::memory::HostMemory;
-pub(crate) use self::prompt_names::with_commands_as_prompts;
 pub(crate) use self::stored_session::{ATTEMPTS, RestoredSession};
 use crate::platform::gates::HostAnswer;
 use crate::platform::{Platform, Project, SessionContext};

@@ -25,7 +25,7 @@ use crate::telemetry::PhaseClock;
 use crate::time::wall_time;
 
 /// The notice of an approval that waits, in place of the one with its code.
-const WAITS: &str = "The run waits for your approval. Answer with a prompt: `workflow approve`.";
+const WAITS: &str = "The run waits for your approval. Answer with a prompt: `/workflow-approve`.";
 
 /// Attempts to save a change while other processes change the same session.
 pub(crate) const ATTEMPTS: u32 = 16;
@@ -35,6 +35,8 @@ pub(crate) struct RestoredSession {
     pub(crate) driver: Driver,
     pub(crate) loaded: Arc<Loaded>,
     pub(crate) memory: HostMemory,
+    /// The word with which commands begin in a prompt of the host.
+    pub(crate) prompt_word: &'static str,
     /// The version of the stored session.
     version: u64,
     now: Millis,
@@ -80,6 +82,7 @@ impl RestoredSession {
             driver: Driver::new(id, session, directories, platform, reach),
             loaded: Arc::clone(&loaded),
             memory,
+            prompt_word: "workflow",
             version: stored.version,
             now: wall_time(),
             requests: 0,
@@ -143,6 +146,11 @@ impl RestoredSession {
             .retain(|action| !matches!(action, Action::Notify { .. } | Action::SendMessage { .. }));
     }
 
+    /// Returns a text for the person with the commands as prompts of the host.
+    pub(crate) fn with_commands_as_prompts(&self, text: &str) -> String {
+        with_commands_as_prompts(text, self.prompt_word)
+    }
+
     /// Takes the texts for the agent. The entries are kept to be saved, and texts for the user wait in the memory.
     pub(crate) fn take_texts(&mut self) -> Vec<String> {
         let mut to_agent = Vec::new();
@@ -154,11 +162,15 @@ impl RestoredSession {
                     data,
                 }),
                 Action::SendMessage { message, .. } => {
-                    notices.push(with_commands_as_prompts(&message.content));
+                    notices.push(self.with_commands_as_prompts(&message.content));
                 }
                 // What a hook host shows goes through files that the agent can read.
-                Action::Notify { secret: true, .. } => notices.push(WAITS.to_owned()),
-                Action::Notify { message, .. } => notices.push(with_commands_as_prompts(&message)),
+                Action::Notify { secret: true, .. } => {
+                    notices.push(self.with_commands_as_prompts(WAITS));
+                }
+                Action::Notify { message, .. } => {
+                    notices.push(self.with_commands_as_prompts(&message));
+                }
                 Action::SendUserMessage { content, .. } => to_agent.push(content),
                 _ => {}
             }
@@ -169,10 +181,11 @@ impl RestoredSession {
 
     /// Notes what is saved beside the entries: the run, and what the next process continues with.
     pub(crate) fn finish(&mut self) {
-        let session = &self.driver.session;
-        if session.awaited_approval().is_none() {
-            self.memory.notices.retain(|notice| notice != WAITS);
+        if self.driver.session.awaited_approval().is_none() {
+            let waits = self.with_commands_as_prompts(WAITS);
+            self.memory.notices.retain(|notice| *notice != waits);
         }
+        let session = &self.driver.session;
         self.memory.session = session.memory();
         PhaseClock::follow(&mut self.memory.clock, session, wall_time());
         let active = session.view().as_ref().map(indexed_run);

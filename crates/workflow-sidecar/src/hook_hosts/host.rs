@@ -22,6 +22,8 @@ pub(crate) struct HookHost {
     pub(crate) name: &'static str,
     /// The name for people.
     pub(crate) title: &'static str,
+    /// The word with which commands begin in its prompts. Claude Code leaves a refused prompt of another form in its box.
+    pub(crate) prompt_word: &'static str,
     /// The variable with the host's version, for hooks.
     pub(super) version_variable: Option<&'static str>,
     /// The events that are used, by the host's names.

@@ -2,7 +2,8 @@
 //!
 //! The first word must be exactly `workflow`, and the second a verb or the name of a workflow, or nearly one: it is refused
 //! then. Anything else is an ordinary sentence, and so is a verb with more words than it takes: "workflow status reports are
-//! late". After `/workflow` everything is a command.
+//! late". After `/workflow` everything is a command. Where a host leaves a refused prompt in its box, the next command is glued
+//! to it (`workflow statusworkflow bugfix it`): that is refused, too.
 
 use workflow_core::definition::{Loaded, nearest};
 use workflow_core::session::Control;
@@ -51,10 +52,10 @@ pub(super) fn parse<'a>(prompt: &'a str, loaded: &Loaded) -> Option<PromptComman
     })
 }
 
-/// The prompt that confirms this one.
-pub(super) fn confirmation(prompt: &str) -> String {
+/// The prompt that confirms this one, with the word of the host.
+pub(super) fn confirmation(prompt: &str, word: &str) -> String {
     let (rest, _) = split_confirm(split_first_word(prompt).1);
-    format!("workflow {CONFIRM} {rest}")
+    format!("{word} {CONFIRM} {rest}")
 }
 
 /// The verb that a word nearly is.
@@ -98,7 +99,10 @@ fn action<'a>(text: &'a str, is_sure: bool, loaded: &Loaded) -> Option<PromptAct
                 || loaded.problems_of(word).next().is_some()
                 || nearest(word, workflows).is_some()
                 || is_alone && nearest_verb(word).is_some();
-            (is_sure || is_meant).then_some(PromptAction::Start(text))
+            let glued = word.strip_suffix("workflow").filter(|_| !is_alone);
+            let glued = glued.map(|word| word.trim_end_matches('/'));
+            let is_glued = glued.is_some_and(|verb| action(verb, false, loaded).is_some());
+            (is_sure || is_meant || is_glued).then_some(PromptAction::Start(text))
         }
     }
 }

@@ -78,7 +78,7 @@ impl InstallRequest {
         if let Some(plugin) = &self.plugin {
             let plugin = plugin.display();
             anstream::println!(
-                "Start `claude --plugin-dir {plugin}`. Then type: workflow NAME TASK"
+                "Start `claude --plugin-dir {plugin}`. Then type: /workflow-sidecar:workflow NAME TASK"
             );
             return Ok(());
         }
@@ -98,7 +98,13 @@ impl InstallRequest {
         anstream::println!(
             "If gates run commands of your project, allow them before: workflow-sidecar trust"
         );
-        anstream::println!("{next} Then type: workflow NAME TASK");
+        // An administrator installs no command.
+        let word = if self.managed {
+            "workflow"
+        } else {
+            host.prompt_word
+        };
+        anstream::println!("{next} Then type: {word} NAME TASK");
         Ok(())
     }
 

@@ -79,7 +79,7 @@ const TIMEOUT_OF_GEMINI: u64 = 7200;
 const CLAUDE_COMMAND: &str = "\
 ---
 description: Start or control a workflow (workflow-sidecar)
-argument-hint: NAME TASK | status | next | pause | resume | skip | goto PHASE | approve CHOICE | cancel
+argument-hint: NAME TASK | status | next | pause | resume | skip | goto PHASE | approve CHOICE | trust | confirm … | cancel
 ---
 
 /workflow $ARGUMENTS
@@ -94,7 +94,7 @@ const CLAUDE_PLUGIN: &str = concat!(
 
 /// The command file of Gemini CLI.
 const GEMINI_COMMAND: &str = "\
-description = \"Start or control a workflow (workflow-sidecar): NAME TASK, status, next, pause, resume, skip, goto, approve, cancel\"
+description = \"Start or control a workflow (workflow-sidecar): NAME TASK, status, next, pause, resume, skip, goto, approve, trust, confirm, cancel\"
 prompt = \"/workflow {{args}}\"
 ";
 

@@ -22,6 +22,8 @@ use crate::present::approval_page;
 const PAUSE: Duration = Duration::from_millis(100);
 /// The choice that confirms.
 pub(super) const YES: &str = "yes";
+/// Between the parts of a line.
+const JOINED: &str = " · ";
 
 /// The host during a call.
 pub(super) struct CallHost {
@@ -79,13 +81,24 @@ enum State {
 }
 
 impl DialogQuestion {
-    /// The question for approval, as `workflow-sidecar approve` shows it. It comes first, because a dialog may show a few lines.
+    /// The question for approval, the results and what each choice does, above what else `workflow-sidecar approve` shows:
+    /// Claude Code shows three lines.
     pub(super) fn of_approval(request: &Request) -> Self {
-        let (page, ask) = (approval_page(request).plain(), visible_lines(&request.ask));
-        let below = page.replacen(&format!("\n{ask}\n"), "\n", 1);
+        let ask = visible_lines(&request.ask);
+        let choices = request.choices.iter().zip(&request.consequences);
+        let choices = choices.map(|(choice, does)| format!("{choice}: {does}"));
+        let choices = choices.collect::<Vec<_>>().join(JOINED);
+        let rest = Request {
+            about: Vec::new(),
+            consequences: Vec::new(),
+            ..request.clone()
+        };
+        let page = approval_page(&rest).plain();
+        let below = page.replacen(&format!("\n{ask}\n"), "", 1);
+        let above = [ask.into_owned(), request.about.join(JOINED), choices];
         Self {
             about: request.id.clone(),
-            message: format!("{ask}\n\n{below}"),
+            message: message(&above, &below),
             choices: request.choices.clone(),
             takes_comment: true,
         }
@@ -95,7 +108,13 @@ impl DialogQuestion {
     pub(super) fn of_confirmation(session: &str, question: &Question) -> Self {
         Self {
             about: session.to_owned(),
-            message: format!("{}\n\n{}", question.title, question.message),
+            message: message(
+                &[
+                    question.title.clone(),
+                    question.listed().collect::<Vec<_>>().join(JOINED),
+                ],
+                &question.message,
+            ),
             choices: vec!["no".to_owned(), YES.to_owned()],
             takes_comment: false,
         }
@@ -129,6 +148,13 @@ impl DialogQuestion {
             comment: comment.map(str::to_owned),
         })
     }
+}
+
+/// A message whose first lines have these texts, a line each.
+fn message(above: &[String], below: &str) -> String {
+    let lines = above.iter().filter(|text| !text.is_empty());
+    let lines: Vec<String> = lines.map(|text| text.replace('\n', " ")).collect();
+    format!("{}\n\n{below}", visible_lines(&lines.join("\n")))
 }
 
 impl Dialogs {

@@ -28,10 +28,8 @@ use workflow_core::session::{Abilities, GATE_VALID_FOR, StepCall};
 use workflow_core::types::QuestionId;
 
 use super::dialogs::{Asked, CallHost, DialogQuestion, Dialogs, ToHost, YES};
-use crate::driver::{
-    ATTEMPTS, Driver, HostMemory, RestoredSession, SessionDirectories, with_commands_as_prompts,
-};
-use crate::hook_hosts::{HOSTS, TICKET_ARGUMENT};
+use crate::driver::{ATTEMPTS, Driver, HostMemory, RestoredSession, SessionDirectories};
+use crate::hook_hosts::{HOSTS, TICKET_ARGUMENT, host};
 use crate::platform::answers::notifier::notifier;
 use crate::platform::answers::trust_store::{CommandsHash, hash_of, is_trusted};
 use crate::platform::disk::user_agent_dir;
@@ -218,7 +216,7 @@ impl StepRunner {
         let mut is_late = false;
         for _ in 0..ATTEMPTS {
             let turn_in_queue = is_late.then(|| self.store.wait_turn(&ticket.key));
-            let session = self.restore(ticket, so_far);
+            let session = self.restore(ticket, so_far, host);
             let mut session = session.map_err(|error| unusable(&error))?;
             session.driver.decision.clone_from(&so_far.decision);
             // The call is about the phase that it was made in, whoever has moved the run since.
@@ -271,7 +269,7 @@ impl StepRunner {
                     gate.is_stored = true;
                 }
                 let awaits_approval = answer.details["waiting"] == "approval";
-                let text = with_commands_as_prompts(&answer.text);
+                let text = session.with_commands_as_prompts(&answer.text);
                 let text = match answer.kind {
                     Some(AnswerKind::Error) => Err(text),
                     Some(AnswerKind::Cancel | AnswerKind::Complete) | None => Ok(text),
@@ -292,16 +290,21 @@ impl StepRunner {
         &self,
         Ticket { key, cwd, .. }: &Ticket,
         call: &CallSoFar,
+        dialogs: &CallHost,
     ) -> Result<RestoredSession, StoreError> {
         let stored = self.store.load(key)?;
         let memory = HostMemory::parse(&stored.memory);
         let platform = Arc::clone(&self.platform) as Arc<dyn Platform>;
         let abilities = Abilities {
             knows_gate: call.finished.as_ref().is_some_and(|gate| gate.is_stored),
+            asks_afterwards: dialogs.has_dialogs,
             ..Abilities::default()
         };
         let mut session =
             RestoredSession::restore(key, &stored, memory, abilities, cwd, platform, true);
+        if let Some(host) = host(&key.host) {
+            session.prompt_word = host.prompt_word;
+        }
         // A report may still come from a gate of an earlier call.
         session
             .driver

@@ -7,7 +7,7 @@ use workflow_core::event::Answer as UsersAnswer;
 use workflow_core::session::Control;
 use workflow_core::white_space::split_first_word;
 
-use crate::driver::{RestoredSession, with_commands_as_prompts};
+use crate::driver::RestoredSession;
 use crate::hook_hosts::answer::HookAnswer;
 use crate::hook_hosts::prompt::{self, PromptAction, PromptCommand};
 
@@ -40,20 +40,34 @@ pub(super) fn carry_out(
         if !(command.is_confirmed && was_shown) {
             session.finish();
             let (title, message) = (question.title, question.message);
-            return HookAnswer::refused(with_commands_as_prompts(&format!(
+            return HookAnswer::refused(session.with_commands_as_prompts(&format!(
                 "{title}\n\n{message}\n\nTo do it: {}",
-                prompt::confirmation(prompt)
+                prompt::confirmation(prompt, session.prompt_word)
             )));
         }
         let yes = question.options.get(1);
         let yes = yes.map_or(UsersAnswer::Confirmed(true), |yes| UsersAnswer::Chosen(yes));
         session.with_effects(|session| session.handle_answer(question.id, yes));
         if command.action == PromptAction::Trust {
+            // As any other message of the user.
+            let context = session
+                .with_effects(|session| session.handle_before_agent_start(Some(prompt)))
+                .map(|message| message.content);
+            session.memory.may_lack_context = false;
             session.memory.reminders = 0;
             session.with_effects(Session::handle_agent_start);
+            session.take_texts();
+            session.memory.add_notices(
+                question
+                    .listed()
+                    .map(|command| format!("✓ trusted: {command}")),
+            );
+            let notice = session.memory.take_notices();
             session.finish();
+            let context: Vec<String> = context.into_iter().chain([TRUSTED.to_owned()]).collect();
             return HookAnswer {
-                context: Some(TRUSTED.to_owned()),
+                context: Some(context.join("\n\n")),
+                notice,
                 ..HookAnswer::default()
             };
         }
@@ -85,11 +99,12 @@ pub(super) fn carry_out(
             && session.loaded.catalog.started_by(name).is_none()
         {
             if let Some(verb) = prompt::nearest_verb(name) {
-                let meant = format!("workflow {verb} {rest}");
+                let meant = format!("{} {verb} {rest}", session.prompt_word);
                 text = format!("{text}\n\nDid you mean `{}`?", meant.trim_end());
             }
             if rest.is_empty() {
-                text = format!("{text}\n\n{}", commands());
+                let commands = commands(session.prompt_word);
+                text = format!("{text}\n\n{}", session.with_commands_as_prompts(&commands));
             }
         }
         HookAnswer::refused(text)
@@ -111,11 +126,12 @@ pub(super) fn carry_out(
 }
 
 /// The commands beside the start of a workflow, a line each.
-fn commands() -> String {
+fn commands(word: &str) -> String {
     let controls =
         Control::ALL.map(|control| format!("  /{} — {}\n", control.word(), control.description()));
-    with_commands_as_prompts(&format!(
-        "Commands:\n{}  /cancel-workflow — End the run",
+    format!(
+        "Commands:\n{}  {word} trust — List the project's commands that gates run, to trust them\n  \
+         {word} confirm — Do what was listed: {word} confirm trust\n  /cancel-workflow — End the run",
         controls.concat()
-    ))
+    )
 }

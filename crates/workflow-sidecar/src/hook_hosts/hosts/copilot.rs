@@ -7,6 +7,7 @@ use super::super::host::{HookHost, ToolName};
 pub(super) static HOST: HookHost = HookHost {
     name: "copilot",
     title: "Copilot CLI",
+    prompt_word: "workflow",
     version_variable: Some("COPILOT_CLI_BINARY_VERSION"),
     events: &[
         ("SessionStart", EventName::SessionStart),

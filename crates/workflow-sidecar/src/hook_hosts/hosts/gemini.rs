@@ -15,6 +15,7 @@ const DENY: Members = &[
 pub(super) static HOST: HookHost = HookHost {
     name: "gemini",
     title: "Gemini CLI",
+    prompt_word: "workflow",
     version_variable: None,
     events: &[
         ("SessionStart", EventName::SessionStart),

@@ -11,6 +11,7 @@ use super::claude;
 pub(super) static HOST: HookHost = HookHost {
     name: "qwen",
     title: "Qwen Code",
+    prompt_word: "workflow",
     version_variable: Some("QWEN_CODE_STARTUP_VERSION"),
     events: claude::EVENTS,
     tools: &[

@@ -47,11 +47,12 @@ fn commands_are_answered_without_the_model() {
         let world = World::new(host);
         for (prompt, expected) in [
             ("workflow status", "No workflow is active"),
-            ("workflow bugfix", "Usage: workflow bugfix"),
+            ("workflow bugfix", "Usage: {word} bugfix"),
         ] {
+            let expected = expected.replace("{word}", host.prompt_word);
             let printed = world.prompt(prompt);
             assert!(is_blocked_prompt(&printed), "{}: {prompt}", host.name);
-            assert!(printed.stdout.contains(expected), "{}", printed.stdout);
+            assert!(printed.stdout.contains(&expected), "{}", printed.stdout);
         }
         world.start();
         for (prompt, expected) in [
@@ -86,6 +87,7 @@ fn sentences_are_no_commands() {
         "workflow stats of this week",
         "/workflows bugfix it",
         "workflow status reports are late",
+        "workflow subworkflow phases are late",
         "Workflow bugfix the export",
         "please workflow bugfix the export",
     ] {
@@ -119,14 +121,17 @@ fn everything_behind_a_slash_is_a_command() {
         ("/workflow files are broken", "Available: bugfix"),
         (
             "/workflow status please",
-            "workflow status takes no argument",
+            "/workflow status takes no argument",
         ),
-        ("workflow stauts", "  workflow status — "),
-        ("/workflow stauts", "Did you mean `workflow status`?"),
+        ("workflow stauts", "  /workflow status — "),
+        ("/workflow stauts", "Did you mean `/workflow status`?"),
         (
             "/workflow confrm trust",
-            "Did you mean `workflow confirm trust`?",
+            "Did you mean `/workflow confirm trust`?",
         ),
+        // The prompt before is still in the box.
+        ("workflow statusworkflow bugfix it", "statusworkflow"),
+        ("workflow trust/workflow bugfix it", "trust/workflow"),
     ] {
         let printed = world.prompt(prompt);
         assert!(is_blocked_prompt(&printed), "{prompt}");
@@ -148,13 +153,17 @@ fn the_word_alone_lists_workflows_and_commands() {
             let printed = world.prompt(prompt);
             assert!(is_blocked_prompt(&printed), "{}: {prompt}", host.name);
             for expected in [
-                "Usage: workflow {name} {description}",
+                "Usage: {word} {name} {description}",
                 "  bugfix — Bugfix",
-                "  workflow goto — Go to another phase of this workflow: workflow goto {phase}",
-                "  workflow cancel — ",
+                "  {word} goto — Go to another phase of this workflow: {word} goto {phase}",
+                "  {word} next — Finish the phase: its gate runs",
+                "  {word} trust — ",
+                "  {word} confirm — Do what was listed: {word} confirm trust",
+                "  {word} cancel — ",
             ] {
+                let expected = expected.replace("{word}", host.prompt_word);
                 let text = &printed.stdout;
-                assert!(text.contains(expected), "{}: {prompt}: {text}", host.name);
+                assert!(text.contains(&expected), "{}: {prompt}: {text}", host.name);
             }
         }
     }
@@ -237,7 +246,7 @@ fn a_start_with_untrusted_commands_says_how_to_trust_them_and_is_not_confirmed()
         world.add_gate();
         let starts = |prompt: &str| {
             let text = world.prompt(prompt).stdout;
-            for expected in ["Find the cause.", "cargo test", "`workflow trust`"] {
+            for expected in ["Find the cause.", "cargo test", "workflow trust`"] {
                 assert!(text.contains(expected), "{}: {prompt}: {text}", host.name);
             }
         };
@@ -258,7 +267,7 @@ fn only_a_question_that_was_shown_is_confirmed() {
         for (prompt, expected) in [
             ("workflow confirm skip", "Leave Analyze without its checks?"),
             ("workflow bugfix another", "workflow confirm bugfix another"),
-            ("workflow confirm skip", "To do it: workflow confirm skip"),
+            ("workflow confirm skip", "workflow confirm skip"),
             ("workflow confirm skip", "Repair it."),
         ] {
             let text = world.command(prompt);
