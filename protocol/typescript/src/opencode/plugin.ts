@@ -192,7 +192,7 @@ class Plugin {
       });
       const text = content.map((part) => part.text).join("\n");
       const last = text.trimEnd().split("\n").at(-1) ?? "";
-      if (last.startsWith("✗ Gate failed")) this.#screen.showBeside(session.questions, last, "warning");
+      if (last.startsWith("✗ Gate failed")) this.#screen.showBlocked(last, session.questions);
       if (isError) throw new Error(text);
       if (session.expectsInstructions) session.noteInstructions(text);
       return text;
