@@ -4,19 +4,22 @@ use super::super::answer::{AnswerForm, FORM, Member};
 use super::super::event::EventName;
 use super::super::host::{HookHost, ToolName};
 
+/// The names of events that Claude Code has, and one for a compaction, which these hosts announce.
+pub(super) const EVENTS: &[(&str, EventName)] = &[
+    ("SessionStart", EventName::SessionStart),
+    ("UserPromptSubmit", EventName::Prompt),
+    ("PreToolUse", EventName::ToolCall),
+    ("PostToolUse", EventName::ToolResult),
+    ("PreCompact", EventName::Compaction),
+    ("Stop", EventName::Stop),
+];
+
 pub(super) static HOST: HookHost = HookHost {
     name: "copilot",
     title: "Copilot CLI",
     prompt_word: "workflow",
     version_variable: Some("COPILOT_CLI_BINARY_VERSION"),
-    events: &[
-        ("SessionStart", EventName::SessionStart),
-        ("UserPromptSubmit", EventName::Prompt),
-        ("PreToolUse", EventName::ToolCall),
-        ("PostToolUse", EventName::ToolResult),
-        ("PreCompact", EventName::Compaction),
-        ("Stop", EventName::Stop),
-    ],
+    events: EVENTS,
     tools: &[
         ("workflow-workflow_step", ToolName::Step),
         ("Bash", ToolName::Shell),

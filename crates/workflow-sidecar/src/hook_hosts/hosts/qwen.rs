@@ -6,14 +6,14 @@
 
 use super::super::answer::{AnswerForm, FORM, Member};
 use super::super::host::{HookHost, ToolName};
-use super::claude;
+use super::copilot;
 
 pub(super) static HOST: HookHost = HookHost {
     name: "qwen",
     title: "Qwen Code",
     prompt_word: "workflow",
     version_variable: Some("QWEN_CODE_STARTUP_VERSION"),
-    events: claude::EVENTS,
+    events: copilot::EVENTS,
     tools: &[
         ("mcp__workflow__workflow_step", ToolName::Step),
         ("run_shell_command", ToolName::Shell),
