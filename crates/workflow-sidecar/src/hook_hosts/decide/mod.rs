@@ -222,10 +222,12 @@ impl EventHandler<'_> {
             }
             EventName::SessionStart => {
                 if payload.is_shortened() {
-                    let engine = &mut session.driver.session;
-                    engine.handle_compaction();
-                    context = engine.context_message();
-                    session.memory.may_lack_context = false;
+                    lose_context(session);
+                    // Where a compaction is an event, what is added here may go with the host's process.
+                    if EventName::Compaction.of(self.host.events).is_empty() {
+                        context = session.driver.session.context_message();
+                        session.memory.may_lack_context = false;
+                    }
                 }
                 session.memory.notices.clear();
                 if !payload.is_shortened() {
