@@ -221,6 +221,7 @@ impl EventHandler<'_> {
                 return Ok(None);
             }
             EventName::SessionStart => {
+                session.memory.notices.clear();
                 if payload.is_shortened() {
                     lose_context(session);
                     // Where a compaction is an event, what is added here may go with the host's process.
@@ -228,9 +229,7 @@ impl EventHandler<'_> {
                         context = session.driver.session.context_message();
                         session.memory.may_lack_context = false;
                     }
-                }
-                session.memory.notices.clear();
-                if !payload.is_shortened() {
+                } else {
                     warnings = installation_warnings();
                 }
             }
