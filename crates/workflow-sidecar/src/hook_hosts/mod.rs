@@ -21,6 +21,7 @@ mod hosts;
 mod patch;
 mod process;
 mod prompt;
+mod surroundings;
 #[cfg(test)]
 mod tests;
 mod tool_result;
