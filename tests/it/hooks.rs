@@ -87,6 +87,17 @@ fn is_silent(output: &Output) -> bool {
     output.status.success() && output.stdout.is_empty() && output.stderr.is_empty()
 }
 
+/// A call of another project goes on without a store, and so does one of this project without its marker.
+fn assert_only_its_project_is_closed(root: &Path, state: &Path) {
+    let elsewhere = tempfile::tempdir().unwrap();
+    assert!(
+        is_silent(&answer(root, &writing(elsewhere.path()))),
+        "no run is there"
+    );
+    fs::remove_dir_all(state.join("running")).unwrap();
+    assert!(is_silent(&answer(root, &writing(root))));
+}
+
 #[test]
 fn half_an_event_is_blocked_while_a_run_is_active() {
     let root = started();
@@ -152,15 +163,7 @@ fn a_store_that_cannot_be_read_blocks_while_a_run_is_active() {
         &json!({ "prompt": "hello" }),
     );
     assert!(answer(root.path(), &prompt).status.success());
-    let elsewhere = tempfile::tempdir().unwrap();
-    let call = event(
-        elsewhere.path(),
-        "PreToolUse",
-        &json!({ "tool_name": "Bash", "tool_input": { "command": "echo x > a" } }),
-    );
-    assert!(is_silent(&answer(root.path(), &call)), "no run is there");
-    fs::remove_dir_all(state.join("running")).unwrap();
-    assert!(is_silent(&answer(root.path(), &writing(root.path()))));
+    assert_only_its_project_is_closed(root.path(), &state);
 }
 
 /// Sends an event to the hook of Claude Code, from a hook of Copilot CLI or another host.
@@ -469,15 +472,7 @@ fn a_server_that_cannot_be_reached_blocks_only_while_a_run_is_active() {
     assert!(reason.contains("PostgreSQL at agent@127.0.0.1"), "{reason}");
     assert!(!reason.contains("secret"), "{reason}");
     let state = root.path().join(".local/state/workflow-sidecar");
-    let elsewhere = tempfile::tempdir().unwrap();
-    let call = event(
-        elsewhere.path(),
-        "PreToolUse",
-        &json!({ "tool_name": "Bash", "tool_input": { "command": "echo x > a" } }),
-    );
-    assert!(is_silent(&answer(root.path(), &call)), "no run is there");
-    fs::remove_dir_all(state.join("running")).unwrap();
-    assert!(is_silent(&answer(root.path(), &writing(root.path()))));
+    assert_only_its_project_is_closed(root.path(), &state);
 }
 
 #[test]
