@@ -332,7 +332,11 @@ impl Effect {
                 matches!(event, Event::CodeRestored { restore: of, .. } if of == restore)
             }
             Self::WatchTriggers { .. } => matches!(event, Event::TriggersWatched { .. }),
-            _ => false,
+            Self::CancelGate { .. }
+            | Self::TrustCommands { .. }
+            | Self::ClearApproval { .. }
+            | Self::StopWatching
+            | Self::TrustTriggers { .. } => false,
         }
     }
 

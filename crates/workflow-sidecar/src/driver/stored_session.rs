@@ -172,7 +172,10 @@ impl RestoredSession {
                     notices.push(self.with_commands_as_prompts(&message));
                 }
                 Action::SendUserMessage { content, .. } => to_agent.push(content),
-                _ => {}
+                Action::SetHints { .. }
+                | Action::SetSessionName { .. }
+                | Action::SetStatus { .. }
+                | Action::SetWidget { .. } => {}
             }
         }
         self.memory.add_notices(notices);

@@ -70,7 +70,13 @@ impl HookAnswer {
                 ),
                 redacted: None,
             }),
-            _ => HookDecision::GoOn,
+            EventName::SessionStart
+            | EventName::Prompt
+            | EventName::Stop
+            | EventName::Interrupt
+            | EventName::Compaction
+            | EventName::CompactionCheck
+            | EventName::Unused => HookDecision::GoOn,
         })
     }
 }

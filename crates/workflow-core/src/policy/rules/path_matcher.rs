@@ -133,7 +133,11 @@ impl PathMatcher {
             AccessKind::ReplaceTree => {
                 self.is_wide && !is_generated(directory) && !is_file(directory)
             }
-            _ => false,
+            AccessKind::Read
+            | AccessKind::Run
+            | AccessKind::Write
+            | AccessKind::Itself
+            | AccessKind::ReadTree => false,
         }
     }
 }
