@@ -58,7 +58,10 @@ impl HookHost {
 
     /// The files of a project and of the user that say which hooks the host runs: without its hooks it has no rules.
     pub(super) fn files_about_hooks(&self, project: &Path) -> Vec<PathBuf> {
-        let of_project = self.hook_files.iter().map(|file| project.join(file));
+        // A host that is started in a part of a repository also reads those of the whole.
+        let of_project = project
+            .ancestors()
+            .flat_map(|directory| self.hook_files.iter().map(|file| directory.join(file)));
         let directories = home_dir().map(|home| Directories::of_process(&home));
         let of_user = directories.iter().flat_map(|user| {
             let (directory, others) = (self.user_hook_files)(user);

@@ -364,7 +364,7 @@ fn the_files_that_say_which_hooks_run_are_not_written_during_a_run() {
         world.start();
         let is_of_project =
             file == ".mcp.json" || name == "copilot" && !file.starts_with(".copilot/");
-        let roots = ["", "$ROOT/project/", "~/"].into_iter();
+        let roots = ["", "$ROOT/project/", "$ROOT/", "~/"].into_iter();
         for root in roots.filter(|root| !(is_of_project && *root == "~/")) {
             let path = format!("{root}{file}");
             assert!(code(&world, write(&path)), "{name}: {path}");
