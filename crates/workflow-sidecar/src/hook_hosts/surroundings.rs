@@ -12,8 +12,13 @@ use crate::store::SessionKey;
 /// The variable with the session whose agent started a host in its shell, as `claude:ID`.
 const PARENT: &str = "WORKFLOW_SIDECAR_PARENT";
 
-/// Variables that a host sets for the shell of its agent and for its own hooks.
-const MARKS_OF_OTHERS: [(&str, &str); 2] = [("claude", "CLAUDECODE"), ("copilot", "COPILOT_CLI")];
+/// Variables that a host sets for the shell of its agent, and for its own hooks if it has any.
+const MARKS_OF_OTHERS: [(&str, &str); 4] = [
+    ("claude", "CLAUDECODE"),
+    ("copilot", "COPILOT_CLI"),
+    ("opencode", "OPENCODE"),
+    ("pi", "PI_CODING_AGENT"),
+];
 
 /// What the variables of a hook say.
 #[derive(Debug, Default)]

@@ -214,6 +214,7 @@ impl EventHandler<'_> {
             EventName::SessionStart
             | EventName::Prompt
             | EventName::Stop
+            | EventName::Interrupt
             | EventName::Compaction
             | EventName::CompactionCheck
                 if event.is_of_subagent =>

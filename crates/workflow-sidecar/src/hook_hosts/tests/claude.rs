@@ -192,6 +192,29 @@ fn a_nested_host_and_a_sub_agent_take_no_notice_and_shorten_no_conversation() {
 }
 
 #[test]
+fn the_interruption_of_a_nested_host_is_none_of_the_session_that_started_it() {
+    let mut world = World::new(host("claude").unwrap());
+    world.limit("{ turns: 3 }");
+    world.start();
+    let key = SessionKey {
+        host: "claude".to_owned(),
+        session: recorded(world.host, EventName::Prompt)["session_id"]
+            .as_str()
+            .unwrap()
+            .to_owned(),
+    };
+    let stored = |world: &World| world.store.load(&key).unwrap().version;
+    let before = stored(&world);
+    world.host = host("codex").unwrap();
+    let event =
+        json!({ "hook_event_name": "Interrupt", "session_id": "nested", "cwd": "$ROOT/project" });
+    let parent = format!("claude:{}", key.session);
+    let printed = world.send_from(&event, &[("WORKFLOW_SIDECAR_PARENT", &*parent)]);
+    assert_eq!(printed, Printed::default());
+    assert_eq!(stored(&world), before, "it counts no turn");
+}
+
+#[test]
 fn the_shell_of_the_agent_names_the_session_that_started_first() {
     let claude = host("claude").unwrap();
     let directory = tempfile::tempdir().unwrap();

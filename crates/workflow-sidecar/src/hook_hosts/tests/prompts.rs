@@ -222,6 +222,8 @@ fn a_command_from_the_shell_of_another_hosts_agent_is_refused() {
         ("copilot", "CLAUDECODE", true),
         ("gemini", "CLAUDECODE", true),
         ("qwen", "COPILOT_CLI", true),
+        ("codex", "OPENCODE", true),
+        ("claude", "PI_CODING_AGENT", true),
         // Its own hooks have it as well.
         ("claude", "CLAUDECODE", false),
         ("copilot", "COPILOT_CLI", false),
