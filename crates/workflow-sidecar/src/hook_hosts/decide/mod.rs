@@ -234,12 +234,8 @@ impl EventHandler<'_> {
                     warnings = installation_warnings();
                 }
             }
-            EventName::Compaction => lose_context(session),
-            EventName::CompactionCheck => {
-                if may_be_shortened(&mut session.memory, payload) {
-                    lose_context(session);
-                }
-            }
+            EventName::CompactionCheck if !may_be_shortened(&mut session.memory, payload) => {}
+            EventName::Compaction | EventName::CompactionCheck => lose_context(session),
             EventName::Prompt => {
                 let prompt = payload.prompt();
                 let is_typed = !self.host.marks_prompts || payload.submitted_prompt.is_some();
