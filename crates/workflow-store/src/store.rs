@@ -270,14 +270,27 @@ impl Store {
         } else {
             "task_id"
         };
+        let condition =
+            format!("task_id >= ?1 AND task_id < ?2 {active} ORDER BY {order} LIMIT ?3");
+        let end = format!("{}{LAST_CHARACTER}", query.task_id);
+        let limit = query.limit.map_or(i64::MAX, i64::from);
+        self.runs_where(&condition, &json!([query.task_id, end, limit]))
+    }
+
+    /// Finds the active run of a session.
+    pub fn active_run(&self, key: &SessionKey) -> Result<Option<IndexedRun>> {
+        let condition = "host = ?1 AND session = ?2 AND active = 1";
+        let mut found = self.runs_where(condition, &json!([key.host, key.session]))?;
+        Ok(found.pop())
+    }
+
+    fn runs_where(&self, condition: &str, values: &Value) -> Result<Vec<IndexedRun>> {
         let sql = format!(
             "SELECT host, {SESSION} AS session, cwd, updated, since, machine, file, task_id, workflow, phase, task, status, state, waiting,
                  active
-             FROM sessions WHERE task_id >= ?1 AND task_id < ?2 {active} ORDER BY {order} LIMIT ?3"
+             FROM sessions WHERE {condition}"
         );
-        let end = format!("{}{LAST_CHARACTER}", query.task_id);
-        let limit = query.limit.map_or(i64::MAX, i64::from);
-        self.select(&sql, &json!([query.task_id, end, limit]))
+        self.select(&sql, values)
     }
 
     /// Returns true for a run that went on last on this machine.

@@ -10,7 +10,7 @@ use serde_json::{Deserializer, Value};
 use workflow_core::diagnostic::visible;
 
 use crate::platform::disk::user_agent_dir;
-use crate::store::{RunQuery, open, state_directory};
+use crate::store::{SessionKey, open, state_directory};
 
 /// The time after which nothing is shown.
 const TIME_LIMIT: Duration = Duration::from_secs(1);
@@ -28,14 +28,11 @@ pub(super) fn print(state: Option<&Path>) {
 
 fn line(state: Option<&Path>) -> anyhow::Result<Option<String>> {
     let shown = Value::deserialize(&mut Deserializer::from_reader(io::stdin().lock()))?;
-    let session = shown["session_id"].as_str();
-    let query = RunQuery {
-        only_active: true,
-        ..RunQuery::default()
+    let key = SessionKey {
+        host: "claude".to_owned(),
+        session: shown["session_id"].as_str().unwrap_or_default().to_owned(),
     };
-    let runs = open(state_directory(state)?, &user_agent_dir(None))?.runs(&query)?;
-    let mut runs = runs.into_iter().filter(|run| run.key.host == "claude");
-    let run = runs.find(|run| Some(&*run.key.session) == session);
+    let run = open(state_directory(state)?, &user_agent_dir(None))?.active_run(&key)?;
     // One whose workflow is gone has no status.
     Ok(run.map(|run| match &*run.run.status {
         "" => run.run.words().to_owned(),

@@ -148,6 +148,9 @@ fn runs(store: &Store) {
     };
     let active = store.runs(&active).unwrap();
     assert_eq!((active.len(), active[0].since), (1, 400));
+    let of_session = |session: &str| store.active_run(&key(session)).unwrap();
+    assert_eq!(of_session("r1").unwrap().run.task_id, "wf-1");
+    assert!(of_session("r2").is_none() && of_session("r3").is_none());
     let by_id = RunQuery {
         task_id: "wf-2",
         limit: Some(1),

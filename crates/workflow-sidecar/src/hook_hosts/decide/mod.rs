@@ -25,7 +25,7 @@ use crate::driver::{ATTEMPTS, HostMemory, RestoredSession};
 use crate::measured::Measured;
 use crate::platform::RealPlatform;
 use crate::platform::installation::installation_warnings;
-use crate::store::{RunQuery, Saved, SessionKey, Store, StoreError, StoredSession};
+use crate::store::{Saved, SessionKey, Store, StoreError, StoredSession};
 use crate::time::wall_time;
 
 /// What a transcript grows by before a check for compaction counts again. A compaction keeps the last 30% of a conversation
@@ -75,7 +75,7 @@ impl EventHandler<'_> {
         let parent = self.surroundings.parent.clone();
         let (key, event) = match parent {
             // The agent of a session with a run started this one, as it starts a sub-agent.
-            Some(key) if self.has_run(&key)? => {
+            Some(key) if self.store.active_run(&key)?.is_some() => {
                 let is_of_subagent = true;
                 (
                     key,
@@ -116,14 +116,6 @@ impl EventHandler<'_> {
             }
         }
         Err(HookError::Busy)
-    }
-
-    fn has_run(&self, key: &SessionKey) -> Result<bool, StoreError> {
-        let runs = self.store.runs(&RunQuery {
-            only_active: true,
-            ..RunQuery::default()
-        })?;
-        Ok(runs.iter().any(|run| run.key == *key))
     }
 
     fn restore(
