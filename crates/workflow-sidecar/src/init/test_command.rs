@@ -20,6 +20,9 @@ pub(crate) struct TestCommand {
 /// The shell line for `cmake`, whose tests do not build what they test.
 const CMAKE: &str = "cmake --build build && ctest --test-dir build";
 
+/// The command of Python without a lock file.
+const PYTEST: &str = "python3 -m pytest";
+
 /// Lock files of Python, and the command that runs pytest there.
 const LOCKED: &[(&str, &str)] = &[
     ("uv.lock", "uv run pytest"),
@@ -52,7 +55,8 @@ const BY_FILE: &[(&str, &str)] = &[
 impl TestCommand {
     /// Returns the command of a project, or a guess.
     pub(super) fn of(project: ProjectFiles<'_>, guess: &str) -> Self {
-        let named = project.by_language().or_else(|| project.by_task());
+        let by_files = project.by_language().or_else(|| project.by_task());
+        let named = by_files.or_else(|| project.by_python_tests());
         let (line, is_detected) = match named {
             Some(line) => (line, true),
             None if project.has_ctest() => (CMAKE, true),
@@ -127,29 +131,33 @@ impl ProjectFiles<'_> {
             .or_else(|| self.first_of(&deno))
     }
 
+    /// What the files that configure Python name.
     fn python(self) -> Option<&'static str> {
-        let tests = self.python_tests();
-        let is_unittest = tests.iter().any(|text| text.contains("unittest"));
         let is_configured = ["pytest.ini", "conftest.py", "tests/conftest.py"];
         let mut files = PYTHON_FILES.iter();
         let uses_pytest = files.any(|file| self.mentions(file, &["pytest"]))
-            || is_configured.into_iter().any(|file| self.has(file))
-            || (!tests.is_empty() && !is_unittest);
-        let locked = self.first_of(LOCKED).filter(|_| uses_pytest);
+            || is_configured.into_iter().any(|file| self.has(file));
+        let locked = self.first_of(LOCKED);
+        let locked = locked.filter(|_| uses_pytest || self.by_python_tests() == Some(PYTEST));
         let uses_tox = || self.mentions("tox.ini", &["[tox]", "[testenv"]);
+        locked
+            .or_else(|| uses_tox().then_some("tox"))
+            .or_else(|| uses_pytest.then_some(PYTEST))
+    }
+
+    /// What Python's tests import.
+    fn by_python_tests(self) -> Option<&'static str> {
+        let tests = self.python_tests();
         // A directory that is no package is not searched.
         let is_package = self.has("tests/__init__.py") || !self.0.join("tests").is_dir();
-        let unittest = || {
-            is_unittest.then_some(if is_package {
+        if tests.iter().any(|text| text.contains("unittest")) {
+            return Some(if is_package {
                 "python3 -m unittest"
             } else {
                 "python3 -m unittest discover -s tests"
-            })
-        };
-        locked
-            .or_else(|| uses_tox().then_some("tox"))
-            .or_else(|| uses_pytest.then_some("python3 -m pytest"))
-            .or_else(unittest)
+            });
+        }
+        (!tests.is_empty()).then_some(PYTEST)
     }
 
     /// Returns the command of a tool that runs tasks, or a script.
@@ -310,6 +318,11 @@ mod tests {
         let function = ("tests/test_a.py", "def test_a():\n    assert 1\n");
         for (files, expected) in [
             (vec![function], "python3 -m pytest"),
+            (vec![unittest, ("Makefile", "test:\n\ttrue\n")], "make test"),
+            (
+                vec![("pyproject.toml", "[tool.pytest]"), ("Makefile", "test:")],
+                PYTEST,
+            ),
             (vec![unittest], "python3 -m unittest discover -s tests"),
             (
                 vec![unittest, ("tests/__init__.py", "")],
