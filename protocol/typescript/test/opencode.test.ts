@@ -187,6 +187,16 @@ test("a person sees why a call was blocked, because opencode hides the error of 
   assert.deepEqual(declined.host.toasts, []);
 });
 
+test("a countdown asks for what interrupts it: opencode does not say what is typed", async (t) => {
+  const message = { customType: "workflow:countdown", content: "Auto-continuing workflow in 5s... (type anything to interrupt)", display: true };
+  const notice = { jsonrpc: "2.0", method: "host/apply", params: { sessionId: "ses_1", actions: [{ type: "sendMessage", message, options: { triggerTurn: false } }] } };
+  const { host } = await load(t, { before: { "hook/agent_end": [notice] } });
+  await host.prompt("hello");
+  host.messages = [answer("stop")];
+  await host.work();
+  assert.deepEqual(host.toasts, ["Auto-continuing workflow in 5s... (send anything to interrupt)"]);
+});
+
 test("the countdown that follows a blocked call is shown below the reason", async (t) => {
   const block = { reason: "[workflow] The phase is read-only.", kind: "policy" };
   const notice = { jsonrpc: "2.0", method: "host/apply", params: { sessionId: "ses_1", actions: [{ type: "notify", message: "Auto-continuing in 5s", level: "info" }] } };

@@ -266,7 +266,8 @@ export class Sidecar {
         return this.#append(action.customType, action.data, session);
       case "sendMessage":
         if (action.options.triggerTurn) return this.send(session, action.message.content);
-        if (action.message.display) this.#tell(action.message.content, "info", session, command);
+        // What is typed counts once it is sent.
+        if (action.message.display) this.#tell(action.message.content.replace("(type anything", "(send anything"), "info", session, command);
         return;
       case "sendUserMessage":
         if (command) command.messages.push(action.content);
