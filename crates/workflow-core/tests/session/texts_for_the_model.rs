@@ -405,7 +405,7 @@ fn a_denial_by_read_only_says_once_that_only_read_only_calls_are_allowed() {
     let said = world.call("edit", &json!({"path": "src/a.rs"}));
     assert_eq!(
         line(&said, "block"),
-        "block by Policy: [workflow] The tool \"edit\" is blocked by the A phase (a.md:4): the A phase is read-only. To allow \
+        "block by Policy: [workflow] The tool \"edit\" is blocked by the A phase (a.md:4): it is read-only. To allow \
          this, the user can add `writable: [\"src/a.rs\"]`.\n\
          Use another approach, or call workflow_step with action='next' if the phase is done."
     );
@@ -433,7 +433,7 @@ fn a_denial_by_read_only_names_what_is_open() {
     assert_eq!(
         line(&said, "block"),
         format!(
-            "block by Policy: [workflow] The tool \"bash\" is blocked by the A phase (a.md:4): the A phase is read-only. It would \
+            "block by Policy: [workflow] The tool \"bash\" is blocked by the A phase (a.md:4): it is read-only. It would \
          write: a redirection (src/a.rs).\nTo allow this, the user can add `writable: [\"src/a.rs\"]`.\n{open}\n\
          Use another approach, or call workflow_step with action='next' if the phase is done."
         )

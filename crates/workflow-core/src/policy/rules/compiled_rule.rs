@@ -48,14 +48,10 @@ impl CompiledRule {
     }
 
     /// The rule of a read-only level: it forbids all writing, and code of the project, but for what is open.
-    pub(super) fn read_only(level: &str, open: &ReadOnly<'_>, known: &[String]) -> Self {
-        let mut name = level.to_owned();
-        if let Some(first) = name.get_mut(..1) {
-            first.make_ascii_lowercase();
-        }
+    pub(super) fn read_only(open: &ReadOnly<'_>, known: &[String]) -> Self {
         let rule = Rule {
             writes: Some(true),
-            reason: Some(format!("{name} is read-only")),
+            reason: Some("it is read-only".to_owned()),
             source: open.source.to_owned(),
             ..Rule::new(RuleAction::Block, "*")
         };

@@ -185,7 +185,7 @@ impl CompiledLevel {
     fn new(level: &LevelRules<'_>, unknown: Option<RuleAction>, known: &[String]) -> Self {
         let rules = level.rules.iter().cloned().map(CompiledRule::new);
         let read_only = level.read_only.iter();
-        let read_only = read_only.map(|open| CompiledRule::read_only(&level.name, open, known));
+        let read_only = read_only.map(|open| CompiledRule::read_only(open, known));
         Self {
             name: (*level.name).into(),
             in_workflow: !matches!(level.source, RuleSource::Settings(_)),
