@@ -210,6 +210,37 @@ fn a_gate_reports_its_progress_and_its_result_moves_the_run() {
 }
 
 #[test]
+fn the_status_of_a_run_says_how_often_the_gate_of_its_phase_failed() {
+    let gate = "gate: [{ run: [test, -f, ran] }]";
+    let mut world = World::with(
+        ".pi/agent",
+        &APPROVAL.replace("approve: {", &format!("{gate}, approve: {{")),
+    );
+    let failed = ["gate failed once", "gate failed 2 times"];
+    for (id, expected) in (1..).zip(failed.map(Some).into_iter().chain([None])) {
+        if expected.is_none() {
+            fs::write(world.root.path().join("project/ran"), "").unwrap();
+        }
+        let arguments = world.arguments("next");
+        world.call(id, &arguments, &json!({}));
+        world.answer(id);
+        if expected.is_none() {
+            world.prompt("workflow approve approve");
+        }
+        let runs = Process::command()
+            .args(["runs", "--format", "json"])
+            .env("HOME", world.root.path())
+            .output();
+        let runs: Value = serde_json::from_slice(&runs.unwrap().stdout).unwrap();
+        let status = runs[0]["status"].as_str().unwrap();
+        match expected {
+            Some(expected) => assert!(status.ends_with(expected), "{status}"),
+            None => assert!(!status.contains("failed"), "{status}"),
+        }
+    }
+}
+
+#[test]
 fn a_ticket_counts_once_and_for_its_session() {
     let mut world = World::started();
     let arguments = world.arguments("status");
@@ -418,7 +449,14 @@ fn nothing_but_an_accepted_choice_is_an_answer() {
         world.reply(&asked, answer);
         let text = world.answer(id);
         assert!(text.contains("Waiting for approval"), "{answer}: {text}");
-        assert!(text.contains("the user did not agree"), "{text}");
+        let is_declined = answer["action"] == "decline";
+        assert_eq!(
+            text.contains("the user did not agree"),
+            is_declined,
+            "{answer}: {text}"
+        );
+        let is_open = text.contains("nobody answered the dialog, and the request stays open");
+        assert_eq!(is_open, !is_declined, "{answer}: {text}");
         assert!(text.contains("`workflow approve`"), "{answer}: {text}");
     }
     let asked = world.next(20);

@@ -330,7 +330,7 @@ impl Session {
         let run = self.run.as_mut().filter(|run| run.phase().is_some());
         let run = run.ok_or_else(no_phase)?;
         if !self.host.abilities.knows_gate {
-            run.memory.tally.count_checks(&reports);
+            run.count_gate(&reports);
             run.store_gate(&reports, &mut self.out);
         }
         let has_passed = !reports.is_empty() && reports.iter().all(Report::has_passed);

@@ -79,6 +79,7 @@ pub use self::host::Abilities;
 pub use self::memory::Memory;
 pub use self::phase::result_levels;
 pub use self::phase_texts::{RoleSource, role_source};
+pub use self::questions::DISAGREED;
 pub use self::trust::project_gate_commands;
 pub use self::view::{Breadcrumb, ResolvedPhase, View};
 pub use crate::condition::{Needed, RunCondition};

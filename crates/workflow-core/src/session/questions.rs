@@ -17,7 +17,8 @@ use crate::types::{Millis, QuestionId, RequestId, Snapshot};
 const TIMEOUT: Millis = 30 * 60 * 1000;
 /// The reason why an answer is no longer expected.
 pub(crate) const TIMED_OUT: &str = "there was no answer in time";
-pub(crate) const DISAGREED: &str = "the user did not agree";
+/// The reason where the user was asked after the answer, and refused.
+pub const DISAGREED: &str = "the user did not agree";
 /// Questions of a session that may be open at once.
 const MAX_OPEN: usize = 64;
 const TOO_MANY: &str = "64 questions are already waiting for an answer";

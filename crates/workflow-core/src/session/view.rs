@@ -21,7 +21,7 @@ pub struct View<'a> {
     pub condition: RunCondition,
     /// The counts of reminders.
     pub counters: ContinueCounters,
-    /// The status line: why the run does not continue, and the phase's.
+    /// The status line: why the run does not continue, the phase's, and how often its gate failed.
     pub status: Option<String>,
     /// The inputs that the run was given, as people read them.
     pub inputs: BTreeMap<String, String>,
@@ -56,7 +56,9 @@ impl Session {
             phase: run.phase(),
             condition,
             counters: run.counters(),
-            status: condition.status_line(run),
+            status: condition
+                .status_line(run)
+                .map(|line| line + &run.gate_failures()),
             inputs: run.progress().data.inputs_as_texts(),
             visit: visits.map(|(visits, most)| format!("{visits} of {most}")),
             budget: Some(run.budgets.describe()).filter(|budget| !budget.is_empty()),

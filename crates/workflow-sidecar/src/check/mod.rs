@@ -24,7 +24,7 @@ use workflow_core::definition::{
 use workflow_core::diagnostic::{Diagnostic, Severity};
 
 use advice::advice;
-pub(crate) use advice::{HOOKS_CANNOT, ends_before};
+pub(crate) use advice::{cannot, ends_before, title};
 pub(crate) use explanation::explanation;
 pub(crate) use fixes::{Corrected, Edit, Edits, correct};
 pub(crate) use github::annotation;
@@ -34,7 +34,6 @@ pub(crate) use sarif::log;
 use stray::strays;
 use target::{Target, is_plain_file, relative};
 
-use crate::hook_hosts::{HOSTS, HookHost};
 use crate::install::installed_hosts;
 use crate::platform::disk::{Disk, HOST_DIRECTORY, WORKFLOWS};
 use crate::platform::paths::lexical;
@@ -97,7 +96,7 @@ impl CheckReport {
 pub(crate) fn check(
     paths: &[PathBuf],
     agent_dir: &Path,
-    named: &[&'static HookHost],
+    named: &[String],
     edits: &Edits,
 ) -> anyhow::Result<CheckReport> {
     let here = env::current_dir()?;
@@ -123,12 +122,7 @@ pub(crate) fn check(
     Ok(report)
 }
 
-fn check_target(
-    target: &Target,
-    files: &Located<'_>,
-    named: &[&'static HookHost],
-    report: &mut CheckReport,
-) {
+fn check_target(target: &Target, files: &Located<'_>, named: &[String], report: &mut CheckReport) {
     let here = &*files.here;
     let loaded = load_located(files);
     let has_own = |tier| loaded.index.iter().any(|listing| listing.tier == tier);
@@ -144,12 +138,10 @@ fn check_target(
         let strays = strays(&base, here, &files.read.borrow(), &broken);
         report.diagnostics.extend(strays);
     }
-    let installed = installed_hosts(target.project.as_deref());
-    let is_concerned = |host: &&HookHost| {
-        let is_it = |other: &&HookHost| other.name == host.name;
-        named.iter().any(is_it) || installed.iter().any(is_it)
-    };
-    let hosts: Vec<&'static HookHost> = HOSTS.into_iter().filter(is_concerned).collect();
+    let mut hosts = installed_hosts(target.project.as_deref());
+    hosts.extend(named.iter().map(|name| &**name));
+    hosts.sort_unstable();
+    hosts.dedup();
     let advice = advice(&loaded, &hosts);
     let project = target.project.iter();
     let missing = project.flat_map(|project| missing(&loaded, project));

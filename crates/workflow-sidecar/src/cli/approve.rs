@@ -1,11 +1,15 @@
 //! `approve`: the user's answer to an approval request, outside of the host.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Context, bail, ensure};
 use workflow_core::approval::{Decision, Request};
 use workflow_core::diagnostic::{shown, visible};
+use workflow_core::session::Control;
 
 use super::project::UserDirectory;
 use super::terminal;
+use crate::hook_hosts;
 use crate::platform::answers::code::Code;
 use crate::platform::answers::requests::{AskedRequest, Requests};
 use crate::platform::file_excerpt;
@@ -32,9 +36,6 @@ session is closed, the answer is used when the session is open again and the age
 comment is left out then.
 
 Exits with 3 if something still waits.";
-
-const WHERE_CODES_ARE: &str = "pi and opencode show the code, again with /workflow-status. In other hosts the `notify` command of your settings \
-     does; without one, answer there with the prompt `workflow approve`.";
 
 /// Answer a run that waits for approval
 #[derive(Debug, clap::Args)]
@@ -74,8 +75,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let (request, code) = match requests.answer_right() {
         AnswerRight::MayAnswer => (of_run(pending, typed.unwrap_or_default())?, None),
         AnswerRight::NeedsProof => {
-            let (request, code) = of_code(pending, typed)?;
-            require_unchanged(&request)?;
+            let (request, code) = of_code(pending, typed, &requests)?;
+            require_unchanged(&request, &requests)?;
             (request, Some(code))
         }
         AnswerRight::MayRead => {
@@ -103,7 +104,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         .map(str::to_owned);
     let decision = match code {
         Some(code) => {
-            require_unchanged(&request)?;
+            require_unchanged(&request, &requests)?;
             code.decide(&request, choice, comment)
         }
         None => Decision {
@@ -126,10 +127,37 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     Ok(CommandOutcome::Success)
 }
 
+/// Says where the user finds the codes of what waits, and how to answer without one.
+fn where_codes_are(pending: &[AskedRequest], requests: &Requests) -> String {
+    let of = |(request, _): &AskedRequest| command(Control::Approve, request, requests);
+    let any = pending.is_empty().then(|| "workflow approve".to_owned());
+    let ways: BTreeSet<String> = pending.iter().map(of).chain(any).collect();
+    let ways = Vec::from_iter(ways).join("` or `");
+    format!(
+        "pi and opencode show the code, again with /workflow-status. In other hosts the `notify` command of your settings \
+         does; without one, answer in the session, with `{ways}`."
+    )
+}
+
+/// A command as it is typed in the host of a run.
+fn command(control: Control, request: &Request, requests: &Requests) -> String {
+    let host = requests.host_of(&request.task_id);
+    let of = |name: &str| Some(hook_hosts::host(name)?.prompt_word(&request.cwd));
+    match host.as_deref().map_or(Some("workflow"), of) {
+        Some(word) => format!("{word} {}", control.short_name()),
+        None => format!("/{}", control.word()),
+    }
+}
+
 /// Finds the request of a code, which is asked for if it is not given.
-fn of_code(pending: Vec<AskedRequest>, typed: Option<&str>) -> anyhow::Result<(Request, Code)> {
+fn of_code(
+    pending: Vec<AskedRequest>,
+    typed: Option<&str>,
+    requests: &Requests,
+) -> anyhow::Result<(Request, Code)> {
+    let where_codes_are = where_codes_are(&pending, requests);
     if typed.is_none() {
-        say(WHERE_CODES_ARE)?;
+        say(&where_codes_are)?;
     }
     let typed = match typed {
         Some(typed) => typed.to_owned(),
@@ -143,7 +171,7 @@ fn of_code(pending: Vec<AskedRequest>, typed: Option<&str>) -> anyhow::Result<(R
         .into_iter()
         .find(|(request, _)| code.is_of(request))
         .with_context(|| {
-            format!("nothing that waits has this code: nothing was answered. {WHERE_CODES_ARE}")
+            format!("nothing that waits has this code: nothing was answered. {where_codes_are}")
         })?;
     Ok((found.0, code))
 }
@@ -162,13 +190,14 @@ fn of_run(mut pending: Vec<AskedRequest>, task: &str) -> anyhow::Result<Request>
 }
 
 /// Fails if the file that a request shows is another one now: the code is for the one that the run asked about.
-fn require_unchanged(request: &Request) -> anyhow::Result<()> {
+fn require_unchanged(request: &Request, requests: &Requests) -> anyhow::Result<()> {
     let show = request.show.as_deref();
     let now = show.map(|show| file_excerpt::shown_file(show, &request.cwd).state);
     ensure!(
         request.shown_file.as_ref().map(|file| &file.state) == now.as_ref(),
-        "{} has changed since the run asked: nothing was answered. /workflow-status in the host asks about the file as it is now",
-        visible(show.unwrap_or_default())
+        "{} has changed since the run asked: nothing was answered. `{}` in the host asks about the file as it is now",
+        visible(show.unwrap_or_default()),
+        command(Control::Status, request, requests)
     );
     Ok(())
 }

@@ -7,7 +7,8 @@ use workflow_core::diagnostic::render;
 use super::project::UserDirectory;
 use crate::check::{CheckJson, Edits, annotation, check, correct, explanation, log};
 use crate::explain::ShellLine;
-use crate::hook_hosts::{self, HookHost};
+use crate::hook_hosts;
+use crate::install::opencode;
 use crate::present::{CommandOutcome, OutputFormat, json, say};
 
 const EXAMPLES: &str = "\
@@ -48,8 +49,8 @@ pub(super) struct Arguments {
     #[arg(long, requires = "fix")]
     dry_run: bool,
     /// Also report what this host cannot enforce (always reported for installed hosts)
-    #[arg(long, value_name = "HOST", value_parser = hook_hosts::parser())]
-    host: Vec<&'static HookHost>,
+    #[arg(long, value_name = "HOST", value_parser = hook_hosts::names(&[opencode::NAME]))]
+    host: Vec<String>,
     /// Show what a shell line does, command by command, and what each phase decides about it
     #[arg(long, value_name = "LINE", allow_hyphen_values = true)]
     explain_command: Option<String>,

@@ -1,6 +1,5 @@
 //! `explain`: the effective settings of a workflow or a phase, each with its source location.
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
 use workflow_core::definition::load_located;
 use workflow_core::explain::phase_tree;
 
@@ -33,17 +32,11 @@ pub(super) struct Arguments {
     #[command(flatten)]
     project: Project,
     /// Also list what this host does not enforce
-    #[arg(long, value_name = "HOST", value_parser = hosts())]
+    #[arg(long, value_name = "HOST", value_parser = hook_hosts::names(&[opencode::NAME]))]
     host: Option<String>,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
-}
-
-/// The hosts that were measured.
-fn hosts() -> PossibleValuesParser {
-    let opencode = PossibleValue::new(opencode::NAME).help(opencode::NAME);
-    PossibleValuesParser::new(hook_hosts::names().chain([opencode]))
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {

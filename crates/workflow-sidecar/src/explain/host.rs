@@ -4,14 +4,9 @@ use serde::Serialize;
 use workflow_core::definition::Bound;
 use workflow_core::explain::{Row, Topic, Value};
 
-use crate::check::{HOOKS_CANNOT, ends_before};
-use crate::hook_hosts;
-use crate::install::opencode;
+use crate::check::{cannot, ends_before, title};
 use crate::measured::{Capability, Enforcement, Measured, running_version};
 use crate::present::{Page, TITLE};
-
-/// The keys of what the plugin for opencode does not do.
-const PLUGIN_CANNOT: [&str; 4] = ["checkpoint", "model", "thinking", "activeTools"];
 
 /// Parts that a host does not enforce.
 #[derive(Debug, Serialize)]
@@ -40,16 +35,11 @@ pub(super) struct HostLimits {
 impl HostLimits {
     /// The values that a host does not enforce.
     pub(super) fn of(name: &str, rows: &[Row]) -> Self {
-        let host = hook_hosts::host(name);
         let applies = |key, part| {
             let mut rows = rows.iter().filter(|row| row.key == key);
             rows.any(|row| row.value.to_string().contains(part))
         };
-        let cannot = HOOKS_CANNOT.iter();
-        let cannot = cannot.filter(|(_, (key, part), _)| {
-            // A plugin does some of what no hook can.
-            (host.is_some() || PLUGIN_CANNOT.contains(key)) && applies(*key, part)
-        });
+        let cannot = cannot(name).filter(|(_, (key, part), _)| applies(*key, part));
         let mut different: Vec<String> = cannot.map(|(.., what)| (*what).to_owned()).collect();
         let is_max = |row: &&Row| (row.topic, row.key) == (Topic::Continue, "max");
         let exceeded = rows.iter().filter(is_max).find_map(|row| {
@@ -57,11 +47,14 @@ impl HostLimits {
                 Value::Count(max) => Bound::Times(u32::try_from(max).unwrap_or(u32::MAX)),
                 _ => Bound::Unlimited,
             };
-            ends_before(host?, max)
+            ends_before(name, max)
         });
         different.extend(exceeded.map(|most| {
             format!("the run pauses after {most} reminders since the last prompt, before the host ends the work itself")
         }));
+        if name == "codex" {
+            different.push("`codex exec` has the model repeat the answers to commands".to_owned());
+        }
         let version = running_version(name);
         let measured = Measured::of(name, version.as_deref());
         let (standing, is_verified) = match &version {
@@ -72,7 +65,7 @@ impl HostLimits {
         let not_run = all().filter(|of| of.value == Enforcement::NotRun);
         Self {
             name: name.to_owned(),
-            title: host.map_or(opencode::NAME, |host| host.title),
+            title: title(name),
             tested: &measured.version,
             standing,
             is_verified,
@@ -102,6 +95,7 @@ impl HostLimits {
 mod tests {
     use super::*;
     use crate::hook_hosts::HOSTS;
+    use crate::install::opencode;
 
     #[test]
     fn what_was_measured_is_listed_with_what_was_seen() {

@@ -17,8 +17,9 @@ pub(crate) struct HookHost {
     pub(crate) name: &'static str,
     /// The name for people.
     pub(crate) title: &'static str,
-    /// The word with which commands begin in its prompts. Claude Code leaves a refused prompt of another form in its box.
-    pub(crate) prompt_word: &'static str,
+    /// The file, in its directory of the user or a project, that makes `/workflow` a command. Claude Code leaves a refused prompt
+    /// of another form in its box.
+    pub(super) command_file: Option<&'static str>,
     /// The variable with the host's version, for hooks.
     pub(super) version_variable: Option<&'static str>,
     /// The events that are used, by the host's names.
@@ -54,6 +55,23 @@ impl HookHost {
     /// The process of the host that started this one, in which the hook of a call has the ticket of the call.
     pub(crate) fn process(&self) -> Option<String> {
         std::env::var(self.process_variable?).ok()
+    }
+
+    /// The word with which commands begin in its prompts, in a directory.
+    pub(crate) fn prompt_word(&self, directory: &Path) -> &'static str {
+        let Some(file) = self.command_file else {
+            return "workflow";
+        };
+        let own = format!(".{}/{file}", self.name);
+        let user = home_dir().map(|home| Directories::of_process(&home));
+        let of_user = user.map(|user| (self.user_hook_files)(&user).0.join(file));
+        let mut files = directory.ancestors().map(|it| it.join(&own)).chain(of_user);
+        // A managed installation and a plugin have none.
+        if files.any(|file| file.is_file()) {
+            "/workflow"
+        } else {
+            "workflow"
+        }
     }
 
     /// The files of a project and of the user that say which hooks the host runs: without its hooks it has no rules.

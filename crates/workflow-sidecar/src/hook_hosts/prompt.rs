@@ -32,19 +32,27 @@ const CONFIRM: &str = "confirm";
 /// The command of the plugin for Claude Code, by its whole name.
 const PLUGIN_COMMAND: &str = "/workflow-sidecar:workflow";
 
+/// First words that no sentence has. A bare `workflow` that was left in the box is before the next command.
+const SURE: [&str; 4] = [
+    "/workflow",
+    PLUGIN_COMMAND,
+    "workflowworkflow",
+    "workflow/workflow",
+];
+
 /// Returns true if a prompt may be a command by its first word, whatever workflows there are.
 pub(super) fn may_be_command(prompt: &str) -> bool {
-    ["workflow", "/workflow", PLUGIN_COMMAND].contains(&split_first_word(prompt).0)
+    let first = split_first_word(prompt).0;
+    first == "workflow" || SURE.contains(&first)
 }
 
 /// Reads a prompt; `None` if it is no command.
 pub(super) fn parse<'a>(prompt: &'a str, loaded: &Loaded) -> Option<PromptCommand<'a>> {
     let (first, rest) = split_first_word(prompt);
-    let is_sure = match first {
-        "/workflow" | PLUGIN_COMMAND => true,
-        "workflow" => false,
-        _ => return None,
-    };
+    let is_sure = SURE.contains(&first);
+    if !is_sure && first != "workflow" {
+        return None;
+    }
     let (rest, is_confirmed) = split_confirm(rest);
     Some(PromptCommand {
         action: action(rest, is_sure, loaded)?,

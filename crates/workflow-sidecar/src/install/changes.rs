@@ -7,8 +7,8 @@ use super::hosts::InstallTarget;
 use super::opencode;
 use crate::present::{BAD, GOOD, Page, paint};
 
-/// Makes the changes, unless it is a dry run, and shows them. Of a directory of sources, which is not read line by
-/// line, only the number of its files is shown.
+/// Makes the changes and names their files. A dry run shows their lines instead. Of a directory of sources, which is not
+/// read line by line, only the number of its files is shown.
 pub(super) fn make(
     changes: &[FileChange],
     target: &InstallTarget,
@@ -23,7 +23,7 @@ pub(super) fn make(
         return page.print();
     }
     if is_dry_run {
-        show(&changes, sources, &mut page);
+        show(&changes, sources, true, &mut page);
         page.line("Dry run: nothing was changed.");
         return page.print();
     }
@@ -33,13 +33,13 @@ pub(super) fn make(
         .enumerate()
         .find_map(|(at, change)| Some((at, apply(change).err()?)));
     let made = failed.as_ref().map_or(changes.len(), |(at, _)| *at);
-    show(&changes[..made], sources, &mut page);
+    show(&changes[..made], sources, false, &mut page);
     page.print()?;
     failed.map_or(Ok(()), |(_, error)| Err(error))
 }
 
-/// Adds changes: the lines that come and go.
-fn show(changes: &[&FileChange], sources: &Path, page: &mut Page) {
+/// Adds changes: their files, and the lines that come and go.
+fn show(changes: &[&FileChange], sources: &Path, has_lines: bool, page: &mut Page) {
     let (in_sources, others): (Vec<&FileChange>, Vec<_>) = changes
         .iter()
         .partition(|change| change.path.starts_with(sources));
@@ -59,6 +59,9 @@ fn show(changes: &[&FileChange], sources: &Path, page: &mut Page) {
             _ => "",
         };
         page.line(format_args!("{}{note}", change.path.display()));
+        if !has_lines {
+            continue;
+        }
         let texts = [&change.before, &change.after];
         let [before, after] = texts.map(|text| text.as_deref().unwrap_or_default());
         for (text, other, style, mark) in [(before, after, BAD, '-'), (after, before, GOOD, '+')] {

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::changes::make;
 use super::codex_trust::HooksOfCodex;
@@ -11,15 +10,16 @@ use super::file_change::FileChange;
 use super::hosts::{InstallTarget, quoted_text, server};
 use super::plan::{installed, installed_parts, plan, plan_removal};
 use super::{opencode, pi};
+use crate::files::home_dir;
 use crate::hook_hosts::{self, HookHost};
 use crate::measured::running_version;
-use crate::platform::installation::{InstalledParts, note_installation};
+use crate::platform::installation::{InstalledParts, PLUGIN, note_installation, noted_plugins};
 
 /// What the user asks for.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InstallRequest {
     /// The host
-    #[arg(value_parser = names())]
+    #[arg(value_parser = hook_hosts::names(&[opencode::NAME, pi::NAME]))]
     host: String,
     /// Only for the project of the current directory
     #[arg(long)]
@@ -36,12 +36,6 @@ pub(crate) struct InstallRequest {
     /// Show the changes and make none
     #[arg(long)]
     dry_run: bool,
-}
-
-/// The hosts, for the command line.
-fn names() -> PossibleValuesParser {
-    let others = [opencode::NAME, pi::NAME].map(|name| PossibleValue::new(name).help(name));
-    PossibleValuesParser::new(hook_hosts::names().chain(others))
 }
 
 impl InstallRequest {
@@ -64,6 +58,9 @@ impl InstallRequest {
             make(&changes, &target, self.dry_run)?;
             let parts = installed_parts(host, &target)?;
             self.note(&target, Some(parts), directories)?;
+            if let Some(host) = host {
+                self.report_hooks(host, &target)?;
+            }
         }
         if self.dry_run {
             if let Some(host) = host.filter(|_| self.managed) {
@@ -98,12 +95,7 @@ impl InstallRequest {
         anstream::println!(
             "If gates run commands of your project, allow them before: workflow-sidecar trust"
         );
-        // An administrator installs no command.
-        let word = if self.managed {
-            "workflow"
-        } else {
-            host.prompt_word
-        };
+        let word = host.prompt_word(&std::env::current_dir()?);
         anstream::println!("{next} Then type: {word} NAME TASK");
         Ok(())
     }
@@ -122,6 +114,33 @@ impl InstallRequest {
             bail!("{name} has no managed hooks: install without --managed, as each user");
         }
         Ok(host)
+    }
+
+    /// Says how many hooks are installed, and whether Claude Code runs other ones beside them: those of its configuration
+    /// beside a plugin, or the reverse.
+    fn report_hooks(&self, host: &'static HookHost, target: &InstallTarget) -> anyhow::Result<()> {
+        if let Some(installed) = installed(host, target).filter(|_| !self.dry_run) {
+            let (hooks, file) = (installed.commands.len(), installed.hooks.display());
+            anstream::println!("{hooks} hooks in {file}.");
+        }
+        let mut others = InstallTarget::all(Some(&std::env::current_dir()?));
+        let user = InstallTarget::of_process(None)?;
+        let plugins = noted_plugins(&user.directories.home, host.name);
+        others.extend(plugins.into_iter().map(|plugin| InstallTarget {
+            plugin: Some(plugin),
+            ..user.clone()
+        }));
+        let is_other = |it: &&InstallTarget| it.plugin.is_some() != self.plugin.is_some();
+        let mut others = others.iter().filter(is_other);
+        if let Some(other) = others.find_map(|other| installed(host, other)) {
+            anstream::println!(
+                "Attention: {} has hooks, too, and each event counts twice. Remove one of both with `workflow-sidecar uninstall \
+                 {}` and the option of its installation.",
+                other.hooks.display(),
+                host.name
+            );
+        }
+        Ok(())
     }
 
     /// Removes our part.
@@ -146,13 +165,17 @@ impl InstallRequest {
         parts: Option<InstalledParts>,
         directories: Vec<PathBuf>,
     ) -> anyhow::Result<Vec<PathBuf>> {
-        // A plugin may be moved away, and what an administrator writes no user changes.
-        if self.dry_run || self.managed || target.plugin.is_some() {
+        if self.dry_run {
             return Ok(Vec::new());
         }
-        let (home, project) = (&target.directories.home, target.project.as_deref());
-        let program = &target.program;
-        note_installation(home, &self.host, project, program, parts, directories)
+        let home = home_dir().context("the home directory is not known: set HOME")?;
+        let (option, place) = match &target.plugin {
+            Some(plugin) => (PLUGIN, Some(&**plugin)),
+            None if self.managed => ("--managed", Some(&*target.directories.home)),
+            None => ("", target.project.as_deref()),
+        };
+        let whose = (&*self.host, option, place);
+        note_installation(&home, whose, &target.program, parts, directories)
     }
 
     fn target(&self, state: Option<&Path>) -> anyhow::Result<InstallTarget> {

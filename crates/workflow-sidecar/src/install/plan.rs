@@ -135,12 +135,19 @@ pub(crate) fn has_server(host: &'static HookHost, target: &InstallTarget) -> boo
     })
 }
 
-/// The hosts that hooks are installed in, for all users of the machine, the user or a project.
-pub(crate) fn installed_hosts(project: Option<&Path>) -> Vec<&'static HookHost> {
+/// The hosts that hooks or the plugin are installed in, for all users of the machine, the user or a project.
+pub(crate) fn installed_hosts(project: Option<&Path>) -> Vec<&'static str> {
     let targets = InstallTarget::all(project);
     let is_installed = |host: &&'static HookHost| {
         let mut targets = targets.iter();
         targets.any(|target| installed(host, target).is_some())
     };
-    HOSTS.into_iter().filter(is_installed).collect()
+    let with_hooks = HOSTS.into_iter().filter(is_installed);
+    let mut targets = targets.iter();
+    let has_plugin = targets.any(|target| opencode::installed(target).is_some());
+    let with_plugin = has_plugin.then_some(opencode::NAME);
+    with_hooks
+        .map(|host| host.name)
+        .chain(with_plugin)
+        .collect()
 }

@@ -654,7 +654,7 @@ fn change(host: Option<&'static HookHost>, target: &InstallTarget, installs: boo
     let (home, project) = (&target.directories.home, target.project.as_deref());
     let name = host.map_or(opencode::NAME, |host| host.name);
     let (program, parts) = (&target.program, installs.then(parts));
-    note_installation(home, name, project, program, parts, Vec::new()).unwrap();
+    note_installation(home, (name, "", project), program, parts, Vec::new()).unwrap();
 }
 
 /// A home directory with a program, and the target for it.
@@ -762,8 +762,7 @@ fn a_note_of_installations_that_cannot_be_read_is_a_change_and_is_not_overwritte
         assert!(changed(&home).contains("installed.json, which says what was installed"));
         let noted = note_installation(
             home.0.path(),
-            "codex",
-            None,
+            ("codex", "", None),
             &target.program,
             None,
             Vec::new(),

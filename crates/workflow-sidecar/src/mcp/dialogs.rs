@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use rmcp::model::ElicitRequestParams;
+use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
@@ -41,8 +41,8 @@ pub(super) enum ToHost {
 pub(super) struct OpenDialog {
     pub(super) form: ElicitRequestParams,
     pub(super) withdrawn: CancellationToken,
-    /// Takes what the user accepted; `None` is no answer.
-    pub(super) close: Box<dyn FnOnce(Option<Value>) + Send>,
+    /// Takes how the user ended it; `None` if the host did not ask.
+    pub(super) close: Box<dyn FnOnce(Option<ElicitResult>) + Send>,
 }
 
 /// A question to the user. Two are the same if they show the same.
@@ -66,6 +66,8 @@ pub(super) struct DialogAnswer {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     Answered(DialogAnswer),
+    /// The user refused to answer.
+    Declined,
     /// The user has answered elsewhere.
     Elsewhere,
     Nobody,
@@ -77,7 +79,8 @@ pub(super) struct Dialogs(Mutex<HashMap<DialogQuestion, State>>);
 
 enum State {
     Open(CancellationToken),
-    Answered(DialogAnswer),
+    /// Answered, or refused: the latter for the call that waits, and no later one.
+    Ended(Asked),
 }
 
 impl DialogQuestion {
@@ -175,7 +178,7 @@ impl Dialogs {
             let is_elsewhere = is_answered_elsewhere();
             let mut dialogs = self.0.lock();
             match dialogs.remove(question) {
-                Some(State::Answered(answer)) => return Asked::Answered(answer),
+                Some(State::Ended(asked)) => return asked,
                 Some(State::Open(withdrawn)) if is_elsewhere => {
                     withdrawn.cancel();
                     return Asked::Elsewhere;
@@ -191,7 +194,10 @@ impl Dialogs {
 
     fn open(self: &Arc<Self>, question: &DialogQuestion, host: &CallHost) {
         let mut dialogs = self.0.lock();
-        if dialogs.contains_key(question) {
+        if !matches!(
+            dialogs.get(question),
+            None | Some(State::Ended(Asked::Declined))
+        ) {
             return;
         }
         let withdrawn = CancellationToken::new();
@@ -199,24 +205,31 @@ impl Dialogs {
         let opened = host.messages.send(ToHost::Open(OpenDialog {
             form: question.form(),
             withdrawn: withdrawn.clone(),
-            close: Box::new(move |content| all.close(asked, content.as_ref())),
+            close: Box::new(move |ended| all.close(asked, ended)),
         }));
         if opened.is_ok() {
             dialogs.insert(question.clone(), State::Open(withdrawn));
         }
     }
 
-    fn close(&self, question: DialogQuestion, content: Option<&Value>) {
-        let answer = content.and_then(|content| question.read(content));
-        if content.is_some() && answer.is_none() {
-            tracing::warn!("the host answered a dialog with something else than a choice");
-        }
+    fn close(&self, question: DialogQuestion, ended: Option<ElicitResult>) {
+        let asked = match ended.map(|ended| (ended.action, ended.content)) {
+            Some((ElicitationAction::Accept, content)) => {
+                let answer = content.and_then(|content| question.read(&content));
+                if answer.is_none() {
+                    tracing::warn!("the host answered a dialog with something else than a choice");
+                }
+                answer.map(Asked::Answered)
+            }
+            Some((ElicitationAction::Decline, _)) => Some(Asked::Declined),
+            _ => None,
+        };
         let mut dialogs = self.0.lock();
         // One that was withdrawn is over.
         if dialogs.remove(&question).is_some()
-            && let Some(answer) = answer
+            && let Some(asked) = asked
         {
-            dialogs.insert(question, State::Answered(answer));
+            dialogs.insert(question, State::Ended(asked));
         }
     }
 }

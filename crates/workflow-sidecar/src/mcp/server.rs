@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientResult, ContentBlock,
-    CustomRequest, CustomResult, ElicitRequest, ElicitationAction, ErrorCode, Implementation,
-    InitializeRequestParams, InitializeResult, JsonObject, ListToolsResult, PaginatedRequestParams,
+    CustomRequest, CustomResult, ElicitRequest, ErrorCode, Implementation, InitializeRequestParams,
+    InitializeResult, JsonObject, ListToolsResult, PaginatedRequestParams,
     ProgressNotificationParam, ProgressToken, ProtocolVersion, ServerCapabilities, ServerConfig,
     ServerRequest, Tool, ToolAnnotations,
 };
@@ -148,16 +148,13 @@ async fn pass_on(
     }
 }
 
-/// Has the host ask its user. Only what the user accepts is an answer.
+/// Has the host ask its user.
 async fn ask(host: Peer<RoleServer>, dialog: OpenDialog) {
     let request = ServerRequest::ElicitRequest(ElicitRequest::new(dialog.form));
     let options = PeerRequestOptions::no_options();
-    let content = match host.send_cancellable_request(request, options).await {
+    let ended = match host.send_cancellable_request(request, options).await {
         Ok(mut open) => match dialog.withdrawn.run_until_cancelled(&mut open.rx).await {
-            Some(Ok(Ok(ClientResult::ElicitResult(result)))) => {
-                let is_accepted = result.action == ElicitationAction::Accept;
-                result.content.filter(|_| is_accepted)
-            }
+            Some(Ok(Ok(ClientResult::ElicitResult(result)))) => Some(result),
             Some(other) => {
                 tracing::debug!("the host did not ask: {other:?}");
                 None
@@ -173,7 +170,7 @@ async fn ask(host: Peer<RoleServer>, dialog: OpenDialog) {
             None
         }
     };
-    (dialog.close)(content);
+    (dialog.close)(ended);
 }
 
 /// The tool as hosts list it. The annotations keep hosts from asking before each call.

@@ -24,7 +24,7 @@ use workflow_core::approval::Decision;
 use workflow_core::effect::{AnswerKind, Effect, GateRun, Reply};
 use workflow_core::event::{Answer, PlatformEvent};
 use workflow_core::run::RunState;
-use workflow_core::session::{Abilities, GATE_VALID_FOR, StepCall};
+use workflow_core::session::{Abilities, DISAGREED, GATE_VALID_FOR, StepCall};
 use workflow_core::types::QuestionId;
 
 use super::dialogs::{Asked, CallHost, DialogQuestion, Dialogs, ToHost, YES};
@@ -59,6 +59,8 @@ const MOVED: &str = "[workflow] The workflow was moved while this call ran, so i
     action='status'.";
 const TOO_LATE: &str = "[workflow] The user's answer in the dialog does not count, because what it was about has changed in the meantime. \
     Tell the user, and call workflow_step with action='status'.";
+/// What the model reads where nobody answered a dialog, instead of a refusal.
+const DISMISSED: &str = "nobody answered the dialog, and the request stays open";
 const CANCELLED: &str = "[workflow] The call was cancelled: the workflow stays in its phase.";
 const LOST: &str = "[workflow] The checks ended without a result. Call workflow_step again.";
 
@@ -194,7 +196,11 @@ impl StepRunner {
                     session.with_effects(|session| session.handle_answer(question, yes));
                     (call.finished, call.has_trusted) = (None, true);
                 }
-                _ => return answer.text,
+                (Asked::Nobody, _) => {
+                    let of_nobody = |text: String| text.replace(DISAGREED, DISMISSED);
+                    return answer.text.map(of_nobody).map_err(of_nobody);
+                }
+                (Asked::Declined | Asked::Answered(_), _) => return answer.text,
             }
             if (call.finished.as_ref()).is_some_and(|gate| gate.at.elapsed() > VALID_FOR) {
                 call.finished = None;
@@ -303,7 +309,7 @@ impl StepRunner {
         let mut session =
             RestoredSession::restore(key, &stored, memory, abilities, cwd, platform, true);
         if let Some(host) = host(&key.host) {
-            session.prompt_word = host.prompt_word;
+            session.prompt_word = host.prompt_word(cwd);
         }
         // A report may still come from a gate of an earlier call.
         session

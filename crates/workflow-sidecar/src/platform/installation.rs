@@ -32,6 +32,9 @@ const MAX_HASHED: u64 = 64 << 20;
 /// What was installed in each file: values with the places of their arrays in its JSON; without a place, the hash of its text.
 pub(crate) type InstalledParts = BTreeMap<PathBuf, Vec<(String, Value)>>;
 
+/// The option of an installation in a plugin.
+pub(crate) const PLUGIN: &str = "--plugin";
+
 /// How to begin a new file.
 const INSTALL_ANEW: &str = "remove it, then run `workflow-sidecar install` for each of your hosts";
 
@@ -39,6 +42,9 @@ const INSTALL_ANEW: &str = "remove it, then run `workflow-sidecar install` for e
 #[derive(Debug, Serialize, Deserialize)]
 struct Installation {
     host: String,
+    /// `--plugin` or `--managed`; then the project is its directory.
+    #[serde(default)]
+    option: String,
     project: Option<PathBuf>,
     parts: InstalledParts,
     program: PathBuf,
@@ -93,12 +99,11 @@ fn installations(home: &Path) -> Result<Vec<Installation>, String> {
     noted.map_err(|error| format!("{file}, which says what was installed, cannot be read: {error}"))
 }
 
-/// Notes what was installed of a program for a host and a project, with the directories that were made for it; `None` if
-/// nothing is any more. Returns the directories of all times, each after what is in it.
+/// Notes what was installed of a program for a host, with an option, in a project, and the directories that were made for it;
+/// `None` if nothing is any more. Returns the directories of all times, each after what is in it.
 pub(crate) fn note_installation(
     home: &Path,
-    host: &str,
-    project: Option<&Path>,
+    (host, option, project): (&str, &str, Option<&Path>),
     program: &Path,
     parts: Option<InstalledParts>,
     mut directories: Vec<PathBuf>,
@@ -108,7 +113,7 @@ pub(crate) fn note_installation(
         return Ok(directories);
     }
     let before = all.extract_if(.., |other| {
-        other.host == host && other.project.as_deref() == project
+        other.host == host && other.option == option && other.project.as_deref() == project
     });
     directories.extend(before.flat_map(|it| it.directories));
     directories.sort_by(|a, b| b.cmp(a));
@@ -117,6 +122,7 @@ pub(crate) fn note_installation(
         let stamp = stamp(program).with_context(|| program.display().to_string())?;
         all.push(Installation {
             host: host.to_owned(),
+            option: option.to_owned(),
             project: project.map(Path::to_path_buf),
             sha256: hash_of_program(program, &stamp).unwrap_or_default(),
             parts,
@@ -129,6 +135,13 @@ pub(crate) fn note_installation(
     create_private_dir(&directory)?;
     write_atomically(&directory.join(FILE), &text)?;
     Ok(directories)
+}
+
+/// The directories of plugins that were written.
+pub(crate) fn noted_plugins(home: &Path, host: &str) -> Vec<PathBuf> {
+    let all = installations(home).unwrap_or_default().into_iter();
+    let plugins = all.filter(|it| it.host == host && it.option == PLUGIN);
+    plugins.filter_map(|it| it.project).collect()
 }
 
 /// What has changed since the installations of a user, each with how to undo or accept it.
@@ -152,8 +165,8 @@ pub(crate) fn installation_warnings() -> Vec<String> {
 fn change(installed: &Installation) -> Option<(String, String)> {
     #[rustfmt::skip]
     let Installation { host, project, parts, program, .. } = installed;
-    // A project that is gone needs no hooks.
-    if project.as_ref().is_some_and(|it| !it.is_dir()) {
+    // A project that is gone needs no hooks. A plugin may be moved, and what an administrator writes no user changes.
+    if !installed.option.is_empty() || project.as_ref().is_some_and(|it| !it.is_dir()) {
         return None;
     }
     let option = project.as_ref().map_or("", |_| " --project");

@@ -26,6 +26,7 @@ use super::trust::ProjectCommands;
 use crate::definition::{CancelBy, Catalog, Check, Gate, Listing, Loaded, RunCheck, Settings};
 use crate::diagnostic::Diagnostic;
 use crate::effect::{Effect, Effects};
+use crate::policy::gate_report::Report;
 use crate::reminders::ContinueCounters;
 use crate::run::{
     Changes, DefinitionMismatch, HandedOver, RestoredRun, RunProgress, RunState, RunValues,
@@ -77,6 +78,9 @@ pub(crate) struct RunMemory {
     /// The step in which the gate did not run, because its commands are not trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) untrusted_at: Option<u64>,
+    /// A step in which the gate ran and did not pass, and how often.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed_gates: Option<(u64, u64)>,
     /// What the run has used of its budgets, if it has any: the entries have it from the end of a turn on.
     #[serde(skip_serializing_if = "Option::is_none")]
     spending: Option<Spending>,
@@ -86,6 +90,26 @@ pub(crate) struct RunMemory {
 }
 
 impl ActiveRun {
+    /// Counts the checks of a gate that ran, and the gate if one of them failed.
+    pub(crate) fn count_gate(&mut self, reports: &[Report]) {
+        let failed = self.memory.tally.failed;
+        self.memory.tally.count_checks(reports);
+        if self.memory.tally.failed > failed {
+            let step = self.step();
+            let before = self.memory.failed_gates.filter(|(at, _)| *at == step);
+            self.memory.failed_gates = Some((step, before.map_or(1, |(_, times)| times + 1)));
+        }
+    }
+
+    /// How often the gate of the phase failed, behind its status line.
+    pub(crate) fn gate_failures(&self) -> String {
+        match self.memory.failed_gates {
+            Some((at, 1)) if at == self.step() => " · gate failed once".to_owned(),
+            Some((at, times)) if at == self.step() => format!(" · gate failed {times} times"),
+            _ => String::new(),
+        }
+    }
+
     /// Creates a run that is not stored yet, and in which nothing has happened.
     fn new(
         progress: RunProgress,

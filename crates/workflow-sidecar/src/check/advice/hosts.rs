@@ -4,42 +4,30 @@ use workflow_core::definition::{Bound, Checkpoint};
 use workflow_core::diagnostic::{Code, Diagnostic, Severity};
 
 use super::levels::Levels;
-use crate::hook_hosts::HookHost;
+use crate::hook_hosts::host;
+use crate::install::opencode;
 use crate::measured::{Enforcement, Measured};
 
-/// Everything that no hook can do: the key that asks for it, empty if a check does not report it; the key of its row in an
+/// Something that no hook can do: the key that asks for it, empty if a check does not report it; the key of its row in an
 /// explanation with a part of its value; and what it is.
-pub(crate) const HOOKS_CANNOT: [(&[&str], (&str, &str), &str); 9] = [
-    (
-        &["checkpoint"],
-        ("checkpoint", "git"),
-        "`checkpoint: git` does nothing",
-    ),
-    (
-        &["budget", "tokens"],
-        ("budget", "tokens"),
-        "`tokens` of a budget do not count",
-    ),
-    (
-        &["budget", "usd"],
-        ("budget", "US dollars"),
-        "`usd` of a budget does not count",
-    ),
+type Limit = (&'static [Text], (Text, Text), Text);
+type Text = &'static str;
+
+#[rustfmt::skip] // A list.
+const HOOKS_CANNOT: [Limit; 9] = [
+    (&["checkpoint"], ("checkpoint", "git"), "`checkpoint: git` does nothing"),
+    (&["budget", "tokens"], ("budget", "tokens"), "`tokens` of a budget do not count"),
+    (&["budget", "usd"], ("budget", "US dollars"), "`usd` of a budget does not count"),
     (&["model"], ("model", ""), "`model` is not set"),
     (&["thinking"], ("thinking", ""), "`thinking` is not set"),
-    (
-        &["activeTools"],
-        ("activeTools", ""),
-        "`activeTools` hides nothing",
-    ),
+    (&["activeTools"], ("activeTools", ""), "`activeTools` hides nothing"),
     (&["triggers"], ("trigger", ""), "`triggers` do nothing"),
     (&[], ("ask", ""), "`ask` blocks the call"),
-    (
-        &[],
-        ("budget", "turns"),
-        "a turn is the agent's work from a prompt or a reminder until it stops",
-    ),
+    (&[], ("budget", "turns"), "a turn is the agent's work from a prompt or a reminder until it stops"),
 ];
+
+/// The keys of what the plugin for opencode cannot do either.
+const PLUGIN_CANNOT: [&str; 4] = ["checkpoint", "model", "thinking", "activeTools"];
 
 /// Keys of a definition, with the capability of a host that they need.
 const MEASURED: [(&[&str], &str); 7] = [
@@ -52,15 +40,26 @@ const MEASURED: [(&[&str], &str); 7] = [
     (&["results"], "results replaced"),
 ];
 
+/// The name of a host for people.
+pub(crate) fn title(name: &str) -> &'static str {
+    host(name).map_or(opencode::NAME, |host| host.title)
+}
+
+/// Everything that a host cannot do.
+pub(crate) fn cannot(name: &str) -> impl Iterator<Item = &'static Limit> {
+    let has_hooks = host(name).is_some();
+    let limits = HOOKS_CANNOT.iter();
+    limits.filter(move |(_, (key, _), _)| has_hooks || PLUGIN_CANNOT.contains(key))
+}
+
 /// The reminders after which a host ends the work itself, if they are fewer than these.
-pub(crate) fn ends_before(host: &HookHost, max: Bound) -> Option<u32> {
-    let most = host.most_reminders;
+pub(crate) fn ends_before(name: &str, max: Bound) -> Option<u32> {
+    let most = host(name)?.most_reminders;
     most.filter(|most| max.times().is_none_or(|times| times > *most))
 }
 
 /// Returns what these hosts cannot do of everything that was loaded.
-pub(super) fn limits(hosts: &[&'static HookHost], levels: &Levels<'_>) -> Vec<Diagnostic> {
-    let titles: Vec<&str> = hosts.iter().map(|host| host.title).collect();
+pub(super) fn limits(hosts: &[&str], levels: &Levels<'_>) -> Vec<Diagnostic> {
     let mut all = Vec::new();
     for level in levels.iter().filter(|_| !hosts.is_empty()) {
         // Settings apply where they are: the other file may have the value.
@@ -73,7 +72,7 @@ pub(super) fn limits(hosts: &[&'static HookHost], levels: &Levels<'_>) -> Vec<Di
         let max = level.auto_continue.max;
         let pausing = hosts.iter().filter_map(|host| {
             let most = ends_before(host, max?)?;
-            Some(format!("{most} in {}", host.title))
+            Some(format!("{most} in {}", title(host)))
         });
         let pausing: Vec<String> = pausing.collect();
         if !pausing.is_empty() {
@@ -84,14 +83,17 @@ pub(super) fn limits(hosts: &[&'static HookHost], levels: &Levels<'_>) -> Vec<Di
             );
         }
         let is_git = level.checkpoint == Some(Checkpoint::Git);
-        for (key, _, what) in HOOKS_CANNOT {
-            if is_git || key != ["checkpoint"] {
+        for limit @ (key, _, what) in &HOOKS_CANNOT {
+            let has_it = |host: &&&str| cannot(host).any(|other| other == limit);
+            let named = hosts.iter().filter(has_it).map(|host| title(host));
+            let titles: Vec<&str> = named.collect();
+            if !titles.is_empty() && (is_git || *key != ["checkpoint"]) {
                 found(key, format!("{what} in {}", titles.join(", ")));
             }
         }
         for (key, capability) in MEASURED {
             for host in hosts {
-                let measured = Measured::of(host.name, None);
+                let measured = Measured::of(host, None);
                 let mut all = measured.capabilities.iter();
                 let is_gap = |value| matches!(value, Enforcement::Partly | Enforcement::No);
                 if let Some(gap) = all.find(|of| of.name == capability && is_gap(of.value)) {
@@ -99,7 +101,7 @@ pub(super) fn limits(hosts: &[&'static HookHost], levels: &Levels<'_>) -> Vec<Di
                     let note = gap.note.as_deref().unwrap_or_default();
                     found(
                         key,
-                        format!("`{key_name}` in {}: {value}. {note}", host.title),
+                        format!("`{key_name}` in {}: {value}. {note}", title(host)),
                     );
                 }
             }
@@ -116,6 +118,22 @@ mod tests {
     use crate::hook_hosts::HOSTS;
 
     #[test]
+    fn a_plugin_is_said_to_lack_only_what_it_cannot_do_either() {
+        let workflow = "name: W\ncommandName: w\ninitialMessage: Go\nbudget: {tokens: 2}\n\
+            phases: [{id: a, name: A, emoji: a, instructions: I, model: large}]\n";
+        let files = MemoryFiles::new().with(Tier::Project, "w/workflow.yaml", workflow);
+        let loaded = load_located(&files);
+        let found = limits(&["codex", opencode::NAME], &Levels::of(&loaded));
+        let messages: Vec<&str> = found.iter().map(|found| &*found.message).collect();
+        let expected = [
+            "`tokens` of a budget do not count in Codex",
+            "`usd` of a budget does not count in Codex",
+            "`model` is not set in Codex, opencode",
+        ];
+        assert_eq!(messages, expected);
+    }
+
+    #[test]
     fn what_was_seen_not_to_hold_is_reported_at_the_key_that_needs_it() {
         let workflow = "name: W\ncommandName: w\ninitialMessage: Go\nresults: [{redact: x}]\nbudget: {turns: 2}\n\
             continue: {onQuestion: pause}\n\
@@ -123,7 +141,7 @@ mod tests {
         let files = MemoryFiles::new().with(Tier::Project, "w/workflow.yaml", workflow);
         let loaded = load_located(&files);
         for host in HOSTS {
-            let found = limits(&[host], &Levels::of(&loaded));
+            let found = limits(&[host.name], &Levels::of(&loaded));
             for of in &Measured::of(host.name, None).capabilities {
                 let key = MEASURED.iter().find(|(_, name)| *name == of.name);
                 let Some((key, _)) = key.filter(|(key, _)| !["gate", "outcomes"].contains(&key[0]))

@@ -16,16 +16,14 @@ use workflow_core::definition::{
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
 use workflow_core::policy::rules::{Known, ReadOnly};
 
-pub(crate) use hosts::{HOOKS_CANNOT, ends_before};
+pub(crate) use hosts::{cannot, ends_before, title};
 use levels::{Level, Levels, SHELL, listed};
 use other_tools::bypassed;
-
-use crate::hook_hosts::HookHost;
 
 const WRITING: &str = "write";
 
 /// Returns the advice about everything that was loaded from these files, for runs in these hosts as well.
-pub(super) fn advice(loaded: &Loaded, hosts: &[&'static HookHost]) -> Vec<Diagnostic> {
+pub(super) fn advice(loaded: &Loaded, hosts: &[&str]) -> Vec<Diagnostic> {
     let levels = Levels::of(loaded);
     let mut found = allows::idle(&levels, loaded);
     found.extend(hosts::limits(hosts, &levels));

@@ -140,7 +140,7 @@ impl EventHandler<'_> {
         let platform = Arc::new(RealPlatform::default());
         let mut session =
             RestoredSession::restore(key, stored, memory, abilities, &project, platform, false);
-        session.prompt_word = self.host.prompt_word;
+        session.prompt_word = self.host.prompt_word(&project);
         if !is_start {
             // The user reads about problems of files when the session starts, and not at each event.
             session.drop_notices();

@@ -19,7 +19,7 @@ pub(super) const EVENTS: &[(&str, EventName)] = &[
 pub(super) static HOST: HookHost = HookHost {
     name: "claude",
     title: "Claude Code",
-    prompt_word: "/workflow",
+    command_file: Some("commands/workflow.md"),
     // `claude-code_2-1-330_harness`.
     version_variable: Some("AI_AGENT"),
     events: EVENTS,

@@ -10,7 +10,7 @@ use super::super::host::{HookHost, ToolName};
 pub(super) static HOST: HookHost = HookHost {
     name: "codex",
     title: "Codex",
-    prompt_word: "workflow",
+    command_file: None,
     version_variable: None,
     events: &[
         ("SessionStart", EventName::SessionStart),

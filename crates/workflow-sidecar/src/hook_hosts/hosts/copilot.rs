@@ -17,7 +17,7 @@ pub(super) const EVENTS: &[(&str, EventName)] = &[
 pub(super) static HOST: HookHost = HookHost {
     name: "copilot",
     title: "Copilot CLI",
-    prompt_word: "workflow",
+    command_file: None,
     version_variable: Some("COPILOT_CLI_BINARY_VERSION"),
     events: EVENTS,
     tools: &[

@@ -15,7 +15,7 @@ const DENY: Members = &[
 pub(super) static HOST: HookHost = HookHost {
     name: "gemini",
     title: "Gemini CLI",
-    prompt_word: "workflow",
+    command_file: None,
     version_variable: None,
     events: &[
         ("SessionStart", EventName::SessionStart),

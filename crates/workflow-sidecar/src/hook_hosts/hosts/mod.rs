@@ -19,15 +19,19 @@ pub(crate) const HOSTS: [&HookHost; 5] = [
     &qwen::HOST,
 ];
 
-/// The names of the hosts, for the command line.
-pub(crate) fn names() -> impl Iterator<Item = PossibleValue> {
-    let value = |host: &'static HookHost| PossibleValue::new(host.name).help(host.title);
-    HOSTS.into_iter().map(value)
+/// The names of the hosts and of other ones, for the command line.
+pub(crate) fn names(others: &[&'static str]) -> PossibleValuesParser {
+    let names = HOSTS.map(|host| (host.name, host.title)).into_iter();
+    let names = names.chain(others.iter().map(|name| (*name, *name)));
+    names
+        .map(|(name, title)| PossibleValue::new(name).help(title))
+        .collect::<Vec<_>>()
+        .into()
 }
 
 /// The parser of a host's name on the command line.
 pub(crate) fn parser() -> impl TypedValueParser<Value = &'static HookHost> {
-    PossibleValuesParser::new(names()).try_map(|name| host(&name).ok_or("there is no such host"))
+    names(&[]).try_map(|name| host(&name).ok_or("there is no such host"))
 }
 
 /// Finds a host by its name.

@@ -11,7 +11,7 @@ use super::copilot;
 pub(super) static HOST: HookHost = HookHost {
     name: "qwen",
     title: "Qwen Code",
-    prompt_word: "workflow",
+    command_file: None,
     version_variable: Some("QWEN_CODE_STARTUP_VERSION"),
     events: copilot::EVENTS,
     tools: &[

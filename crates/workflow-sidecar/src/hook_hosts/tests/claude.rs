@@ -271,3 +271,22 @@ fn claude_code_finds_its_tools_and_its_sub_agents_report_whatever_the_list_of_th
         assert_eq!(printed == Printed::default(), runs, "{tool}");
     }
 }
+
+#[test]
+fn messages_name_the_slash_command_only_where_its_file_is() {
+    let world = World::new(host("claude").unwrap());
+    assert!(
+        world
+            .command("workflow bugfix")
+            .contains("Usage: /workflow bugfix")
+    );
+    fs::remove_file(
+        world
+            .root
+            .path()
+            .join("project/.claude/commands/workflow.md"),
+    )
+    .unwrap();
+    let plain = world.command("workflow bugfix");
+    assert!(plain.contains("Usage: workflow bugfix"), "{plain}");
+}

@@ -49,7 +49,7 @@ fn commands_are_answered_without_the_model() {
             ("workflow status", "No workflow is active"),
             ("workflow bugfix", "Usage: {word} bugfix"),
         ] {
-            let expected = expected.replace("{word}", host.prompt_word);
+            let expected = expected.replace("{word}", world.word());
             let printed = world.prompt(prompt);
             assert!(is_blocked_prompt(&printed), "{}: {prompt}", host.name);
             assert!(printed.stdout.contains(&expected), "{}", printed.stdout);
@@ -132,6 +132,9 @@ fn everything_behind_a_slash_is_a_command() {
         // The prompt before is still in the box.
         ("workflow statusworkflow bugfix it", "statusworkflow"),
         ("workflow trust/workflow bugfix it", "trust/workflow"),
+        // A bare `workflow` is.
+        ("workflowworkflow files are broken", "Available: bugfix"),
+        ("workflow/workflow status", "Analyze"),
     ] {
         let printed = world.prompt(prompt);
         assert!(is_blocked_prompt(&printed), "{prompt}");
@@ -161,7 +164,7 @@ fn the_word_alone_lists_workflows_and_commands() {
                 "  {word} confirm — Do what was listed: {word} confirm trust",
                 "  {word} cancel — ",
             ] {
-                let expected = expected.replace("{word}", host.prompt_word);
+                let expected = expected.replace("{word}", world.word());
                 let text = &printed.stdout;
                 assert!(text.contains(&expected), "{}: {prompt}: {text}", host.name);
             }

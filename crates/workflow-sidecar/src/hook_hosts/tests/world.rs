@@ -41,6 +41,9 @@ impl World {
         fs::create_dir_all(&workflow).unwrap();
         fs::write(workflow.join("workflow.yaml"), WORKFLOW).unwrap();
         let store = workflow_store::open(root.path().join("state"), None).unwrap();
+        let commands = root.path().join("project/.claude/commands");
+        fs::create_dir_all(&commands).unwrap();
+        fs::write(commands.join("workflow.md"), "/workflow").unwrap();
         Self {
             host,
             root,
@@ -48,6 +51,11 @@ impl World {
             version: None,
             process: host.process_variable.map(|_| "4711".to_owned()),
         }
+    }
+
+    /// The word of a command in the project.
+    pub(super) fn word(&self) -> &'static str {
+        self.host.prompt_word(&self.root.path().join("project"))
     }
 
     /// Limits the workflow.

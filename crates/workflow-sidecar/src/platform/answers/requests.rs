@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{anyhow, bail};
 use workflow_core::approval::{Decision, Request};
 
-use crate::store::{AnswerRight, Store, StoreError, of_agent_dir};
+use crate::store::{AnswerRight, RunQuery, Store, StoreError, of_agent_dir};
 use crate::time::wall_time;
 
 /// Milliseconds after which a request counts as one of an abandoned session.
@@ -36,6 +36,17 @@ impl Requests {
             Some((request, decision))
         });
         Ok(requests.collect())
+    }
+
+    /// The host of a run, if it is known.
+    pub(crate) fn host_of(&self, task_id: &str) -> Option<String> {
+        let query = RunQuery {
+            task_id,
+            ..RunQuery::default()
+        };
+        let mut runs = self.0.runs(&query).ok()?.into_iter();
+        runs.find(|run| run.run.task_id == task_id)
+            .map(|run| run.key.host)
     }
 
     /// Stores a request, and removes a decision about another one of the run.
