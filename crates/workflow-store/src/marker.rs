@@ -32,20 +32,19 @@ pub(crate) fn is_marked(directory: &Path, project: &Path) -> bool {
 
 /// Creates the marker of a project, or the one that counts everywhere if that fails.
 pub(crate) fn mark(directory: &Path, project: &Path) -> io::Result<()> {
-    let mark = |marker: &Path| {
-        fs::create_dir_all(marker.parent().unwrap_or(directory))?;
-        let mut options = OpenOptions::new();
-        options.create(true).append(true).open(marker).map(drop)
-    };
-    mark(&directory.join(OF_ALL))?;
-    mark(&marker_of(directory, project)).or_else(|_| mark_everywhere(directory))
+    create(&directory.join(OF_ALL))?;
+    create(&marker_of(directory, project)).or_else(|_| mark_everywhere(directory))
 }
 
 /// Creates the marker that counts in every directory.
 pub(crate) fn mark_everywhere(directory: &Path) -> io::Result<()> {
-    let everywhere = marker(directory, Path::new(EVERYWHERE));
-    fs::create_dir_all(directory.join(MARKERS))?;
-    fs::write(everywhere, "")
+    create(&marker(directory, Path::new(EVERYWHERE)))
+}
+
+fn create(marker: &Path) -> io::Result<()> {
+    fs::create_dir_all(marker.with_file_name(""))?;
+    let mut options = OpenOptions::new();
+    options.create(true).append(true).open(marker).map(drop)
 }
 
 /// Removes all markers but those of these projects. That of everywhere stays as long as there is one.

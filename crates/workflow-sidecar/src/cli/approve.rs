@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, bail, ensure};
-use workflow_core::approval::{Decision, Request};
+use workflow_core::approval::{Decision, Request, ShownFile};
 use workflow_core::diagnostic::{shown, visible};
 use workflow_core::session::Control;
 
@@ -192,9 +192,9 @@ fn of_run(mut pending: Vec<AskedRequest>, task: &str) -> anyhow::Result<Request>
 /// Fails if the file that a request shows is another one now: the code is for the one that the run asked about.
 fn require_unchanged(request: &Request, requests: &Requests) -> anyhow::Result<()> {
     let show = request.show.as_deref();
-    let now = show.map(|show| file_excerpt::shown_file(show, &request.cwd).state);
+    let state = |file: Option<ShownFile>| file.map(|file| file.state);
     ensure!(
-        request.shown_file.as_ref().map(|file| &file.state) == now.as_ref(),
+        state(request.shown_file.clone()) == state(file_excerpt::shown_with(request)),
         "{} has changed since the run asked: nothing was answered. `{}` in the host asks about the file as it is now",
         visible(show.unwrap_or_default()),
         command(Control::Status, request, requests)

@@ -29,15 +29,12 @@ const TRANSCRIPT: &str = include_str!("../../../../schemas/transcript.schema.jso
 const STATE: &str = include_str!("../../../../schemas/state.schema.json");
 
 /// The name of each schema, what it is about, and its text.
+#[rustfmt::skip] // A row a line.
 const SCHEMAS: [(&str, &str, &str); 6] = [
     ("workflow", "workflow.yaml and workflow.json5", WORKFLOW),
     ("phase", "the frontmatter of a phase file", PHASE),
     ("settings", "workflow-sidecar.json5", SETTINGS),
-    (
-        "protocol",
-        "what host and sidecar say to each other",
-        PROTOCOL,
-    ),
+    ("protocol", "what host and sidecar say to each other", PROTOCOL),
     ("transcript", "a line of a recording", TRANSCRIPT),
     ("state", "the state that a session stores", STATE),
 ];

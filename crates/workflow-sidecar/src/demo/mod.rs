@@ -13,26 +13,15 @@ use crate::simulate::{Script, ScriptKind, Walk};
 const SCRIPT: &str = include_str!("demo.steps");
 
 /// The example workflows, by their paths in `.pi/workflows`.
+#[rustfmt::skip] // A row a line.
 const WORKFLOWS: &[(&str, &str)] = &[
-    (
-        "ship/workflow.yaml",
-        include_str!("workflows/ship/workflow.yaml"),
-    ),
+    ("ship/workflow.yaml", include_str!("workflows/ship/workflow.yaml")),
     ("ship/plan.md", include_str!("workflows/ship/plan.md")),
     ("ship/release.md", include_str!("workflows/ship/release.md")),
-    (
-        "build/workflow.yaml",
-        include_str!("workflows/build/workflow.yaml"),
-    ),
-    (
-        "build/implement.md",
-        include_str!("workflows/build/implement.md"),
-    ),
+    ("build/workflow.yaml", include_str!("workflows/build/workflow.yaml")),
+    ("build/implement.md", include_str!("workflows/build/implement.md")),
     ("build/verify.md", include_str!("workflows/build/verify.md")),
-    (
-        "note/workflow.json5",
-        include_str!("workflows/note/workflow.json5"),
-    ),
+    ("note/workflow.json5", include_str!("workflows/note/workflow.json5")),
 ];
 
 /// Runs the demo in a temporary directory, which is removed afterwards.

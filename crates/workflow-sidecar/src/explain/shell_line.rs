@@ -96,14 +96,9 @@ impl<'l> ShellLine<'l> {
         if !self.phases.is_empty() {
             page.line("");
         }
-        for PhaseDecision {
-            workflow,
-            phase,
-            decision,
-            by,
-        } in &self.phases
-        {
-            let by = by.as_ref();
+        for of in &self.phases {
+            let (workflow, phase, decision) = (&of.workflow, &of.phase, of.decision);
+            let by = of.by.as_ref();
             let by = by.map_or_else(String::new, |by| format!(" {DIMMED}by {by}{DIMMED:#}"));
             page.line(format_args!("{workflow}, {phase}: {decision}{by}"));
         }

@@ -5,10 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use sha2::{Digest, Sha256};
 use workflow_core::definition::ProjectGlob;
 
-use super::FileState;
+use super::{FileState, hash};
 
 impl FileState {
     /// Reads the states of the files that a glob matches, as one: absent without a match, unreadable after the deadline.
@@ -44,7 +43,7 @@ impl FileState {
             return Self::Absent;
         }
         let text = serde_json::to_vec(&found).expect("paths and states can be serialized");
-        Self::Content(format!("{:x}", Sha256::digest(text)))
+        Self::Content(hash(text))
     }
 }
 

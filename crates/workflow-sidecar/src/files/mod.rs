@@ -10,6 +10,8 @@ pub(crate) mod regular_file;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
+
 pub(crate) use self::atomic_write::write_atomically;
 pub(crate) use self::file_state::FileState;
 pub(crate) use self::home::{STATE_DIRECTORY, expanded_home, home_dir};
@@ -23,6 +25,11 @@ pub(crate) fn if_present<T>(result: io::Result<T>) -> io::Result<Option<T>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         result => result.map(Some),
     }
+}
+
+/// The SHA-256 of a content, in hexadecimal.
+pub(crate) fn hash(content: impl AsRef<[u8]>) -> String {
+    format!("{:x}", Sha256::digest(content))
 }
 
 /// A path from the root; as it is if it is empty, or if there is no working directory.

@@ -46,6 +46,14 @@ impl HookAnswer {
         }
     }
 
+    /// The answer that only adds a text for the model.
+    pub(super) fn for_model(text: impl Into<String>) -> Self {
+        Self {
+            context: Some(text.into()),
+            ..Self::default()
+        }
+    }
+
     /// The answer to a prompt that does not reach the model.
     pub(super) fn refused(text: impl Into<String>) -> Self {
         Self::of(HookDecision::BlockPrompt(text.into()))

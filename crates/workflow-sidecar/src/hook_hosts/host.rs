@@ -34,8 +34,6 @@ pub(crate) struct HookHost {
     pub(crate) most_reminders: Option<u32>,
     /// True if an answer can have a text that only the person reads.
     pub(super) shows_notices: bool,
-    /// Variables that the host sets for the shell of its agent, and not for hooks.
-    pub(super) shell_marks: &'static [&'static str],
     /// Returns whether this version asks the user about a call if a hook says so, by the variables of the hook.
     pub(super) asks: fn(&str, &Variables<'_>) -> bool,
     /// The variable of the file in which a hook sets variables for the shell of the agent.

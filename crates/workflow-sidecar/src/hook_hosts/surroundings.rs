@@ -5,19 +5,24 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::host::{HookHost, Variables};
-use super::hosts::{HOSTS, host};
+use super::hosts::host;
 use crate::platform::version_in;
 use crate::store::SessionKey;
 
 /// The variable with the session whose agent started a host in its shell, as `claude:ID`.
 const PARENT: &str = "WORKFLOW_SIDECAR_PARENT";
 
-/// Variables that a host sets for the shell of its agent, and for its own hooks if it has any.
-const MARKS_OF_OTHERS: [(&str, &str); 4] = [
-    ("claude", "CLAUDECODE"),
-    ("copilot", "COPILOT_CLI"),
-    ("opencode", "OPENCODE"),
-    ("pi", "PI_CODING_AGENT"),
+/// Variables that a host sets for the shell of its agent, each with the host that sets it for its own hooks as well.
+const SHELL_MARKS: [(&str, Option<&str>); 9] = [
+    ("CODEX_THREAD_ID", None),
+    ("CODEX_SESSION_ID", None),
+    ("CODEX_TOOL_CALL_ID", None),
+    ("GEMINI_CLI_SHELL", None),
+    ("QWEN_CODE", None),
+    ("OPENCODE", None),
+    ("PI_CODING_AGENT", None),
+    ("CLAUDECODE", Some("claude")),
+    ("COPILOT_CLI", Some("copilot")),
 ];
 
 /// What the variables of a hook say.
@@ -56,12 +61,10 @@ impl HookHost {
     pub(super) fn surroundings(&self, variable: &Variables<'_>) -> Surroundings {
         let parent = variable(PARENT);
         // The agent may have started this host in the shell of another one.
-        let own = HOSTS.iter().flat_map(|host| host.shell_marks).copied();
-        let others = MARKS_OF_OTHERS
-            .iter()
-            .filter(|(host, _)| *host != self.name);
-        let mut marks = own.chain(others.map(|(_, mark)| *mark));
-        let is_from_shell = parent.is_some() || marks.any(|mark| variable(mark).is_some());
+        let mut marks = SHELL_MARKS.iter();
+        let is_marked = marks
+            .any(|(mark, in_hooks_of)| *in_hooks_of != Some(self.name) && variable(mark).is_some());
+        let is_from_shell = parent.is_some() || is_marked;
         let parent = parent.and_then(|parent| {
             let (name, session) = parent.split_once(':')?;
             Some(SessionKey {

@@ -142,28 +142,30 @@ pub(super) fn files(
             ]
         }
         "claude" => {
-            let mut files = Vec::new();
-            let (settings, servers, claude) = if let Some(plugin) = &target.plugin {
-                let manifest = plugin.join(".claude-plugin/plugin.json");
-                files.push(file(manifest, text(CLAUDE_PLUGIN)));
-                let hooks = plugin.join("hooks/hooks.json");
-                (hooks, plugin.join(".mcp.json"), plugin.clone())
+            let command = text(CLAUDE_COMMAND);
+            if let Some(plugin) = &target.plugin {
+                vec![
+                    file(
+                        plugin.join(".claude-plugin/plugin.json"),
+                        text(CLAUDE_PLUGIN),
+                    ),
+                    file(plugin.join("hooks/hooks.json"), hooks),
+                    file(plugin.join(".mcp.json"), vec![server]),
+                    file(plugin.join("commands/workflow.md"), command),
+                ]
             } else {
+                // A plugin has no status line, and that of a project would hide the user's own.
+                if target.project.is_none() {
+                    hooks.push(status_line(target));
+                }
                 let claude = target.in_project_or(".claude", &directories.claude);
                 let servers = target.in_project_or(".mcp.json", &directories.claude_servers);
-                (claude.join("settings.json"), servers, claude)
-            };
-            // A plugin has no status line, and that of a project would hide the user's own.
-            if target.plugin.is_none() && target.project.is_none() {
-                hooks.push(status_line(target));
+                vec![
+                    file(claude.join("settings.json"), hooks),
+                    file(servers, vec![server]),
+                    file(claude.join("commands/workflow.md"), command),
+                ]
             }
-            files.push(file(settings, hooks));
-            files.push(file(servers, vec![server]));
-            files.push(file(
-                claude.join("commands/workflow.md"),
-                text(CLAUDE_COMMAND),
-            ));
-            files
         }
         "copilot" if target.project.is_some() => bail!(
             "Copilot CLI reads MCP servers from the home directory only: install without --project"

@@ -123,14 +123,16 @@ pub(crate) fn has_server(host: &'static HookHost, target: &InstallTarget) -> boo
     let files = hosts::files(host, target).unwrap_or_default();
     files.iter().any(|file| {
         let text = read(&file.path).ok().flatten().unwrap_or_default();
-        let mut edits = file.edits.iter();
-        edits.any(|edit| match edit {
-            Edit::Json { place, .. } if place.ours != Ours::Whole => false,
-            Edit::Json { .. } | Edit::Block { .. } => {
-                let without = file.remove_edit(&text, edit);
-                without.is_ok_and(|without| without != text)
-            }
-            Edit::Text(_) => false,
+        file.edits.iter().any(|edit| {
+            let is_server = match edit {
+                Edit::Json { place, .. } => place.ours == Ours::Whole,
+                Edit::Block { .. } => true,
+                Edit::Text(_) => false,
+            };
+            is_server
+                && file
+                    .remove_edit(&text, edit)
+                    .is_ok_and(|without| without != text)
         })
     })
 }

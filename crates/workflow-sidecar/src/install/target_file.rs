@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::json_text::{Ours, Place};
 use super::{own, toml_block};
-use crate::platform::installation::hash;
+use crate::files::hash;
 
 /// The host that loads a plugin, from a directory of ours.
 pub(super) const WITH_PLUGIN: &str = "opencode";

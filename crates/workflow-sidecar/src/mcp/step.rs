@@ -125,7 +125,19 @@ impl StepRunner {
             }
             gates.insert(name.clone(), sender);
         }
-        let answer = self.steps(step, &ticket, &reports, host);
+        let call = Call {
+            runner: self,
+            step,
+            host,
+            ticket,
+            reports,
+            number: self.calls.fetch_add(1, Ordering::Relaxed),
+            state: OnceCell::new(),
+            finished: None,
+            decision: None,
+            has_trusted: false,
+        };
+        let answer = call.answer();
         self.gates.lock().remove(&name);
         answer
     }
@@ -150,41 +162,53 @@ impl StepRunner {
             _ => Ok(ticket),
         }
     }
+}
 
-    /// Handles a call, again after each answer of the user to what it waits for.
-    fn steps(
-        &self,
-        step: &StepRequest,
-        ticket: &Ticket,
-        reports: &Receiver<PlatformEvent>,
-        host: &CallHost,
-    ) -> StepAnswer {
-        let mut call = CallSoFar {
-            number: self.calls.fetch_add(1, Ordering::Relaxed),
-            ..CallSoFar::default()
-        };
+/// A call, and what it has led to so far.
+struct Call<'c> {
+    runner: &'c StepRunner,
+    step: &'c StepRequest,
+    host: &'c CallHost,
+    ticket: Ticket,
+    /// The reports on its gate, and on answers.
+    reports: Receiver<PlatformEvent>,
+    number: u64,
+    /// The state of the run when the call was made.
+    state: OnceCell<Option<RunState>>,
+    finished: Option<FinishedGate>,
+    /// The decision that the user made in a dialog.
+    decision: Option<Decision>,
+    /// True once the user has given trust. Where a database takes it only from others, it is not asked for again.
+    has_trusted: bool,
+}
+
+impl Call<'_> {
+    /// Handles the call, again after each answer of the user to what it waits for.
+    fn answer(mut self) -> StepAnswer {
         loop {
-            let (answer, mut session) = self.step(step, ticket, reports, host, &mut call)?;
-            let Some((question, about)) = question(&mut session, ticket, &call, &answer) else {
-                return answer.text;
+            let (answer, awaits_approval, mut session) = self.handle()?;
+            let question = self.question(&mut session, awaits_approval);
+            let Some((question, about)) = question else {
+                return answer;
             };
             let SessionDirectories { agent_dir, cwd, .. } = session.driver.directories.clone();
             let mut looks = 0_u64;
             let is_answered = || {
-                if let (About::Trust(_), Some(gate)) = (&about, &call.finished) {
+                if let (About::Trust(_), Some(gate)) = (&about, &self.finished) {
                     looks += 1;
                     return looks.is_multiple_of(LOOKS_FOR_TRUST)
                         && is_trusted(&agent_dir, &cwd, &gate.commands);
                 }
-                let mut reports = reports.try_iter();
+                let mut reports = self.reports.try_iter();
                 reports.any(|report| matches!(report, PlatformEvent::ApprovalAnswered { .. }))
             };
-            let asked = (self.dialogs).ask(&question, host, &step.cancelled, is_answered);
+            let (dialogs, cancelled) = (&self.runner.dialogs, &self.step.cancelled);
+            let asked = dialogs.ask(&question, self.host, cancelled, is_answered);
             match (asked, about) {
                 (Asked::Elsewhere, About::Approval(_)) => {}
-                (Asked::Elsewhere, About::Trust(_)) => call.finished = None,
+                (Asked::Elsewhere, About::Trust(_)) => self.finished = None,
                 (Asked::Answered(answer), About::Approval(request)) => {
-                    call.decision = Some(Decision {
+                    self.decision = Some(Decision {
                         request,
                         choice: answer.choice,
                         comment: answer.comment,
@@ -194,41 +218,35 @@ impl StepRunner {
                 (Asked::Answered(answer), About::Trust(question)) if answer.choice == YES => {
                     let yes = Answer::Confirmed(true);
                     session.with_effects(|session| session.handle_answer(question, yes));
-                    (call.finished, call.has_trusted) = (None, true);
+                    (self.finished, self.has_trusted) = (None, true);
                 }
                 (Asked::Nobody, _) => {
                     let of_nobody = |text: String| text.replace(DISAGREED, DISMISSED);
-                    return answer.text.map(of_nobody).map_err(of_nobody);
+                    return answer.map(of_nobody).map_err(of_nobody);
                 }
-                (Asked::Declined | Asked::Answered(_), _) => return answer.text,
+                (Asked::Declined | Asked::Answered(_), _) => return answer,
             }
-            if (call.finished.as_ref()).is_some_and(|gate| gate.at.elapsed() > VALID_FOR) {
-                call.finished = None;
+            if (self.finished.as_ref()).is_some_and(|gate| gate.at.elapsed() > VALID_FOR) {
+                self.finished = None;
             }
         }
     }
 
-    /// Handles a call once, and saves what it leads to.
-    fn step(
-        &self,
-        step: &StepRequest,
-        ticket: &Ticket,
-        reports: &Receiver<PlatformEvent>,
-        host: &CallHost,
-        so_far: &mut CallSoFar,
-    ) -> Result<(Handled, RestoredSession), String> {
-        let arguments = to_raw_value(&step.arguments).expect("JSON has string keys only");
+    /// Handles the call once, and saves what it leads to. Returns the answer, and true if it waits for an approval.
+    fn handle(&mut self) -> Result<(StepAnswer, bool, RestoredSession), String> {
+        let (store, key) = (&self.runner.store, &self.ticket.key);
+        let arguments = to_raw_value(&self.step.arguments).expect("JSON has string keys only");
         let call = StepCall::read(&arguments);
         let mut is_late = false;
         for _ in 0..ATTEMPTS {
-            let turn_in_queue = is_late.then(|| self.store.wait_turn(&ticket.key));
-            let session = self.restore(ticket, so_far, host);
+            let turn_in_queue = is_late.then(|| store.wait_turn(key));
+            let session = self.restore();
             let mut session = session.map_err(|error| unusable(&error))?;
-            session.driver.decision.clone_from(&so_far.decision);
+            session.driver.decision.clone_from(&self.decision);
             // The call is about the phase that it was made in, whoever has moved the run since.
             let state = session.driver.session.view().map(|view| view.state.clone());
-            let is_moved = *so_far.state.get_or_init(|| state.clone()) != state;
-            if let Some(decision) = &so_far.decision {
+            let is_moved = *self.state.get_or_init(|| state.clone()) != state;
+            if let Some(decision) = &self.decision {
                 let awaited = session.driver.session.awaited_approval();
                 if is_moved || awaited.is_none_or(|request| request.id != decision.request) {
                     return Err(TOO_LATE.to_owned());
@@ -240,12 +258,12 @@ impl StepRunner {
                 session.request(|session, request| session.handle_workflow_step(request, &call));
             if let Some(Effect::RunGate(run)) = session.driver.left_out.take() {
                 let text = serde_json::to_string(&run).expect("a gate has string keys only");
-                let Some(ran) = &so_far.finished else {
+                let Some(ran) = &self.finished else {
                     // Hooks continue while the gate runs.
                     drop(turn_in_queue);
                     let commands = hash_of(&run.commands);
-                    let result = run_gate(&session.driver, run, step, reports, host)?;
-                    so_far.finished = Some(FinishedGate {
+                    let result = self.run_gate(&session.driver, run)?;
+                    self.finished = Some(FinishedGate {
                         run: text,
                         commands,
                         result,
@@ -264,14 +282,14 @@ impl StepRunner {
             let Some(Reply::Step(answer)) = answer else {
                 return Err(LOST.to_owned());
             };
-            if step.cancelled.is_cancelled() {
+            if self.step.cancelled.is_cancelled() {
                 return Err(CANCELLED.to_owned());
             }
             session.take_texts();
             session.finish();
-            let saved = session.save(&self.store, &ticket.key);
+            let saved = session.save(store, key);
             if saved.map_err(|error| unusable(&error))? == Saved::Stored {
-                if let Some(gate) = &mut so_far.finished {
+                if let Some(gate) = &mut self.finished {
                     gate.is_stored = true;
                 }
                 let awaits_approval = answer.details["waiting"] == "approval";
@@ -280,11 +298,7 @@ impl StepRunner {
                     Some(AnswerKind::Error) => Err(text),
                     Some(AnswerKind::Cancel | AnswerKind::Complete) | None => Ok(text),
                 };
-                let handled = Handled {
-                    text,
-                    awaits_approval,
-                };
-                return Ok((handled, session));
+                return Ok((text, awaits_approval, session));
             }
             is_late = true;
         }
@@ -292,18 +306,14 @@ impl StepRunner {
     }
 
     /// Restores the session for the call. Its gate has the same number each time.
-    fn restore(
-        &self,
-        Ticket { key, cwd, .. }: &Ticket,
-        call: &CallSoFar,
-        dialogs: &CallHost,
-    ) -> Result<RestoredSession, StoreError> {
-        let stored = self.store.load(key)?;
+    fn restore(&self) -> Result<RestoredSession, StoreError> {
+        let Ticket { key, cwd, .. } = &self.ticket;
+        let stored = self.runner.store.load(key)?;
         let memory = HostMemory::parse(&stored.memory);
-        let platform = Arc::clone(&self.platform) as Arc<dyn Platform>;
+        let platform = Arc::clone(&self.runner.platform) as Arc<dyn Platform>;
         let abilities = Abilities {
-            knows_gate: call.finished.as_ref().is_some_and(|gate| gate.is_stored),
-            asks_afterwards: dialogs.has_dialogs,
+            knows_gate: self.finished.as_ref().is_some_and(|gate| gate.is_stored),
+            asks_afterwards: self.host.has_dialogs,
             ..Abilities::default()
         };
         let mut session =
@@ -315,24 +325,61 @@ impl StepRunner {
         session
             .driver
             .session
-            .number_jobs_after(call.number * RUNS_OF_A_CALL);
+            .number_jobs_after(self.number * RUNS_OF_A_CALL);
         session.driver.open();
         session.drop_notices();
         Ok(session)
     }
-}
 
-/// What a call has led to so far.
-#[derive(Default)]
-struct CallSoFar {
-    number: u64,
-    /// The state of the run when the call was made.
-    state: OnceCell<Option<RunState>>,
-    finished: Option<FinishedGate>,
-    /// The decision that the user made in a dialog.
-    decision: Option<Decision>,
-    /// True once the user has given trust. Where a database takes it only from others, it is not asked for again.
-    has_trusted: bool,
+    /// What the user can answer so that the call continues.
+    fn question(
+        &self,
+        session: &mut RestoredSession,
+        awaits_approval: bool,
+    ) -> Option<(DialogQuestion, About)> {
+        if awaits_approval {
+            let mut request = session.driver.session.awaited_approval()?;
+            request.cwd = session.driver.directories.cwd.to_path_buf();
+            request.shown_file = file_excerpt::shown_with(&request);
+            let question = DialogQuestion::of_approval(&request);
+            return Some((question, About::Approval(request.id)));
+        }
+        let result = self.finished.as_ref().map(|gate| &gate.result);
+        if self.has_trusted || !matches!(result, Some(PlatformEvent::GateNotTrusted { .. })) {
+            return None;
+        }
+        session.request(Session::handle_trust_command);
+        let question = session.take_questions().pop()?;
+        let asked = DialogQuestion::of_confirmation(&self.ticket.key.session, &question);
+        Some((asked, About::Trust(question.id)))
+    }
+
+    /// Runs a gate to its end, unless the call is cancelled.
+    fn run_gate(&self, driver: &Driver, run: GateRun) -> Result<PlatformEvent, String> {
+        let id = run.id;
+        if let Some(result) = driver.perform_now(Effect::RunGate(run)) {
+            return Ok(result);
+        }
+        let ended = loop {
+            match self.reports.recv_timeout(CANCELLATION_CHECK) {
+                Ok(PlatformEvent::GateProgress { gate, text }) if gate == id => {
+                    // Without a receiver the call is over.
+                    let _ = self.host.messages.send(ToHost::Progress(text));
+                }
+                Ok(PlatformEvent::GateFinished { gate, reports }) if gate == id => {
+                    telemetry::gate(&driver.session, &reports);
+                    break Ok(PlatformEvent::GateFinished { gate, reports });
+                }
+                Err(RecvTimeoutError::Timeout) if self.step.cancelled.is_cancelled() => {
+                    break Err(CANCELLED.to_owned());
+                }
+                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break Err(LOST.to_owned()),
+            }
+        };
+        driver.perform_now(Effect::CancelGate { gate: id });
+        ended
+    }
 }
 
 /// A gate that ran, as text, its commands, its result, when it ended, and whether the session has it.
@@ -344,76 +391,12 @@ struct FinishedGate {
     is_stored: bool,
 }
 
-/// The answer to a call that was handled and saved.
-struct Handled {
-    text: StepAnswer,
-    awaits_approval: bool,
-}
-
 /// What a question of a call is about.
 enum About {
     /// The request of this id.
     Approval(String),
     /// The commands that this question shows.
     Trust(QuestionId),
-}
-
-/// What the user can answer so that the call continues.
-fn question(
-    session: &mut RestoredSession,
-    ticket: &Ticket,
-    call: &CallSoFar,
-    answer: &Handled,
-) -> Option<(DialogQuestion, About)> {
-    if answer.awaits_approval {
-        let mut request = session.driver.session.awaited_approval()?;
-        request.cwd = session.driver.directories.cwd.to_path_buf();
-        let show = request.show.as_deref();
-        request.shown_file = show.map(|path| file_excerpt::shown_file(path, &request.cwd));
-        let question = DialogQuestion::of_approval(&request);
-        return Some((question, About::Approval(request.id)));
-    }
-    let result = call.finished.as_ref().map(|gate| &gate.result);
-    if call.has_trusted || !matches!(result, Some(PlatformEvent::GateNotTrusted { .. })) {
-        return None;
-    }
-    session.request(Session::handle_trust_command);
-    let question = session.take_questions().pop()?;
-    let asked = DialogQuestion::of_confirmation(&ticket.key.session, &question);
-    Some((asked, About::Trust(question.id)))
-}
-
-/// Runs a gate to its end, unless the call is cancelled.
-fn run_gate(
-    driver: &Driver,
-    run: GateRun,
-    step: &StepRequest,
-    reports: &Receiver<PlatformEvent>,
-    host: &CallHost,
-) -> Result<PlatformEvent, String> {
-    let id = run.id;
-    if let Some(result) = driver.perform_now(Effect::RunGate(run)) {
-        return Ok(result);
-    }
-    let ended = loop {
-        match reports.recv_timeout(CANCELLATION_CHECK) {
-            Ok(PlatformEvent::GateProgress { gate, text }) if gate == id => {
-                // Without a receiver the call is over.
-                let _ = host.messages.send(ToHost::Progress(text));
-            }
-            Ok(PlatformEvent::GateFinished { gate, reports }) if gate == id => {
-                telemetry::gate(&driver.session, &reports);
-                break Ok(PlatformEvent::GateFinished { gate, reports });
-            }
-            Err(RecvTimeoutError::Timeout) if step.cancelled.is_cancelled() => {
-                break Err(CANCELLED.to_owned());
-            }
-            Ok(_) | Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break Err(LOST.to_owned()),
-        }
-    };
-    driver.perform_now(Effect::CancelGate { gate: id });
-    ended
 }
 
 fn unusable(error: &StoreError) -> String {

@@ -12,8 +12,9 @@ use workflow_core::effect::Effect;
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::rules::Paths;
 
+use super::file_excerpt;
 use super::paths::{LocalPaths, with_slashes};
-use super::{file_excerpt, installation};
+use crate::files::hash;
 use crate::store::Run;
 
 /// The world outside of sessions.
@@ -82,7 +83,7 @@ impl SessionContext<'_> {
         let file = self.project.session_file.map(with_slashes);
         let id = Some(self.id).filter(|id| !id.is_empty());
         let process = std::process::id().to_string();
-        installation::hash(file.as_deref().or(id).unwrap_or(&process).as_bytes())
+        hash(file.as_deref().or(id).unwrap_or(&process))
     }
 }
 

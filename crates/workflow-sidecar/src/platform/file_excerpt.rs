@@ -6,10 +6,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
-use workflow_core::approval::ShownFile;
+use workflow_core::approval::{Request, ShownFile};
 use workflow_core::diagnostic::visible_lines;
 
+use crate::files::hash;
 use crate::files::regular_file::ContainedFile;
 
 /// Bytes of a file that are shown.
@@ -24,7 +24,7 @@ pub(crate) fn shown_file(path: &str, cwd: &Path) -> ShownFile {
     match open_in_project(path, cwd).and_then(content) {
         Ok(content) => ShownFile {
             excerpt: beginning(&content),
-            state: format!("{:x}", Sha256::digest(&content)),
+            state: hash(&content),
         },
         Err(error) => {
             let why = format!("({path} cannot be shown: {error})");
@@ -34,6 +34,12 @@ pub(crate) fn shown_file(path: &str, cwd: &Path) -> ShownFile {
             }
         }
     }
+}
+
+/// Reads the file that is shown with a request, as it is now.
+pub(crate) fn shown_with(request: &Request) -> Option<ShownFile> {
+    let show = request.show.as_deref();
+    show.map(|path| shown_file(path, &request.cwd))
 }
 
 /// Opens a file if its real path is in the project; `None` if it is not a regular file.

@@ -15,12 +15,11 @@ use std::time::SystemTime;
 use anyhow::{Context, anyhow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use workflow_store::create_private_dir;
 
 use super::answers::notifier::notifier;
 use super::{on_path, path_directories};
-use crate::files::{STATE_DIRECTORY, absolute, home_dir, text, write_atomically};
+use crate::files::{STATE_DIRECTORY, absolute, hash, home_dir, text, write_atomically};
 
 /// The name of the program, and of the package with everything else.
 const NAME: &str = "workflow-sidecar";
@@ -66,11 +65,6 @@ fn stamp(program: &Path) -> io::Result<Stamp> {
     #[cfg(not(unix))]
     let inode = 0;
     Ok((metadata.len(), metadata.modified()?, inode))
-}
-
-/// The hash of a content.
-pub(crate) fn hash(content: &[u8]) -> String {
-    format!("{:x}", Sha256::digest(content))
 }
 
 fn hash_of_program(program: &Path, (size, ..): &Stamp) -> Option<String> {

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use sha2::{Digest, Sha256};
 use tempfile::{NamedTempFile, TempPath};
 use workflow_core::event::RestoreOutcome;
 use workflow_store::create_private_dir;
 
+use crate::files::hash;
 use crate::threads::spawn;
 
 const DIRECTORY: &str = "workflow-sidecar/restores";
@@ -77,7 +77,7 @@ impl RestoreNote {
 
 /// What the files of a directory's restores begin with.
 fn prefix(cwd: &Path) -> String {
-    format!("{:x}-", Sha256::digest(cwd.as_os_str().as_encoded_bytes()))
+    hash(cwd.as_os_str().as_encoded_bytes()) + "-"
 }
 
 /// Reports the restores of other sessions in a directory, now and as they end, while `is_open`.

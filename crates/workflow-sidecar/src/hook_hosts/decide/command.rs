@@ -7,6 +7,7 @@ use workflow_core::event::Answer as UsersAnswer;
 use workflow_core::session::Control;
 use workflow_core::white_space::split_first_word;
 
+use super::begin_turn;
 use crate::driver::RestoredSession;
 use crate::hook_hosts::answer::HookAnswer;
 use crate::hook_hosts::prompt::{self, PromptAction, PromptCommand};
@@ -50,12 +51,8 @@ pub(super) fn carry_out(
         session.with_effects(|session| session.handle_answer(question.id, yes));
         if command.action == PromptAction::Trust {
             // As any other message of the user.
-            let context = session
-                .with_effects(|session| session.handle_before_agent_start(Some(prompt)))
-                .map(|message| message.content);
-            session.memory.may_lack_context = false;
+            let context = begin_turn(session, prompt).map(|message| message.content);
             session.memory.reminders = 0;
-            session.with_effects(Session::handle_agent_start);
             session.take_texts();
             session.memory.add_notices(
                 question
@@ -66,9 +63,8 @@ pub(super) fn carry_out(
             session.finish();
             let context: Vec<String> = context.into_iter().chain([TRUSTED.to_owned()]).collect();
             return HookAnswer {
-                context: Some(context.join("\n\n")),
                 notice,
-                ..HookAnswer::default()
+                ..HookAnswer::for_model(context.join("\n\n"))
             };
         }
         answer = session.take_answer(request);
@@ -80,10 +76,7 @@ pub(super) fn carry_out(
                 "The result of the gate is too old to approve the phase with it. Ask the agent to call workflow_step with \
                  action='next' again, then approve.",
             ),
-            PromptAction::Control(Control::Next, _) => HookAnswer {
-                context: Some(LEAVE_PHASE.to_owned()),
-                ..HookAnswer::default()
-            },
+            PromptAction::Control(Control::Next, _) => HookAnswer::for_model(LEAVE_PHASE),
             _ => HookAnswer::refused(
                 "This cannot be done while the workflow waits for something else.",
             ),
@@ -116,9 +109,8 @@ pub(super) fn carry_out(
             session.memory.add_notices(warning());
         }
         HookAnswer {
-            context: Some(texts.join("\n\n")),
             notice: session.memory.take_notices(),
-            ..HookAnswer::default()
+            ..HookAnswer::for_model(texts.join("\n\n"))
         }
     };
     session.finish();

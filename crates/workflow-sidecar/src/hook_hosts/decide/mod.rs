@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use workflow_core::Session;
+use workflow_core::effect::Message;
 use workflow_core::event::LastAssistant;
 use workflow_core::run::entry_type;
 use workflow_core::session::{Abilities, TurnUsage, task_id};
@@ -72,21 +73,14 @@ impl EventHandler<'_> {
         if event.name == EventName::Unused {
             return Ok(HookAnswer::default());
         }
-        let parent = self.surroundings.parent.clone();
-        let (key, event) = match parent {
+        let (mut key, mut event) = (event.key(self.host), *event);
+        if let Some(parent) = &self.surroundings.parent
+            && self.store.active_run(parent)?.is_some()
+        {
             // The agent of a session with a run started this one, as it starts a sub-agent.
-            Some(key) if self.store.active_run(&key)?.is_some() => {
-                let is_of_subagent = true;
-                (
-                    key,
-                    &HookEvent {
-                        is_of_subagent,
-                        ..*event
-                    },
-                )
-            }
-            _ => (event.key(self.host), event),
-        };
+            (key, event.is_of_subagent) = (parent.clone(), true);
+        }
+        let event = &event;
         let _queue_turn = self.store.wait_turn(&key);
         for _ in 0..ATTEMPTS {
             let stored = load(self.store, &key, event)?;
@@ -170,10 +164,7 @@ impl EventHandler<'_> {
         let answer = if is_repeated && session.memory.command_blocks {
             HookAnswer::refused(COUNTS_ONCE)
         } else if is_repeated {
-            HookAnswer {
-                context: Some(format!("[workflow] {COUNTS_ONCE}")),
-                ..HookAnswer::default()
-            }
+            HookAnswer::for_model(format!("[workflow] {COUNTS_ONCE}"))
         } else {
             let warning = || self.unverified();
             command::carry_out(payload.prompt(), command, session, warning)
@@ -242,10 +233,7 @@ impl EventHandler<'_> {
                         HookAnswer::refused(NOT_TYPED)
                     }));
                 }
-                context =
-                    session.with_effects(|session| session.handle_before_agent_start(Some(prompt)));
-                session.memory.may_lack_context = false;
-                session.with_effects(Session::handle_agent_start);
+                context = begin_turn(session, prompt);
                 let view = session.driver.session.view();
                 if view.is_none_or(|view| view.counters.reminders == 0) {
                     session.memory.reminders = 0;
@@ -294,6 +282,14 @@ impl EventHandler<'_> {
             notice: (!warnings.is_empty()).then(|| warnings.join("\n\n")),
         }))
     }
+}
+
+/// Begins a turn of the agent with a message of the user. Returns what it has to read.
+fn begin_turn(session: &mut RestoredSession, prompt: &str) -> Option<Message> {
+    let context = session.with_effects(|session| session.handle_before_agent_start(Some(prompt)));
+    session.memory.may_lack_context = false;
+    session.with_effects(Session::handle_agent_start);
+    context
 }
 
 /// The agent's last text.
@@ -345,10 +341,9 @@ fn is_below(cwd: &Path, project: &Path) -> bool {
 /// The answer to a command, for the model to repeat where the host prints nothing of a prompt that is blocked.
 fn where_it_is_read(answer: HookAnswer, payload: &EventPayload<'_>) -> HookAnswer {
     match answer.decision {
-        HookDecision::BlockPrompt(text) if payload.is_of_exec() => HookAnswer {
-            context: Some(format!("{TELL_USER}\n{text}\n{DO_NOTHING}")),
-            ..HookAnswer::default()
-        },
+        HookDecision::BlockPrompt(text) if payload.is_of_exec() => {
+            HookAnswer::for_model(format!("{TELL_USER}\n{text}\n{DO_NOTHING}"))
+        }
         _ => answer,
     }
 }

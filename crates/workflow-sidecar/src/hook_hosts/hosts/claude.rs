@@ -47,7 +47,6 @@ pub(super) static HOST: HookHost = HookHost {
     // It ends the work at 8.
     most_reminders: Some(7),
     shows_notices: true,
-    shell_marks: &[],
     asks,
     shell_file: Some("CLAUDE_ENV_FILE"),
     // Skills, agents and plugins have hooks of their own. A scheduled prompt may count as typed.

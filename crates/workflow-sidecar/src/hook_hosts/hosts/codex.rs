@@ -30,7 +30,6 @@ pub(super) static HOST: HookHost = HookHost {
     process_variable: None,
     most_reminders: None,
     shows_notices: true,
-    shell_marks: &["CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"],
     asks: |_, _| false,
     shell_file: None,
     // Plugins have hooks, agents have settings. Skills have neither.

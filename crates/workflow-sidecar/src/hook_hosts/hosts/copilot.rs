@@ -35,7 +35,6 @@ pub(super) static HOST: HookHost = HookHost {
     // It ends the work at 8.
     most_reminders: Some(7),
     shows_notices: false,
-    shell_marks: &[],
     asks: |_, _| false,
     shell_file: None,
     // It runs the hooks of Claude Code as well.

@@ -42,7 +42,6 @@ pub(super) static HOST: HookHost = HookHost {
     // It ends the work after 100 turns, in which tools are called as well.
     most_reminders: Some(20),
     shows_notices: true,
-    shell_marks: &["GEMINI_CLI_SHELL"],
     asks: |_, _| false,
     shell_file: None,
     // Extensions have hooks, and the text of a command counts as typed. In a trusted folder `.env` sets variables of the hooks'

@@ -21,12 +21,9 @@ pub(crate) const HOSTS: [&HookHost; 5] = [
 
 /// The names of the hosts and of other ones, for the command line.
 pub(crate) fn names(others: &[&'static str]) -> PossibleValuesParser {
-    let names = HOSTS.map(|host| (host.name, host.title)).into_iter();
-    let names = names.chain(others.iter().map(|name| (*name, *name)));
-    names
-        .map(|(name, title)| PossibleValue::new(name).help(title))
-        .collect::<Vec<_>>()
-        .into()
+    let hosts = HOSTS.iter().map(|host| (host.name, host.title));
+    let all = hosts.chain(others.iter().map(|name| (*name, *name)));
+    PossibleValuesParser::new(all.map(|(name, help)| PossibleValue::new(name).help(help)))
 }
 
 /// The parser of a host's name on the command line.

@@ -31,7 +31,6 @@ pub(super) static HOST: HookHost = HookHost {
     // It ends the work at 8.
     most_reminders: Some(7),
     shows_notices: false,
-    shell_marks: &["QWEN_CODE"],
     asks: |_, _| false,
     shell_file: None,
     hook_files: &[

@@ -8,8 +8,10 @@ use std::fmt;
 use std::io;
 
 use hmac::{Hmac, Mac};
-use sha2::{Digest, Sha256};
+use sha2::Sha256;
 use workflow_core::approval::{Decision, Proofs, Request};
+
+use crate::files::hash;
 
 /// Letters and digits without look-alikes. Each stands for five bits.
 const ALPHABET: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
@@ -56,7 +58,7 @@ impl Code {
     pub(crate) fn proofs(&self, request: &Request) -> Vec<String> {
         let choices = request.choices.iter();
         let tokens = choices.map(|choice| self.token(request, choice, None));
-        tokens.map(|token| proof(&token)).collect()
+        tokens.map(hash).collect()
     }
 
     /// Returns true if it is the code of this request.
@@ -105,12 +107,8 @@ impl Code {
 /// Returns true if a decision has the token of its choice. The proofs are those of the session, not of the store.
 pub(crate) fn is_proved(decision: &Decision, choices: &[String], proofs: &[String]) -> bool {
     let mut known = choices.iter().zip(proofs);
-    let proof = proof(&decision.token);
+    let proof = hash(&decision.token);
     known.any(|(choice, known)| *choice == decision.choice && *known == proof)
-}
-
-fn proof(token: &str) -> String {
-    format!("{:x}", Sha256::digest(token))
 }
 
 #[cfg(test)]

@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use sha2::{Digest, Sha256};
 use workflow_store::create_private_dir;
 
-use crate::files::if_present;
+use crate::files::{hash, if_present};
 use crate::store::directory_of;
 
 const DIRECTORY: &str = "open";
@@ -52,8 +51,8 @@ pub(crate) fn is_open(agent_dir: &Path, project: &Path) -> io::Result<bool> {
 fn path_of(agent_dir: &Path, project: &Path) -> io::Result<PathBuf> {
     let real = project.canonicalize()?;
     let directory = directory_of(agent_dir).map_err(io::Error::other)?;
-    let name = Sha256::digest(real.as_os_str().as_encoded_bytes());
-    Ok(directory.join(DIRECTORY).join(format!("{name:x}")))
+    let name = hash(real.as_os_str().as_encoded_bytes());
+    Ok(directory.join(DIRECTORY).join(name))
 }
 
 #[cfg(test)]

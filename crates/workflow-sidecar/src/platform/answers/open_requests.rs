@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use parking_lot::Mutex;
-use workflow_core::approval::{Decision, Proofs, Request, ShownFile};
+use workflow_core::approval::{Decision, Proofs, Request};
 use workflow_core::diagnostic::visible_lines;
 use workflow_core::event::PlatformEvent;
 
@@ -84,7 +84,7 @@ impl OpenRequests {
         let is_new = request.proofs.hashes.is_empty() || request.proofs.session != identity;
         let mut code = known.and_then(|known| known.code);
         if is_new {
-            request.shown_file = shown_file(&request, cwd);
+            request.shown_file = file_excerpt::shown_with(&request);
             // A code is random.
             if code.is_none() && !session.is_virtual {
                 let made = Code::new();
@@ -137,9 +137,8 @@ impl OpenRequests {
         session: &SessionContext<'_>,
         mut request: Request,
     ) -> PlatformEvent {
-        let (agent_dir, cwd) = (session.project.agent_dir, &absolute(session.project.cwd));
-        request.cwd.clone_from(cwd);
-        let requests = Requests::in_agent_dir(agent_dir).ok();
+        request.cwd = absolute(session.project.cwd);
+        let requests = Requests::in_agent_dir(session.project.agent_dir).ok();
         let decision = requests.and_then(|requests| valid_decision(&requests, &request));
         let Some(mut decision) = decision else {
             return PlatformEvent::ApprovalRead {
@@ -147,7 +146,7 @@ impl OpenRequests {
                 is_outdated: false,
             };
         };
-        let now = shown_file(&request, cwd);
+        let now = file_excerpt::shown_with(&request);
         let is_outdated = match &decision.asked {
             // What an approver read from the store may be another text than the file's.
             Some(asked) => asked.shown_file != now,
@@ -241,12 +240,6 @@ fn valid_decision(requests: &Requests, request: &Request) -> Option<Decision> {
         None => is_proved(&decision, &request.choices, &request.proofs.hashes),
     };
     is_valid.then_some(decision)
-}
-
-/// Reads the file that is shown with a request, as it is now.
-fn shown_file(request: &Request, cwd: &Path) -> Option<ShownFile> {
-    let show = request.show.as_deref();
-    show.map(|path| file_excerpt::shown_file(path, cwd))
 }
 
 /// The text of the user's `notify` command.

@@ -24,13 +24,10 @@ use crate::platform::process::{
 pub(super) const STDOUT: usize = 8 * 1024 * 1024;
 
 /// Exit codes that come from a shell, perhaps one that the host uses, and not from the program, and what it says by them.
+#[rustfmt::skip] // A row a line.
 pub(super) const EXECUTED_BY_SHELL: [(i32, CheckError, &str); 2] = [
     (127, CheckError::Missing, "did not find a program"),
-    (
-        126,
-        CheckError::NotExecutable,
-        "could not execute a program",
-    ),
+    (126, CheckError::NotExecutable, "could not execute a program"),
 ];
 
 /// A gate and everything that its run needs.

@@ -38,11 +38,7 @@ impl From<Failure> for NotPassed {
 pub(super) fn report(gate: &Gate, checked: Checked) -> Report {
     let (verdict, reason, tail) = match checked {
         Ok(()) => (CheckVerdict::Passed, String::new(), String::new()),
-        Err(NotPassed {
-            verdict,
-            reason,
-            shown,
-        }) => (verdict, reason, shown),
+        Err(not_passed) => (not_passed.verdict, not_passed.reason, not_passed.shown),
     };
     Report {
         what: check_name(&gate.check),

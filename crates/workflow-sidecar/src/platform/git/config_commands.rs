@@ -11,12 +11,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sha2::{Digest, Sha256};
 use workflow_core::definition::RunCheck;
 
 use super::execution::{Git, NO_FILE, failed, no_repository};
 use super::location::Location;
-use crate::files::{expanded_home, home_dir};
+use crate::files::{expanded_home, hash, home_dir};
 use crate::platform::answers::trust_store::{hash_of, is_trusted};
 use crate::platform::process::{CheckError, Failure, Monitor, one_line};
 
@@ -321,8 +320,8 @@ impl Configuration {
     pub(super) fn user_ignores_hash(&self) -> String {
         let patterns = self.user_ignores().map(|path| patterns(&path));
         let patterns = patterns.filter(|patterns| !patterns.is_empty());
-        let hash = patterns.map(|patterns| Sha256::digest(patterns.join("\n")));
-        hash.map(|hash| format!("{hash:x}")).unwrap_or_default()
+        let hash = patterns.map(|patterns| hash(patterns.join("\n")));
+        hash.unwrap_or_default()
     }
 
     /// Returns `true` if only a part of the files is checked out.

@@ -4,11 +4,9 @@ mod code;
 mod running_gates;
 mod watched_triggers;
 
-use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::value::{RawValue, to_raw_value};
-use workflow_core::definition::Gate;
+use serde_json::value::to_raw_value;
 use workflow_core::effect::{Effect, TriggerOutcome};
 use workflow_core::event::PlatformEvent;
 
@@ -61,9 +59,9 @@ impl Platform for RealPlatform {
             Effect::RunGate(run) => return self.gates.run(session, run, &self.sessions),
             Effect::CancelGate { gate } => self.gates.end(session.id, Some(gate)),
             Effect::TakeBaseline { gates } => {
-                return Some(PlatformEvent::BaselineTaken {
-                    baseline: baseline(&gates, project.cwd),
-                });
+                let baseline = to_raw_value(&Baseline::take(&gates, project.cwd));
+                let baseline = baseline.expect("a baseline has string keys only");
+                return Some(PlatformEvent::BaselineTaken { baseline });
             }
             Effect::CheckTrust { commands } => {
                 let is_trusted = session_trusts(session, &hash_of(&commands));
@@ -144,8 +142,4 @@ impl Platform for RealPlatform {
         self.gates.end(session, None);
         self.triggers.stop(session);
     }
-}
-
-fn baseline(gates: &[Gate], cwd: &Path) -> Box<RawValue> {
-    to_raw_value(&Baseline::take(gates, cwd)).expect("a baseline has string keys only")
 }

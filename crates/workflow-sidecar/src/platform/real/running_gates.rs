@@ -25,25 +25,20 @@ impl RunningGates {
         run: GateRun,
         sessions: &OpenSessions,
     ) -> Option<PlatformEvent> {
-        let GateRun {
-            id: gate,
-            gates,
-            baseline,
-            commands,
-        } = run;
-        let project = session.project;
-        if !commands.is_empty() && !session_trusts(session, &hash_of(&commands)) {
+        let (gate, project) = (run.id, session.project);
+        if !run.commands.is_empty() && !session_trusts(session, &hash_of(&run.commands)) {
             return Some(PlatformEvent::GateNotTrusted { gate });
         }
         // A gate of commands that the host runs: only trust was asked for.
-        if gates.is_empty() {
+        if run.gates.is_empty() {
             let reports = Vec::new();
             return Some(PlatformEvent::GateFinished { gate, reports });
         }
         // A baseline that cannot be read is a check that could not be run, which the check reports.
+        let baseline = run.baseline.as_deref();
         let baseline = baseline.and_then(|baseline| serde_json::from_str(baseline.get()).ok());
         let job = Job {
-            gates,
+            gates: run.gates,
             cwd: project.cwd.to_path_buf(),
             baseline: baseline.unwrap_or_default(),
             agent_dir: session.is_trusted.then(|| project.agent_dir.to_path_buf()),
