@@ -209,6 +209,17 @@ test("the countdown that follows a blocked call is shown below the reason", asyn
   assert.equal(host.toasts.at(-1), "The phase is read-only.", "another blocked call takes its place");
 });
 
+test("why a call of one session was blocked is not in the toast of another", async (t) => {
+  const block = { reason: "[workflow] The phase is read-only.", kind: "policy" };
+  const notice = { jsonrpc: "2.0", method: "host/apply", params: { sessionId: "ses_2", actions: [{ type: "notify", message: "Auto-continuing in 5s", level: "info" }] } };
+  const { host } = await load(t, { answers: { "hook/tool_call": { block } }, before: { "hook/agent_end": [notice] } });
+  await host.prompt("hello", "ses_2");
+  await assert.rejects(host.call("write", { filePath: "a" }), /read-only/);
+  host.messages = [answer("stop")];
+  await host.work("ses_2");
+  assert.deepEqual(host.toasts, ["The phase is read-only.", "Auto-continuing in 5s"]);
+});
+
 test("a toast names its session where more than one has a run", async (t) => {
   const block = { reason: "[workflow] Not now.", kind: "policy" };
   const { host } = await load(t, { answers: { "command/run": begins, "hook/tool_call": { block } } });

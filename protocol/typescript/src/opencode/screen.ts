@@ -18,8 +18,8 @@ export class Screen {
   readonly #lastShown = new LastShown();
   /** The question of each session that is about to be shown. */
   readonly #soon = new Map<Questions, NodeJS.Timeout>();
-  /** Why a call was blocked, and the time by which that is read. */
-  #blocked = { text: "", until: 0 };
+  /** Why a call of a session was blocked last, and the time by which that is read. */
+  #blocked: { text: string; until: number; questions?: Questions } = { text: "", until: 0 };
 
   constructor(client: OpencodeClient, hasPerson: boolean) {
     this.#client = client;
@@ -61,7 +61,7 @@ export class Screen {
     const text = more.length === 0 ? first : `${first}\n\nClick on the call to read the whole answer to the agent.`;
     this.#blocked.until = 0;
     this.showBeside(questions, text, "warning");
-    this.#blocked = { text, until: Date.now() + timeToRead(text) };
+    this.#blocked = { text, until: Date.now() + timeToRead(text), questions };
   }
 
   /** Shows a text with the open question, and with why a call was blocked just before: a toast replaces the one before. */
@@ -69,7 +69,8 @@ export class Screen {
     if (!this.hasPerson) return this.show(text, variant);
     const question = questions.show();
     if (question !== undefined) clearTimeout(this.#soon.get(questions));
-    const blocked = Date.now() < this.#blocked.until ? this.#blocked.text : undefined;
+    const last = this.#blocked;
+    const blocked = last.questions === questions && Date.now() < last.until ? last.text : undefined;
     const texts = [blocked, text, question].filter((part) => part !== undefined);
     this.show(texts.join("\n\n"), texts.length > 1 ? "warning" : variant, questions);
   }
