@@ -102,10 +102,9 @@ pub fn run() -> ExitCode {
         Ok(command) => command,
         Err(error) => return print_clap_error(&with_near_suggestions(error)),
     };
-    let log_format = if let Some(Command::Serve(arguments)) = &command {
-        Some(arguments.log_format)
-    } else {
-        None
+    let log_format = match &command {
+        Some(Command::Serve(arguments)) => Some(arguments.log_format),
+        _ => None,
     };
     let is_serving = log_format.is_some();
     // What a hook host shows of its programs, its agent can read.
