@@ -191,6 +191,12 @@ fn project(level: &str, key: &str, value: &Value) -> (Value, Value) {
             json!({"tools": "read-only"})
         }
         "a phase" if key == "onLimit" => json!({"maxVisits": 1}),
+        "an input" | "an output" if ["min", "max"].contains(&key) => {
+            json!({"type": "number", "required": false})
+        }
+        "an input" | "an output" if key.ends_with("Items") => {
+            json!({"type": "list", "required": false})
+        }
         "an input" if key != "required" && key != "default" => json!({"required": false}),
         _ => json!({}),
     };

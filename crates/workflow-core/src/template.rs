@@ -30,28 +30,31 @@ pub enum Family {
     Inputs,
     /// `{outputs.<phase>.<name>}`.
     Outputs,
+    /// `{outcome.<phase>}`.
+    Outcome,
+    /// `{answer.<phase>.choice}` and `{answer.<phase>.comment}`.
+    Answer,
     /// `{visits.<phase>}`.
     Visits,
-    /// `{approval.comment}`.
-    Comment,
+    /// `{approval.…}`, which is `{answer.<phase>.…}` now.
+    Approval,
 }
 
 impl Family {
     /// The beginnings of the dotted names, each with its family.
-    const BEGINNINGS: [(&str, Self); 4] = [
+    const BEGINNINGS: [(&str, Self); 6] = [
         ("inputs.", Self::Inputs),
         ("outputs.", Self::Outputs),
+        ("outcome.", Self::Outcome),
+        ("answer.", Self::Answer),
         ("visits.", Self::Visits),
-        ("approval.", Self::Comment),
+        ("approval.", Self::Approval),
     ];
 
-    /// The name of the comment of the last approval.
-    pub const COMMENT: &str = "approval.comment";
-
-    /// The family of a variable's name, with what follows the family's own part; `None` for a plain name.
-    pub(crate) fn of(name: &str) -> Option<(Self, &str)> {
+    /// The family of a variable's name; `None` for a plain name.
+    pub(crate) fn of(name: &str) -> Option<Self> {
         let mut known = Self::BEGINNINGS.into_iter();
-        known.find_map(|(start, family)| Some((family, name.strip_prefix(start)?)))
+        known.find_map(|(start, family)| name.starts_with(start).then_some(family))
     }
 
     /// A name of this family, for messages.
@@ -59,20 +62,27 @@ impl Family {
         match self {
             Self::Inputs => "inputs.<name>",
             Self::Outputs => "outputs.<phase>.<name>",
+            Self::Outcome => "outcome.<phase>",
+            Self::Answer | Self::Approval => "answer.<phase>.comment",
             Self::Visits => "visits.<phase>",
-            Self::Comment => Self::COMMENT,
         }
     }
 }
 
 impl TemplateKind {
     /// The families of dotted names that a template of this kind takes.
-    #[rustfmt::skip] // A row a line.
     pub fn families(self) -> &'static [Family] {
+        const ALL: &[Family] = &[
+            Family::Inputs,
+            Family::Outputs,
+            Family::Outcome,
+            Family::Answer,
+            Family::Visits,
+        ];
         match self {
-            Self::InitialMessage => &[Family::Inputs],
-            Self::Context => &[Family::Inputs, Family::Outputs, Family::Visits, Family::Comment],
-            Self::Completion | Self::NotDone | Self::Ask => &[Family::Inputs, Family::Outputs],
+            Self::InitialMessage => &ALL[..1],
+            Self::Completion => &ALL[..4],
+            Self::Context | Self::NotDone | Self::Ask => ALL,
             Self::BlockReason | Self::Trigger | Self::RuleReason => &[],
         }
     }
@@ -138,10 +148,7 @@ fn variable_at(text: &str) -> Option<&str> {
 
 /// Returns whether this is a dotted name. All others with dots are text, as in the package.
 fn is_dotted(name: &str) -> bool {
-    let Some((_, rest)) = Family::of(name) else {
-        return false;
-    };
-    rest.split('.').all(is_name)
+    Family::of(name).is_some() && name.split('.').all(is_name)
 }
 
 /// Returns whether a text can be the name of an input, an output or an outcome.
@@ -211,12 +218,12 @@ mod tests {
             names.collect()
         };
         assert_eq!(
-            variables("{inputs.a-b}{outputs.plan.text_1} {visits.build} {approval.comment}"),
+            variables("{inputs.a-b}{outputs.plan.text_1} {visits.build} {answer.plan.comment}"),
             [
                 "inputs.a-b",
                 "outputs.plan.text_1",
                 "visits.build",
-                "approval.comment"
+                "answer.plan.comment"
             ]
         );
         for text in [

@@ -36,13 +36,14 @@ pub use load::{
     EntryOrigin, FilePath, FileProblem, Files, Listing, LoadOutcome, Loaded, MemoryFiles, Origins,
     TierEntry, WorkflowOrigin, document, load, load_located,
 };
+pub(crate) use model::value_text;
 pub use model::{
-    Approval, Bound, Budget, CancelBy, Catalog, Check, Checkpoint, Condition, ContextMode,
-    ContinueRule, ExpectedExit, FileCheck, Gate, GitCheck, Guards, Hints, Limits, OnLimit,
-    OnRepeat, OnStop, OpenedTools, Opening, OutputStream, Parameter, ParameterKind, Phase,
+    Approval, Bound, Budget, CancelBy, Catalog, Check, Checkpoint, Comparison, Condition,
+    ContextMode, ContinueRule, ExpectedExit, FileCheck, Gate, GitCheck, Guards, Hints, Limits,
+    OnLimit, OnRepeat, OnStop, OpenedTools, Opening, OutputStream, Parameter, ParameterKind, Phase,
     PhaseEntry, PhaseOutcome, ResultKind, ResultRule, Rule, RuleAction, RunCheck, SETTINGS_FILE,
-    Settings, SettingsStatus, Show, Subject, Subworkflow, Target, Templates, TextLimits, Thinking,
-    TierSettings, Token, ToolAccess, Trigger, TriggerOn, Workflow,
+    Settings, SettingsStatus, Show, Subject, Subworkflow, Target, Templates, Test, TextLimits,
+    Thinking, TierSettings, Token, ToolAccess, Trigger, TriggerOn, ValueLimits, Workflow,
 };
 pub(crate) use schema::{Change, Declared};
 pub use schema::{Default, Key, KeyLocations, Section, nearest};

@@ -138,14 +138,14 @@ codes! {
     /// A value of the wrong type.
     ValueOutsideType = "WF063", "write a value of the type, or change the type";
     /// `when` uses a value that does not exist or cannot be compared.
-    UnknownSubject = "WF064", "name an input, an output of a phase or `visits.<phase>` of this workflow";
+    UnknownSubject = "WF064", "write `inputs.<name>`, `outputs.<phase>.<name>`, `outcome.<phase>`, `answer.<phase>.choice` or `visits.<phase>`";
     /// A reference to an output that has no value yet.
     UnsetOutput = "WF065", "read it after its phase, or say what to do where it has no value";
     /// A budget that only some hosts can enforce.
     HostReports = "WF066", "add `turns`, `toolCalls` or `minutes`, which are enforced everywhere";
     /// A phase id that is also the name of a built-in target.
     TargetWord = "WF067", "give the phase another id";
-    /// `{approval.comment}` where no approval asks for a comment.
+    /// `{answer.<phase>.comment}` of an approval that asks for no comment.
     NoComment = "WF068", "add `comment: true` to the approval that comes before";
     /// A rule set that is not defined, defined again, or not used.
     RuleSet = "WF069", "correct its name";

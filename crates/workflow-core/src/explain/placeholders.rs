@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::definition::{Catalog, Parameter};
-use crate::run::{Position, RunData, RunState, RunValues, Values};
+use crate::run::{PhaseAnswer, Position, RunData, RunState, RunValues, Values};
 
 /// Inputs or outputs, each as the name of its variable.
 pub(super) fn values(variables: &str, parameters: &[Parameter]) -> Values {
@@ -15,23 +15,29 @@ pub(super) fn values(variables: &str, parameters: &[Parameter]) -> Values {
     parameters.iter().map(named).collect()
 }
 
-/// The inputs and outputs of a run, each as the name of its variable.
+/// The values of a run, each as the name of its variable.
 pub(super) fn data(position: &Position<'_>, catalog: &Catalog) -> RunData {
     let root = position.root();
-    let mut outputs: BTreeMap<String, Values> = BTreeMap::new();
+    let mut all = RunValues {
+        inputs: values("inputs", &root.inputs),
+        ..RunValues::default()
+    };
     for workflow in catalog.reachable_from(&root.key) {
         for phase in workflow.own_phases() {
             let key = RunData::output_key(&workflow.key, &phase.id);
-            let variables = format!("outputs.{}", phase.id);
-            outputs.insert(key, values(&variables, &phase.outputs));
+            let id = &phase.id;
+            let outputs = values(&format!("outputs.{id}"), &phase.outputs);
+            all.outputs.insert(key.clone(), outputs);
+            let answer = PhaseAnswer {
+                choice: format!("{{answer.{id}.choice}}"),
+                comment: format!("{{answer.{id}.comment}}"),
+            };
+            all.answers.insert(key.clone(), answer);
+            all.outcomes.insert(key, format!("{{outcome.{id}}}"));
         }
     }
-    let values = RunValues {
-        inputs: values("inputs", &root.inputs),
-        outputs,
-    };
     RunData {
-        values,
+        values: all,
         ..RunData::default()
     }
 }

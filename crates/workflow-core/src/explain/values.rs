@@ -289,7 +289,7 @@ fn parameters(
     parameters: &[Parameter],
 ) {
     for parameter in parameters {
-        let mut text = format!("{}: {}", parameter.name, parameter.kind.describe());
+        let mut text = format!("{}: {}", parameter.name, parameter.in_words());
         match &parameter.default {
             Some(default) => text = format!("{text}, {default} where it is not given"),
             None if !parameter.required => text += ", optional",

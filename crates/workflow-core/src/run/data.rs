@@ -1,12 +1,13 @@
 //! The data of a run beside its position: inputs, outputs, visits, the last outcome.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Path, Position, RunState};
-use crate::definition::{Catalog, Condition, PhaseEntry, Subject, Workflow};
+use crate::definition::{Catalog, Comparison, PhaseEntry, Subject, Workflow};
 use crate::text;
 
 /// A run: its state, and the data that it has collected.
@@ -51,7 +52,7 @@ impl From<RunState> for RunProgress {
 /// The values of a phase's outputs, by name.
 pub type Values = BTreeMap<String, Value>;
 
-/// The values that a run has collected: its inputs and outputs. Their entry is appended when one of them changes, so that a
+/// The values that a run has collected: its inputs and outputs, the outcomes and the user's answers. Their entry is appended when one of them changes, so that a
 /// long run does not repeat them at every move.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -62,6 +63,22 @@ pub struct RunValues {
     /// The values that the agent handed over, by `<workflow key>/<phase id>`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub outputs: BTreeMap<String, Values>,
+    /// The outcome with which each phase was left last, by the same keys.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub outcomes: BTreeMap<String, String>,
+    /// The user's last answer to the approval of each phase, by the same keys.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub answers: BTreeMap<String, PhaseAnswer>,
+}
+
+/// The answer of the user to the approval of a phase.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct PhaseAnswer {
+    /// The choice.
+    pub choice: String,
+    /// The comment for the agent; empty without one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub comment: String,
 }
 
 /// The data of a run.
@@ -92,10 +109,7 @@ pub struct RunData {
     /// The key of the visits that the run waits for: a person may allow one more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused_visit: Option<String>,
-    /// The comment of the person with the last answer to an approval.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub comment: Option<String>,
-    /// What the agent handed over to leave the phase. It is stored while the run waits for the approval.
+    /// What the agent handed over to leave the phase.
     #[serde(skip_serializing_if = "HandedOver::is_empty")]
     pub handed_over: HandedOver,
 }
@@ -126,9 +140,6 @@ impl HandedOver {
     }
 }
 
-/// The text for a declared value that is not given.
-pub(crate) const NOT_GIVEN: &str = "(not given)";
-
 impl RunData {
     /// Returns true if there is nothing to store.
     pub(crate) fn is_empty(&self) -> bool {
@@ -157,12 +168,23 @@ impl RunData {
         format!("{workflow}/{phase}")
     }
 
-    /// Takes over the outputs that the agent handed over for a phase. A value that is not given anew stays.
+    /// Takes over what the agent handed over for a phase. A value that is not given anew stays.
     pub(crate) fn take_over(&mut self, workflow: &str, phase: &str) {
+        let key = Self::output_key(workflow, phase);
         if !self.handed_over.outputs.is_empty() {
-            let key = Self::output_key(workflow, phase);
-            let values = self.values.outputs.entry(key).or_default();
+            let values = self.values.outputs.entry(key.clone()).or_default();
             values.extend(self.handed_over.outputs.clone());
+        }
+        if let Some(outcome) = &self.handed_over.outcome {
+            self.values.outcomes.insert(key, outcome.clone());
+        }
+    }
+
+    /// Forgets the outcome of the phase of a state, because the phase is left without it.
+    pub(crate) fn forget_outcome(&mut self, state: &RunState, catalog: &Catalog) {
+        if let Ok(position) = Position::of(state, catalog) {
+            let key = Self::output_key(&position.own_workflow().key, &position.phase.id);
+            self.values.outcomes.remove(&key);
         }
     }
 
@@ -189,21 +211,39 @@ impl RunData {
         entry
             .when()
             .iter()
-            .all(|condition| self.holds(condition, path, catalog))
+            .all(|condition| condition.holds(|one| self.holds(one, path, catalog)))
     }
 
-    fn holds(&self, condition: &Condition, path: &Path, catalog: &Catalog) -> bool {
-        let visits;
-        let value = match &condition.subject {
-            Subject::Input(name) => self.input(name, path, catalog),
-            Subject::Output { phase, name } => self.output(phase, name, path, catalog),
-            Subject::Visits(phase) => {
-                visits = Value::from(self.visits(path, phase));
-                Some(&visits)
+    fn holds(&self, comparison: &Comparison, path: &Path, catalog: &Catalog) -> bool {
+        let value = self.value(&comparison.subject, path, catalog);
+        comparison.test.holds(value.as_deref())
+    }
+
+    /// A value of the run, as it is in the scope of a path; `None` before its first.
+    pub(crate) fn value<'a>(
+        &'a self,
+        subject: &Subject,
+        path: &Path,
+        catalog: &'a Catalog,
+    ) -> Option<Cow<'a, Value>> {
+        let values = &self.values;
+        let keys = |phase| keys_of_phase(phase, path, catalog);
+        let answer = |phase| keys(phase).find_map(|key| values.answers.get(&key));
+        let text = |text: &String| Cow::Owned(Value::from(&**text));
+        match subject {
+            Subject::Input(name) => self.input(name, path, catalog).map(Cow::Borrowed),
+            Subject::Output { phase, name } => {
+                let output = keys(phase).find_map(|key| values.outputs.get(&key)?.get(name));
+                output.map(Cow::Borrowed)
             }
-        };
-        let is_one = value.is_some_and(|value| condition.values.iter().any(|one| same(one, value)));
-        is_one != condition.negated
+            Subject::Outcome(phase) => {
+                let outcome = keys(phase).find_map(|key| values.outcomes.get(&key));
+                outcome.map(text)
+            }
+            Subject::Choice(phase) => answer(phase).map(|answer| text(&answer.choice)),
+            Subject::Comment(phase) => answer(phase).map(|answer| text(&answer.comment)),
+            Subject::Visits(phase) => Some(Cow::Owned(self.visits(path, phase).into())),
+        }
     }
 
     /// An input; one that was not given has the default of the workflow that a path is in, or of one around it.
@@ -216,18 +256,6 @@ impl RunData {
         };
         let given = self.values.inputs.get(name);
         given.or_else(|| around.find_map(default))
-    }
-
-    /// The output of a phase that a workflow of the path, or any other one, has.
-    fn output(&self, phase: &str, name: &str, path: &Path, catalog: &Catalog) -> Option<&Value> {
-        let around = path.segments().iter().rev();
-        let around = around.map(|segment| segment.workflow_key.as_str());
-        let others = catalog.iter().map(|workflow| workflow.key.as_str());
-        around.chain(others).find_map(|workflow| {
-            let outputs = &self.values.outputs;
-            let values = outputs.get(&Self::output_key(workflow, phase))?;
-            values.get(name)
-        })
     }
 
     /// The values as texts, by the names of their variables: all that the definitions declare.
@@ -247,12 +275,23 @@ impl RunData {
         workflows.extend(position.scopes().map(|level| level.workflow));
         for workflow in workflows {
             for phase in workflow.own_phases() {
-                let key = Self::output_key(&workflow.key, &phase.id);
+                let (id, key) = (&phase.id, Self::output_key(&workflow.key, &phase.id));
                 let values = self.values.outputs.get(&key);
                 for output in &phase.outputs {
                     let value = values.and_then(|values| values.get(&output.name));
-                    let name = format!("outputs.{}.{}", phase.id, output.name);
+                    let name = format!("outputs.{id}.{}", output.name);
                     texts.insert(name, text_of(value));
+                }
+                if !phase.outcomes.is_empty() {
+                    let outcome = self.values.outcomes.get(&key);
+                    let outcome = outcome.cloned().unwrap_or_default();
+                    texts.insert(format!("outcome.{id}"), outcome);
+                }
+                if phase.approve.is_some() {
+                    let answer = self.values.answers.get(&key);
+                    let answer = answer.cloned().unwrap_or_default();
+                    texts.insert(format!("answer.{id}.choice"), answer.choice);
+                    texts.insert(format!("answer.{id}.comment"), answer.comment);
                 }
             }
         }
@@ -271,6 +310,19 @@ impl RunData {
             .map(|(name, value)| (name.clone(), text_of(Some(value))))
             .collect()
     }
+}
+
+/// The keys of the values of a phase with an id: those of the workflows of the path, then of any other one.
+fn keys_of_phase<'a>(
+    phase: &'a str,
+    path: &'a Path,
+    catalog: &'a Catalog,
+) -> impl Iterator<Item = String> {
+    let around = path.segments().iter().rev();
+    let around = around.map(|segment| segment.workflow_key.as_str());
+    let others = catalog.iter().map(|workflow| workflow.key.as_str());
+    let workflows = around.chain(others);
+    workflows.map(|workflow| RunData::output_key(workflow, phase))
 }
 
 /// The inputs of a workflow as texts, by the names of their variables.
@@ -299,18 +351,10 @@ pub(crate) fn visit_key(path: &Path, phase: &str) -> String {
     format!("{}#{phase}", scope_key(path))
 }
 
-/// Compares values; numbers by their value, so that `1` is `1.0`.
-fn same(one: &Value, other: &Value) -> bool {
-    match (one.as_f64(), other.as_f64()) {
-        (Some(one), Some(other)) => one.total_cmp(&other).is_eq(),
-        _ => one == other,
-    }
-}
-
-/// A value as text.
+/// A value as text; empty before the first.
 fn text_of(value: Option<&Value>) -> String {
     match value {
-        None | Some(Value::Null) => NOT_GIVEN.to_owned(),
+        None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(items)) => text::join(items.iter().map(|item| text_of(Some(item))), ", "),
         Some(value) => value.to_string(),

@@ -14,8 +14,8 @@ mod transition;
 
 pub use changes::Terms;
 pub(crate) use changes::{Changes, meaning};
-pub use data::{HandedOver, RunData, RunProgress, RunValues, Values};
-pub(crate) use data::{NOT_GIVEN, input_texts};
+pub(crate) use data::input_texts;
+pub use data::{HandedOver, PhaseAnswer, RunData, RunProgress, RunValues, Values};
 pub use parameters::problems;
 pub(crate) use resolve::phase_name;
 pub use resolve::{DefinitionMismatch, Position, ScopeLevel, entry_name, first_phase};

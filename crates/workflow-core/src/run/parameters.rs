@@ -1,9 +1,9 @@
 //! The check of values against the parameters that a definition declares.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::Values;
-use crate::definition::{Parameter, ParameterKind};
+use crate::definition::{Parameter, ParameterKind, value_text};
 use crate::diagnostic::shown;
 use crate::pattern::regex;
 use crate::white_space::trim;
@@ -24,12 +24,47 @@ impl Parameter {
         if self.required && matches!(self.kind, ParameterKind::Text(_)) && trim(text).is_empty() {
             return Err("must not be empty".to_owned());
         }
-        self.kind.mistake_in(value).map_or(Ok(()), Err)
+        let mistake = self.mistake_in(value);
+        mistake.map_or(Ok(()), |mistake| Err(self.with_example(mistake)))
+    }
+
+    /// Returns whether it takes a value.
+    pub(crate) fn takes(&self, value: &Value) -> bool {
+        self.mistake_in(value).is_none()
+    }
+
+    /// Returns what a value must be, if it is not.
+    fn mistake_in(&self, value: &Value) -> Option<String> {
+        let (number, found) = match value {
+            Value::Number(number) => (number.as_f64(), number.to_string()),
+            Value::Array(items) => {
+                let length = Number::from(items.len());
+                (length.as_f64(), format!("{length} items"))
+            }
+            _ => (None, String::new()),
+        };
+        let is_outside = number.is_some_and(|number| {
+            self.least().is_some_and(|least| number < least)
+                || self.most().is_some_and(|most| number > most)
+        });
+        let outside = || is_outside.then(|| format!("must be {}, not {found}", self.in_words()));
+        self.kind.mistake_in(value).or_else(outside)
+    }
+
+    /// What is said of a value, with the example that the definition gives.
+    fn with_example(&self, said: String) -> String {
+        match &self.example {
+            Some(example) => format!("{said}, for example `{}`", shown(&value_text(example))),
+            None => said,
+        }
     }
 
     /// Reads a value that a person wrote.
     pub fn parse(&self, text: &str) -> Result<Value, String> {
-        let wrong = || format!("must be {}, not `{}`", self.kind.describe(), shown(text));
+        let wrong = || {
+            let wrong = format!("must be {}, not `{}`", self.kind.describe(), shown(text));
+            self.with_example(wrong)
+        };
         let value = match &self.kind {
             ParameterKind::Text(_) | ParameterKind::OneOf(_) => Value::from(text),
             ParameterKind::List => text.split(',').map(str::trim).collect(),
@@ -50,10 +85,17 @@ impl Parameter {
     }
 
     /// A value that fits, for an example.
-    pub(crate) fn example(&self) -> Value {
+    pub(crate) fn fitting(&self) -> Value {
+        if let Some(example) = &self.example {
+            return example.clone();
+        }
         match &self.kind {
             ParameterKind::Text(_) => Value::from("…"),
-            ParameterKind::Number => Value::from(1),
+            ParameterKind::Number => self
+                .limits
+                .min
+                .clone()
+                .map_or(Value::from(1), Value::Number),
             ParameterKind::Flag => Value::from(true),
             ParameterKind::List => Value::from(vec!["…"]),
             ParameterKind::OneOf(values) => values.first().map_or("…", String::as_str).into(),
@@ -62,11 +104,6 @@ impl Parameter {
 }
 
 impl ParameterKind {
-    /// Returns whether a value is of this type.
-    pub(crate) fn takes(&self, value: &Value) -> bool {
-        self.mistake_in(value).is_none()
-    }
-
     /// Returns what a value must be, if it is not of this type.
     fn mistake_in(&self, value: &Value) -> Option<String> {
         let fits = match (self, value) {
@@ -123,11 +160,9 @@ pub fn problems(parameters: &[Parameter], given: &Values) -> Vec<String> {
                     "" => String::new(),
                     about => format!(": {about}"),
                 };
-                problems.push(format!(
-                    "`{}` is missing ({}{about})",
-                    parameter.name,
-                    parameter.kind.describe()
-                ));
+                let kind = parameter.in_words();
+                let missing = format!("`{}` is missing ({kind}{about})", parameter.name);
+                problems.push(parameter.with_example(missing));
             }
             None => {}
         }

@@ -216,7 +216,9 @@ pub fn jump(
 ) -> Result<RunProgress, TransitionError> {
     let to = from.state.current_path.moved_to(index);
     Position::of(&moved(&from.state, to.clone()), catalog)?;
-    let from = &counted(from, catalog);
+    let mut from = counted(from, catalog);
+    from.data.forget_outcome(&from.state, catalog);
+    let from = &from;
     let arrival = Arrival {
         any_condition: true,
         bound: Some(ArrivalBound::of_loop(to.clone())),
@@ -373,6 +375,7 @@ impl<'a> Arrival<'a> {
             let limit = self.limit(&path, &phase.id, &phase.name, phase.max_visits, &mut data);
             if let Some(limit) = limit {
                 data.limits.push(limit.to_string());
+                data.forget_outcome(state, self.catalog);
                 if limit.is_declared && phase.on_limit == Some(Target::Cancel) {
                     return Ok(cancelled(self.from, data.limits));
                 }

@@ -477,8 +477,10 @@ impl Session {
             return self.look_up(exit, Some(DISMISSED));
         };
         self.last_shown = LastShown::default();
-        let Some(target) = approval.target(choice) else {
-            let choice = &approval.choices[choice];
+        let target = approval.target(choice);
+        let choice = &approval.choices[choice];
+        run.note_answer(choice, comment.as_deref().unwrap_or_default());
+        let Some(target) = target else {
             let (asked, name) = (asked_and_chose(&approval.ask, choice), run.phase_name());
             let mut answer = not_advanced(format!(
                 "Not approved: {asked}. You are still in {name}. Change what the user wants changed, and ask if that is not clear. Then call \
@@ -493,7 +495,7 @@ impl Session {
         let is_onward = target.is_onward();
         run.user_answer = Some(UserAnswer {
             ask: approval.ask.clone(),
-            choice: approval.choices[choice].clone(),
+            choice: choice.clone(),
             target,
             comment,
         });

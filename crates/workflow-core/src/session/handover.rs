@@ -193,7 +193,7 @@ fn example(phase: &Phase, given: &Values) -> Value {
     let outputs = phase.outputs.iter().filter_map(|output| {
         let right = given.get(&output.name);
         let value = right.filter(|value| output.check(value).is_ok()).cloned();
-        let value = value.or_else(|| output.required.then(|| output.example()))?;
+        let value = value.or_else(|| output.required.then(|| output.fitting()))?;
         Some((output.name.clone(), value))
     });
     let outputs: Map<String, Value> = outputs.collect();

@@ -127,25 +127,7 @@ impl ResolvedPhase {
         let position = Position::of(state, catalog)?;
         let path = &state.current_path;
         let values = progress.data.variables(path, &position, catalog);
-        let mut phase = Self::with_values(progress, &position, &values, catalog, held, settings)?;
-        phase.write_question(progress, catalog);
-        Ok(phase)
-    }
-
-    /// Writes the question for approval with the outputs that are handed over, which the phase itself does not have yet.
-    pub(crate) fn write_question(&mut self, progress: &RunProgress, catalog: &Catalog) {
-        let Some(approval) = &mut self.phase.approve else {
-            return;
-        };
-        let Ok(position) = Position::of(&progress.state, catalog) else {
-            return;
-        };
-        let mut data = progress.data.clone();
-        data.take_over(&self.workflow_key, &self.phase.id);
-        let values = data.variables(&progress.state.current_path, &position, catalog);
-        if let Some(written) = &position.phase.approve {
-            approval.ask = resolve_ask(written, &values);
-        }
+        Self::with_values(progress, &position, &values, catalog, held, settings)
     }
 
     /// Resolves the phase at a position, with these values in its texts.
@@ -273,6 +255,11 @@ impl ResolvedPhase {
     /// The names from the root to the innermost scope, in one text.
     pub(crate) fn breadcrumb_names(&self) -> String {
         text::join(self.breadcrumb.iter().map(|crumb| &crumb.name), " > ")
+    }
+
+    /// Returns true if a gate or an approval comes before it is left.
+    pub(crate) fn is_left_later(&self) -> bool {
+        !self.phase.gate.is_empty() || self.phase.approve.is_some()
     }
 
     /// The phase, as people read it.

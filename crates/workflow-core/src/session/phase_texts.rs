@@ -13,7 +13,7 @@ use crate::definition::{
 use crate::diagnostic::shown;
 use crate::policy::STEP_TOOL;
 use crate::policy::rules::Description;
-use crate::run::{NOT_GIVEN, Position, RunProgress, RunState, entry_name};
+use crate::run::{Position, RunProgress, RunState, entry_name};
 use crate::text;
 
 /// The source of the text about the agent's role.
@@ -86,7 +86,7 @@ pub(crate) fn variables(
     values: &BTreeMap<String, String>,
     catalog: &Catalog,
 ) -> BTreeMap<String, String> {
-    let RunProgress { state, data } = progress;
+    let state = &progress.state;
     let (workflow, phase) = (position.own_workflow(), position.phase);
     let is_closed = workflow.read_only_in(phase).is_some()
         && workflow.writable.is_empty()
@@ -100,7 +100,7 @@ pub(crate) fn variables(
             blocked_tools.push((*tool).to_owned());
         }
     }
-    let own: [(_, &str); 13] = [
+    let own: [(_, &str); 12] = [
         ("workflowName", &position.root().name),
         ("workflowKey", &state.workflow_key),
         ("description", &state.task_description),
@@ -113,10 +113,6 @@ pub(crate) fn variables(
         ("toolName", STEP_TOOL),
         ("breadcrumbPath", &position.breadcrumb()),
         ("globalStepCount", &state.global_step_count.to_string()),
-        (
-            "approval.comment",
-            data.comment.as_deref().unwrap_or(NOT_GIVEN),
-        ),
     ];
     let mut variables = values.clone();
     variables.extend(own.map(|(name, value)| (name.to_owned(), value.to_owned())));
@@ -303,7 +299,7 @@ fn outputs(phase: &Phase) -> Option<String> {
             "" => String::new(),
             about => format!(": {about}"),
         };
-        let (name, kind) = (&output.name, output.kind.describe());
+        let (name, kind) = (&output.name, output.in_words());
         format!("`{name}` ({kind}{optional}){about}")
     });
     joined(outputs, "; ")

@@ -173,7 +173,7 @@ impl Session {
             let message = "This phase needs your approval, and this host has no dialogs. Answer with /workflow-approve.";
             return Err(Notice::warning(message));
         }
-        controls::choose_outcome(run, argument, &mut self.out)?;
+        controls::choose_outcome(run, argument, &self.settings, &mut self.out)?;
         self.begin_exit(ExitBy::user(Some(request), Control::Next));
         Ok(Answered::Later)
     }

@@ -9,7 +9,6 @@ use super::phase_exit::ExitBy;
 use super::questions::Topic;
 use super::run::{ActiveRun, Move};
 use super::step_answers::{self, NO_WORKFLOW, NONE_APPLIES, none_active, not_advanced};
-use crate::condition::RunCondition;
 use crate::effect::{Delivery, Reply, ToolAnswer};
 use crate::policy::gate_report::{self, Report};
 use crate::reminders::PauseReason;
@@ -88,27 +87,17 @@ impl Session {
         None
     }
 
-    /// Notes what a call of `next` hands over; the error is the answer to a call that lacks some. While a person is asked
-    /// about something else, that question is withdrawn.
+    /// Takes over what a call of `next` hands over; the error is the answer to a call that lacks some.
     fn take_over(&mut self, call: &StepCall<'_>) -> Result<(), ToolAnswer> {
-        let exit = self.exit.condition();
-        let is_asked = exit == Some(RunCondition::AwaitsApproval);
-        if exit.is_some() && !is_asked {
-            return Ok(());
+        let run = self
+            .run
+            .as_mut()
+            .filter(|_| self.exit.condition().is_none());
+        let Some(run) = run else { return Ok(()) };
+        if let Some(phase) = run.phase() {
+            let handed_over = call.handed_over(&run.progress().data.handed_over, phase)?;
+            run.hand_over(handed_over, &self.settings, &mut self.out);
         }
-        let Some((run, phase)) = self.run.as_ref().and_then(|run| Some((run, run.phase()?))) else {
-            return Ok(());
-        };
-        let before = &run.progress().data.handed_over;
-        let handed_over = call.handed_over(before, phase)?;
-        if is_asked {
-            if handed_over.leads_as(before) {
-                return Ok(());
-            }
-            let why = "a later call of workflow_step hands over another outcome or other outputs";
-            self.cancel_exit(why);
-        }
-        self.with_run(|run, out| run.hand_over(handed_over, out));
         Ok(())
     }
 

@@ -341,7 +341,7 @@ phases:
     has("build", "maxVisits 3, then pause", 14);
     has(
         "build",
-        "output risk: one of low, high (How risky it is)",
+        "output risk: one of `low`, `high` (How risky it is)",
         15,
     );
     has("build", "budget 9 turns in Change", 4);

@@ -161,7 +161,7 @@ fn a_completion_reads_the_outputs_of_the_run() {
 #[test]
 fn a_comment_is_there_if_an_approval_asks_for_it() {
     let with = |approve: &str| {
-        let keys = "roleInstruction: \"{approval.comment}\"";
+        let keys = "completionMessage: \"{answer.a.comment}\"";
         found(
             keys,
             &[("a", &format!("approve: {{ ask: Right? {approve} }}"))],

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use workflow_core::definition::{Condition, Phase, PhaseEntry, Subject, Target, Workflow};
+use workflow_core::definition::{
+    Comparison, Condition, Phase, PhaseEntry, Subject, Target, Test, Workflow,
+};
 
 use crate::flow_catalogs::JUMPS;
 use crate::reading::{FlatPhase, positions};
@@ -41,6 +43,8 @@ pub(crate) struct Flow {
     allowed: BTreeSet<String>,
     /// By phase.
     outputs: BTreeMap<String, bool>,
+    outcomes: BTreeMap<String, String>,
+    answers: BTreeMap<String, String>,
     skipped: Vec<String>,
     limits: Vec<String>,
     outcome: Option<String>,
@@ -141,6 +145,12 @@ impl Walk {
             counts: counts || entries.any(is_conditional),
             workflows: workflows.to_vec(),
         }
+    }
+
+    /// The key of the values of a phase.
+    fn value_key(&self, at: usize) -> String {
+        let (key, _) = self.phases[at].path.last().expect("it is in a scope");
+        format!("{key}/{}", self.phase(at).id)
     }
 
     /// The conditions of the subworkflow around a phase that starts at this depth of its path.
@@ -259,6 +269,8 @@ impl Flow {
             jumps: BTreeMap::new(),
             allowed: BTreeSet::new(),
             outputs: BTreeMap::new(),
+            outcomes: BTreeMap::new(),
+            answers: BTreeMap::new(),
             skipped: Vec::new(),
             limits: Vec::new(),
             outcome: None,
@@ -295,6 +307,21 @@ impl Flow {
             self.allowed.is_empty(),
         );
         put("outputs", json!(outputs), outputs.is_empty());
+        put("outcomes", json!(self.outcomes), self.outcomes.is_empty());
+        let answers = self.answers.iter();
+        let answers: BTreeMap<_, _> = answers
+            .map(|(phase, choice)| (phase, json!({ "choice": choice })))
+            .collect();
+        put("answers", json!(answers), answers.is_empty());
+        let mut handed_over = json!({});
+        if let Some(name) = &self.named {
+            handed_over["outcome"] = json!(name);
+        }
+        if let Some(flag) = self.flag {
+            handed_over["outputs"] = json!({ "f": flag });
+        }
+        let is_nothing = handed_over == json!({});
+        put("handedOver", handed_over, is_nothing);
         put("skipped", json!(self.skipped), self.skipped.is_empty());
         put("limits", json!(self.limits), self.limits.is_empty());
         put("outcome", json!(self.outcome), self.outcome.is_none());
@@ -368,8 +395,11 @@ impl Flow {
                 if misses {
                     return next;
                 }
-                next.choose(phase, outcome.as_deref());
-                next.flag = flag;
+                next.choose(walk, at, outcome.as_deref());
+                if let Some(flag) = flag {
+                    next.flag = Some(flag);
+                    next.outputs.insert(walk.value_key(at), flag);
+                }
                 if !phase.gate.is_empty() {
                     next.waits = Some(Wait::Gate);
                 } else if phase.approve.is_some() {
@@ -397,6 +427,8 @@ impl Flow {
             Step::Answer(choice) => {
                 next.waits = None;
                 let approve = phase.approve.as_ref().expect("it is asked for");
+                let chosen = approve.choices[*choice].clone();
+                next.answers.insert(walk.value_key(at), chosen);
                 let target = match approve.targets.get(*choice) {
                     None if *choice > 0 => return next,
                     target => target.cloned().unwrap_or(Target::Next),
@@ -410,12 +442,16 @@ impl Flow {
             }
             Step::PersonNext(outcome) => {
                 if phase.outcomes.is_empty() || outcome.is_some() {
-                    next.choose(phase, outcome.as_deref());
+                    next.choose(walk, at, outcome.as_deref());
                     next.leave(walk, at, None, Limits::Off);
                 }
             }
-            Step::Skip => next.go(walk, at, Some(at + 1), Limits::Off, false, Fence::None),
+            Step::Skip => {
+                next.outcomes.remove(&walk.value_key(at));
+                next.go(walk, at, Some(at + 1), Limits::Off, false, Fence::None);
+            }
             Step::Goto(id) => {
+                next.outcomes.remove(&walk.value_key(at));
                 let entry = walk.entry(at, id);
                 let first = entry.first().copied();
                 if !walk.counts && next.visits.is_empty() {
@@ -436,18 +472,17 @@ impl Flow {
     pub(crate) fn restarted(&self) -> Self {
         Self {
             waits: None,
-            named: None,
-            flag: None,
             ..self.clone()
         }
     }
 
-    fn choose(&mut self, phase: &Phase, outcome: Option<&str>) {
-        let found = phase
-            .outcomes
-            .iter()
-            .find(|known| Some(&*known.name) == outcome);
+    fn choose(&mut self, walk: &Walk, at: usize, outcome: Option<&str>) {
+        let mut known = walk.phase(at).outcomes.iter();
+        let found = known.find(|known| Some(&*known.name) == outcome);
         self.named = found.map(|outcome| outcome.name.clone());
+        if let Some(name) = &self.named {
+            self.outcomes.insert(walk.value_key(at), name.clone());
+        }
     }
 
     /// Leaves a phase by its answer or by the chosen outcome.
@@ -459,12 +494,7 @@ impl Flow {
         let chosen = chosen.map(|outcome| &outcome.to);
         let target = answer.or_else(|| chosen.cloned()).unwrap_or(Target::Next);
         let named = self.named.clone().filter(|_| !is_answer);
-        let before = self.clone();
-        if let Some(flag) = self.flag {
-            let (key, _) = walk.phases[at].path.last().expect("it is in a scope");
-            self.outputs
-                .insert(format!("{key}/{}", walk.phase(at).id), flag);
-        }
+        let before = self.outcome.clone();
         let path = &walk.phases[at].path;
         let end = walk.phases.len();
         let to = match &target {
@@ -493,15 +523,8 @@ impl Flow {
         };
         let here = self.clone();
         self.go(walk, at, to, limits, false, fence);
-        if *self == here {
-            // A way back without a phase that applies: nothing of it counts.
-            *self = before;
-            return;
-        }
-        if self.refused.is_some() {
-            // The run did not move: what was handed over counts when it does.
-            self.outputs = before.outputs;
-            self.outcome = before.outcome;
+        if *self == here || self.refused.is_some() {
+            self.outcome = before;
         } else {
             self.outcome = named;
         }
@@ -511,6 +534,8 @@ impl Flow {
         *self = Self {
             at,
             is_paused: false,
+            named: None,
+            flag: None,
             ..self.restarted()
         };
     }
@@ -597,6 +622,9 @@ impl Flow {
             let key = walk.own_key(to, &phase.id);
             if let Some(limit) = self.limit(&key, &phase.name, limits, phase.max_visits) {
                 self.limits.push(limit);
+                if let Some(from) = from {
+                    self.outcomes.remove(&walk.value_key(from));
+                }
                 match &phase.on_limit {
                     Some(Target::Cancel) if phase.max_visits.is_some() => {
                         return Arrived::Cancelled;
@@ -703,18 +731,40 @@ impl Flow {
 
     /// Returns whether a condition holds in a scope, of which `key_of` makes the keys of visits.
     fn holds(&self, key_of: &dyn Fn(&str) -> String, condition: &Condition) -> bool {
-        let value = match &condition.subject {
-            Subject::Visits(id) => {
-                let visits = self.visits.get(&key_of(id));
-                Some(json!(visits.copied().unwrap_or_default()))
+        let is_of = |key: &str, phase: &str| key.ends_with(&format!("/{phase}"));
+        let compared = |comparison: &Comparison| {
+            let value = match &comparison.subject {
+                Subject::Visits(id) => {
+                    let visits = self.visits.get(&key_of(id));
+                    Some(json!(visits.copied().unwrap_or_default()))
+                }
+                Subject::Output { phase, .. } => self
+                    .outputs
+                    .iter()
+                    .find(|(key, _)| is_of(key, phase))
+                    .map(|(_, flag)| json!(flag)),
+                Subject::Outcome(phase) => self
+                    .outcomes
+                    .iter()
+                    .find(|(key, _)| is_of(key, phase))
+                    .map(|(_, name)| json!(name)),
+                Subject::Choice(phase) => self
+                    .answers
+                    .iter()
+                    .find(|(key, _)| is_of(key, phase))
+                    .map(|(_, choice)| json!(choice)),
+                other => panic!("{other} is not in these workflows"),
+            };
+            match &comparison.test {
+                Test::Values { values, negated } => {
+                    value.is_some_and(|value| values.contains(&value)) != *negated
+                }
+                test @ Test::Within { .. } => panic!("{test} is not in these workflows"),
             }
-            Subject::Output { phase, .. } => {
-                let is_it = |key: &&String| key.ends_with(&format!("/{phase}"));
-                let key = self.outputs.keys().find(is_it);
-                key.map(|key| json!(self.outputs[key]))
-            }
-            Subject::Input(_) => None,
         };
-        value.is_some_and(|value| condition.values.contains(&value)) != condition.negated
+        match condition {
+            Condition::Is(comparison) => compared(comparison),
+            Condition::Any { any } => any.iter().any(|group| group.iter().all(compared)),
+        }
     }
 }

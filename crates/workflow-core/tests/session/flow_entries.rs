@@ -67,7 +67,8 @@ fn number_of(world: &World, custom_type: &str) -> usize {
 fn values_are_stored_when_they_change_and_not_with_every_move() {
     let mut world = with_values();
     rounds(&mut world);
-    assert_eq!(number_of(&world, "workflow:values"), 4);
+    // Four outputs, and the outcome of the first review.
+    assert_eq!(number_of(&world, "workflow:values"), 5);
     assert!(number_of(&world, "workflow:run") > 6);
     for (kind, data) in &world.branch {
         let has_values = data.get().contains("the plan");

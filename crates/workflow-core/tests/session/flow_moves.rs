@@ -7,15 +7,15 @@ use workflow_core::definition::{
 use workflow_core::event::PlatformEvent;
 use workflow_core::session::{Abilities, Control};
 
-use crate::flow::{data, edit, gate, index, outcome, over, plan_text, started, with_review};
+use crate::flow::{data, edit, gate, index, outcome, over, plan_text, started, when, with_review};
 use crate::world::{Word, World, line, workflow};
 
 fn visited(phase: &str, times: &[u32]) -> Vec<Condition> {
-    vec![Condition {
-        subject: Subject::Visits(phase.to_owned()),
-        values: times.iter().map(|times| json!(times)).collect(),
-        negated: false,
-    }]
+    when(
+        Subject::Visits(phase.to_owned()),
+        times.iter().map(|times| json!(times)).collect(),
+        false,
+    )
 }
 
 fn ask(targets: &[(&str, &str)]) -> Approval {
@@ -202,6 +202,7 @@ fn outputs_stay_until_new_ones_are_given_and_are_required_anew() {
         about: String::new(),
         required: false,
         default: None,
+        ..Parameter::new("", ParameterKind::Flag)
     };
     edit(&mut work, "plan", |plan| {
         plan.outputs = vec![plan_text(1), optional];

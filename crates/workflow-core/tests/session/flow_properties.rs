@@ -4,12 +4,11 @@
 use proptest::prelude::*;
 use serde_json::json;
 use workflow_core::definition::{
-    Approval, Condition, Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome, Subject,
-    Target, Workflow,
+    Approval, Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome, Subject, Target, Workflow,
 };
 use workflow_core::session::Control;
 
-use crate::flow::{gate, over};
+use crate::flow::{gate, over, when};
 use crate::world::{World, phase, workflow};
 
 const IDS: &[&str] = &["a", "b", "c", "d"];
@@ -27,7 +26,7 @@ struct Keys {
 
 fn keys() -> impl Strategy<Value = Keys> {
     let outcomes = prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(0u8..8, 1..4)];
-    let when = prop::option::weighted(0.3, (0u8..6, any::<bool>()));
+    let when = prop::option::weighted(0.3, (0u8..12, any::<bool>()));
     let max = prop::option::weighted(0.3, (1u8..3, 0u8..6));
     let gate = prop::option::weighted(0.3, 0u8..6);
     let approve = prop::option::weighted(0.2, prop::collection::vec(0u8..8, 0..3));
@@ -64,23 +63,17 @@ fn with_keys(id: &str, keys: &Keys, ids: &[String]) -> Phase {
             })
             .collect(),
         when: keys.when.map_or_else(Vec::new, |(number, negated)| {
-            let subject = if number < 3 {
-                Subject::Visits(IDS[usize::from(number)].to_owned())
-            } else {
-                Subject::Output {
-                    phase: IDS[usize::from(number) - 3].to_owned(),
-                    name: "f".to_owned(),
+            let phase = IDS[usize::from(number % 3)].to_owned();
+            let (subject, values) = match number / 3 {
+                0 => (Subject::Visits(phase), vec![json!(0), json!(2)]),
+                1 => {
+                    let name = "f".to_owned();
+                    (Subject::Output { phase, name }, vec![json!(true)])
                 }
+                2 => (Subject::Outcome(phase), vec![json!("o0")]),
+                _ => (Subject::Choice(phase), vec![json!("c0")]),
             };
-            let values = match subject {
-                Subject::Visits(_) => vec![json!(0), json!(2)],
-                Subject::Output { .. } | Subject::Input(_) => vec![json!(true)],
-            };
-            vec![Condition {
-                subject,
-                values,
-                negated,
-            }]
+            when(subject, values, negated)
         }),
         max_visits: keys.max.map(|(most, _)| u32::from(most)),
         on_limit: match keys.max {
@@ -110,6 +103,7 @@ fn with_keys(id: &str, keys: &Keys, ids: &[String]) -> Phase {
                 about: String::new(),
                 required,
                 default: None,
+                ..Parameter::new("", ParameterKind::Flag)
             }]
         }),
         ..phase(id)

@@ -1,6 +1,7 @@
 //! The current run of a timeline: its state and, if known, its definition.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -8,7 +9,9 @@ use workflow_core::definition::{Catalog, Loaded};
 use workflow_core::event::Entry;
 use workflow_core::explain::Explained;
 use workflow_core::reminders::ContinueCounters;
-use workflow_core::run::{Position, RunState, StoredDefinition, StoredRun, last_of_run};
+use workflow_core::run::{
+    PhaseAnswer, Position, RunState, RunValues, StoredDefinition, StoredRun, last_of_run,
+};
 
 use crate::present::stored_path;
 
@@ -20,8 +23,10 @@ pub(super) struct TimelineRun {
     /// Its newest counts and data, and the step that they belong to. Their entry precedes that of the state.
     stored: StoredRun,
     step: Option<u64>,
-    /// The comment of the data before, which the data repeats until there is a new one.
-    old_comment: Option<String>,
+    /// The answers of the user, which each entry repeats.
+    answers: BTreeMap<String, PhaseAnswer>,
+    /// The comment on the newest one, and the step that it belongs to.
+    comment: Option<(Option<u64>, String)>,
     /// The explanation of the current phase, computed on demand.
     explained: OnceCell<Option<Explained>>,
 }
@@ -58,7 +63,8 @@ impl TimelineRun {
             catalog,
             stored: StoredRun::default(),
             step: None,
-            old_comment: None,
+            answers: BTreeMap::new(),
+            comment: None,
             explained: OnceCell::new(),
         }
     }
@@ -88,9 +94,22 @@ impl TimelineRun {
         // An entry that cannot be read has no data; the engine reports it.
         if let Some((step, run)) = last_of_run(&[entry], &self.state.task_id) {
             self.step = step;
-            self.old_comment = std::mem::replace(&mut self.stored, run).data.comment;
+            self.stored = run;
         }
         [before, self.stored.counters]
+    }
+
+    /// Notes the answers of the user.
+    pub(super) fn note_answers(&mut self, entry: Entry<'_>) {
+        let Some((step, values)) = last_of_run::<RunValues>(&[entry], &self.state.task_id) else {
+            return;
+        };
+        let before = std::mem::replace(&mut self.answers, values.answers);
+        let is_new =
+            |(key, _): &(&String, &PhaseAnswer)| before.get(*key) != self.answers.get(*key);
+        if let Some((_, answer)) = self.answers.iter().find(is_new) {
+            self.comment = Some((step, answer.comment.clone()));
+        }
     }
 
     /// Returns what the data says of the way into the current phase.
@@ -103,6 +122,9 @@ impl TimelineRun {
             .unzip();
         let is_of_step = self.step == Some(step);
         let data = Some(data).filter(|_| is_of_step).unwrap_or_default();
+        let comment = self.comment.as_ref();
+        let comment = comment.filter(|(of, _)| *of == Some(step));
+        let comment = comment.map(|(_, comment)| comment.clone());
         let path = &self.state.current_path;
         let visit = self
             .position()
@@ -111,9 +133,7 @@ impl TimelineRun {
             visit: visit.filter(|visit| *visit > 1),
             outcome: data.outcome,
             skipped: data.skipped,
-            comment: data
-                .comment
-                .filter(|new| Some(new) != self.old_comment.as_ref()),
+            comment: comment.filter(|comment| !comment.is_empty()),
             user_command,
             overrode: overrode.unwrap_or_default(),
         }

@@ -291,6 +291,11 @@ impl Timeline {
             }
             entry_type::DEFINITION => self.defined(entry),
             entry_type::RUN => self.counted(entry),
+            entry_type::VALUES => {
+                if let Some(run) = &mut self.run {
+                    run.note_answers(entry);
+                }
+            }
             entry_type::GATE => self.checked(entry),
             entry_type::CHECKPOINT => self.totals.checkpoints += 1,
             _ => {}

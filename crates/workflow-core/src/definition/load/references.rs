@@ -74,7 +74,7 @@ struct WorkflowReference<'d> {
 
 /// The problem with what a workflow has for an input of its subworkflow, if there is one, and its help.
 fn input_problem(input: &Parameter, by: &Workflow) -> Option<(Severity, String, String)> {
-    let (name, kind) = (shown(&input.name), input.kind.describe());
+    let (name, kind) = (shown(&input.name), input.in_words());
     let is_needed = input.required && input.default.is_none();
     let Some(other) = by.inputs.iter().find(|other| other.name == input.name) else {
         // Without a value, an input that is not required is as if it was not given.
@@ -87,11 +87,11 @@ fn input_problem(input: &Parameter, by: &Workflow) -> Option<(Severity, String, 
         let help = format!("declare `{name}` in `inputs` of this workflow too: {kind}");
         return Some((severity, what, help));
     };
-    let (what, help) = if !input.kind.covers(&other.kind) {
+    let (what, help) = if !input.covers(other) {
         (
             format!(
                 "takes other values for the input `{name}` than this workflow: {kind}, not {}",
-                other.kind.describe()
+                other.in_words()
             ),
             format!("give `{name}` the same type in both workflows"),
         )

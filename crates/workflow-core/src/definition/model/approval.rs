@@ -23,7 +23,7 @@ section! {
         pub choices: Vec<String>,
         /// The place that each answer leads to, if given.
         pub targets?: Vec<Target>,
-        /// Whether the user is asked for a comment, which the agent reads: `{approval.comment}`.
+        /// Whether the user is asked for a comment, which the agent reads: `{answer.<phase>.comment}`.
         #[key("comment"?: Flag, default: Described("`false`"), example: "true")]
         pub comment: bool,
         /// A file of the project that is shown with the question.

@@ -3,14 +3,15 @@
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Number, Value, json};
 
+use super::condition::Test;
 use crate::definition::guard_text::GuardText;
 use crate::definition::schema::{
-    Declared, Default, Key, KeyType, MapReader, Reader, Section, Shape, Written, nearest,
+    Change, Declared, Default, Key, KeyType, MapReader, Reader, Section, Shape, Written, nearest,
     schema_of, section,
 };
-use crate::definition::syntax::{Kind, Node};
+use crate::definition::syntax::{Entry, Kind, Node};
 use crate::definition::value::{Choices, FilledText, Flag, Text, Whole, is_name, not_a_name};
 use crate::diagnostic::{Code, Finding, shown};
 
@@ -32,6 +33,10 @@ section! {
         #[key("oneOf": Choices, default: Described("any"), example: r#"["minor", "major"]"#)]
         const one_of;
         #[keys(TextLimits)]
+        /// What a number or a list must be like.
+        #[keys]
+        #[serde(default, skip_serializing_if = "crate::definition::schema::is_absent")]
+        pub limits: ValueLimits,
         /// A description for the user.
         #[key("about"?: Text, example: r#""The version to release""#)]
         pub about: String,
@@ -41,6 +46,9 @@ section! {
         /// The value of an input that is not given.
         #[key("default"?: Any, example: r#""1.0.0""#)]
         pub default: Option<Value>,
+        /// A value that fits. The answer to a wrong one shows it.
+        #[key("example"?: Any, change: Some(Change::Text), example: r#""1.0.0""#)]
+        pub example: Option<Value>,
     }
 }
 
@@ -58,18 +66,43 @@ section! {
     }
 }
 
-/// The keys of an output: those of an input without `default`.
+section! {
+    Section::guard("a number or a list");
+    /// What a number or a list must be like.
+    #[derive(Default)]
+    #[serde(default)]
+    pub struct ValueLimits {
+        /// The smallest number.
+        #[key("min"?: AnyNumber, default: Described("any"), example: "1")]
+        pub min: Option<Number>,
+        /// The largest number.
+        #[key("max"?: AnyNumber, default: Described("any"), example: "5")]
+        pub max: Option<Number>,
+        /// The smallest number of items of a list.
+        #[key("minItems"?: Whole<1>, default: Described("any"), example: "1")]
+        pub min_items: Option<u32>,
+        /// The largest number of items of a list.
+        #[key("maxItems"?: Whole<1>, default: Described("any"), example: "12")]
+        pub max_items: Option<u32>,
+    }
+}
+
+/// The keys of an output: those of an input without `default` and `example`.
 pub(super) const OUTPUT: &Section = &Section {
     name: "an output",
     keys: &OUTPUT_KEYS,
     ..*Parameter::SECTION
 };
 
-const OUTPUT_KEYS: [Key; 6] = [
+const OUTPUT_KEYS: [Key; 10] = [
     Parameter::of_type.key,
     Parameter::one_of.key,
     TextLimits::pattern.key,
     TextLimits::min_length.key,
+    ValueLimits::min.key,
+    ValueLimits::max.key,
+    ValueLimits::min_items.key,
+    ValueLimits::max_items.key,
     Key {
         summary: "A description for the agent.",
         example: r#""What will be changed, and why""#,
@@ -142,23 +175,26 @@ impl Parameter {
         let takes_default = keys.section.keys.len() == Self::SECTION.keys.len();
         let given = keys.place(&Self::default).filter(|_| takes_default);
         let mut parameter = Self {
-            name: name.to_owned(),
-            kind: ParameterKind::TEXT,
-            about: String::new(),
             required: given.is_none(),
-            default: None,
+            ..Self::new(name, ParameterKind::TEXT)
         };
         parameter.read_keys(keys);
-        let kind = kind?;
-        let default = parameter
-            .default
-            .filter(|value| given.is_some() && kind.takes(value));
-        if let Some(place) = given.filter(|_| default.is_none()) {
-            let message = format!("the default of `{name}` is not {}", kind.in_words());
-            let span = place.value.span.or(place.key_span);
-            let finding = Finding::error(Code::ValueOutsideType, span, message);
-            keys.report(finding.help(format!("write {}, or change the type", kind.in_words())));
-        }
+        parameter.kind = kind?;
+        parameter.check_limits(keys);
+        let shown = keys.place(&Self::example).filter(|_| takes_default);
+        let mut outside = |what: &str, place: Option<&Entry<'_>>, value: Option<Value>| {
+            let value = value.filter(|value| place.is_some() && parameter.takes(value));
+            if let Some(place) = place.filter(|_| value.is_none()) {
+                let words = parameter.in_words();
+                let message = format!("the {what} of `{name}` is not {words}");
+                let span = place.value.span.or(place.key_span);
+                let finding = Finding::error(Code::ValueOutsideType, span, message);
+                keys.report(finding.help(format!("write {words}, or change the type")));
+            }
+            value
+        };
+        let default = outside("default", given, parameter.default.clone());
+        let example = outside("example", shown, parameter.example.clone());
         if parameter.required && given.is_some() {
             let message =
                 format!("`{name}` is required and has a default: the default is never used");
@@ -167,12 +203,122 @@ impl Parameter {
             keys.report(finding.help("remove one of them"));
         }
         Some(Self {
-            kind,
             default,
+            example,
             ..parameter
         })
     }
+
+    /// A required value of a type.
+    pub fn new(name: &str, kind: ParameterKind) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind,
+            limits: ValueLimits::default(),
+            about: String::new(),
+            required: true,
+            default: None,
+            example: None,
+        }
+    }
+
+    /// Reports limits of another type, and those between which nothing is.
+    fn check_limits(&self, keys: &mut MapReader<'_, '_, '_>) {
+        let of_type = match self.kind {
+            ParameterKind::Text(_) => "text",
+            ParameterKind::Number => "number",
+            ParameterKind::List => "list",
+            ParameterKind::Flag | ParameterKind::OneOf(_) => "",
+        };
+        for (name, meant) in LIMITS {
+            if let Some(entry) = keys.entry(name).filter(|_| *meant != of_type) {
+                let message = format!("`{name}` has a meaning for a {meant} only");
+                let finding = Finding::error(Code::InvalidValue, entry.key_span, message);
+                keys.report(finding.help(format!("write `type: {meant}`, or remove it")));
+            }
+        }
+        let between = self.least().zip(self.most());
+        if between.is_some_and(|(least, most)| least > most) {
+            let message = format!(
+                "`{}` takes no value: the limits exclude each other",
+                self.name
+            );
+            let finding = Finding::error(Code::ValueOutsideType, keys.start, message);
+            keys.report(finding.help("lower the smallest, or raise the largest"));
+        }
+    }
+
+    /// The smallest number, or length of a list.
+    pub(crate) fn least(&self) -> Option<f64> {
+        match self.kind {
+            ParameterKind::Number => self.limits.min.as_ref().and_then(Number::as_f64),
+            ParameterKind::List => Some(self.limits.min_items.unwrap_or(0).into()),
+            _ => None,
+        }
+    }
+
+    /// The largest number, or length of a list.
+    pub(crate) fn most(&self) -> Option<f64> {
+        match self.kind {
+            ParameterKind::Number => self.limits.max.as_ref().and_then(Number::as_f64),
+            _ => self.limits.max_items.map(f64::from),
+        }
+    }
+
+    /// Returns true if it takes every value that the other takes.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        let is_above = |one: Option<f64>, other: Option<f64>| {
+            one.is_some_and(|one| other.is_none_or(|other| one > other))
+        };
+        let negative = |bound: Option<f64>| bound.map(|bound| -bound);
+        self.kind.covers(&other.kind)
+            && !is_above(self.least(), other.least())
+            && !is_above(negative(self.most()), negative(other.most()))
+    }
+
+    /// The values that it takes, as messages name them.
+    pub(crate) fn in_words(&self) -> String {
+        let ValueLimits {
+            min,
+            max,
+            min_items,
+            max_items,
+        } = &self.limits;
+        let items = |bound: &Option<u32>| bound.map(Number::from);
+        let (within, unit) = match self.kind {
+            ParameterKind::Number => (
+                Test::Within {
+                    min: min.clone(),
+                    max: max.clone(),
+                },
+                "",
+            ),
+            _ => (
+                Test::Within {
+                    min: items(min_items),
+                    max: items(max_items),
+                },
+                " items",
+            ),
+        };
+        let words = self.kind.in_words();
+        match within.to_string().strip_prefix("is ") {
+            Some("any") | None => words,
+            Some(bounds) if unit.is_empty() => format!("{words} {bounds}"),
+            Some(bounds) => format!("{words} with {bounds}{unit}").replace("with from", "with"),
+        }
+    }
 }
+
+/// The limits of values, each with its type.
+const LIMITS: &[(&str, &str)] = &[
+    ("pattern", "text"),
+    ("minLength", "text"),
+    ("min", "number"),
+    ("max", "number"),
+    ("minItems", "list"),
+    ("maxItems", "list"),
+];
 
 /// Reads the type of a parameter, with the keys that belong to one type.
 fn read_kind(keys: &mut MapReader<'_, '_, '_>) -> Option<ParameterKind> {
@@ -188,13 +334,6 @@ fn read_kind(keys: &mut MapReader<'_, '_, '_>) -> Option<ParameterKind> {
     };
     if kind == ParameterKind::TEXT {
         return Some(ParameterKind::Text(limits));
-    }
-    for name in ["pattern", "minLength"] {
-        if let Some(entry) = keys.entry(name) {
-            let message = format!("`{name}` has a meaning for a text only");
-            let finding = Finding::error(Code::InvalidValue, entry.key_span, message);
-            keys.report(finding.help("write `type: text`, or remove it"));
-        }
     }
     let mut seen = HashSet::new();
     if let ParameterKind::OneOf(texts) = &kind
@@ -291,6 +430,21 @@ impl KeyType for Any {
     }
 }
 
+/// A number.
+pub(crate) struct AnyNumber;
+
+impl KeyType for AnyNumber {
+    type Value = Number;
+    const SHAPE: Shape = Shape::new(|| json!({"type": "number"}), || "number".to_owned());
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Number> {
+        match written.entry.value.value() {
+            Value::Number(number) => Some(number),
+            _ => reader.refuse(written.wrong_type("a number")),
+        }
+    }
+}
+
 /// A text, a number, true or false.
 pub(super) fn scalar(node: &Node<'_>) -> Option<Value> {
     match &node.kind {
@@ -317,7 +471,7 @@ pub enum ParameterKind {
 
 impl ParameterKind {
     /// A text without conditions.
-    const TEXT: Self = Self::Text(TextLimits {
+    pub(crate) const TEXT: Self = Self::Text(TextLimits {
         pattern: None,
         min_length: None,
     });
@@ -331,7 +485,7 @@ impl ParameterKind {
     ];
 
     /// Returns true if it takes every value that the other takes.
-    pub(crate) fn covers(&self, other: &Self) -> bool {
+    fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Text(one), Self::Text(other)) => {
                 (one.pattern.is_none() || one.pattern == other.pattern)
@@ -346,7 +500,7 @@ impl ParameterKind {
     }
 
     /// The values of a type, as messages name them.
-    pub(crate) fn in_words(&self) -> String {
+    fn in_words(&self) -> String {
         match self {
             Self::Text(limits) => {
                 let matching = limits.pattern.as_ref().map_or_else(String::new, |pattern| {

@@ -176,8 +176,9 @@ pub(crate) fn check_template(
         let Piece::Variable(name, at) = piece else {
             continue;
         };
-        let family = Family::of(name).map(|(family, _)| family);
-        let is_taken = family.is_some_and(|family| kind.families().contains(&family));
+        let family = Family::of(name);
+        let is_taken = family.is_some_and(|family| kind.families().contains(&family))
+            || family == Some(Family::Approval) && kind.families().len() > 1;
         let is_idle = if is_taken {
             noted == NOTED
         } else {

@@ -3,7 +3,7 @@
 use super::command::Control;
 use super::moves::scope_of;
 use super::texts::takes_no_argument;
-use crate::definition::Approval;
+use crate::definition::{Approval, Settings};
 use crate::diagnostic::visible;
 use crate::effect::Effects;
 use crate::run::{Actor, HandedOver, entry_name};
@@ -42,6 +42,7 @@ pub(crate) fn complete(
 pub(crate) fn choose_outcome(
     run: &mut ActiveRun,
     name: &str,
+    settings: &Settings,
     out: &mut Effects,
 ) -> Result<(), String> {
     let Some(phase) = run.phase().map(|phase| &phase.phase) else {
@@ -58,7 +59,7 @@ pub(crate) fn choose_outcome(
         outcome: Some(name.to_owned()),
         ..run.progress().data.handed_over.clone()
     };
-    run.hand_over(handed_over, out);
+    run.hand_over(handed_over, settings, out);
     Ok(())
 }
 

@@ -119,7 +119,9 @@ type Plan = (PlannedMove, Option<Question>);
 /// Plans `/workflow-skip`.
 pub(crate) fn plan_skip(run: &ActiveRun) -> Result<Plan, String> {
     let phase = run.phase().ok_or_else(no_definition)?;
-    let to = advance(run.progress(), run.catalog()).map_err(|_| no_definition())?;
+    let mut from = run.progress().clone();
+    from.data.forget_outcome(&from.state, run.catalog());
+    let to = advance(&from, run.catalog()).map_err(|_| no_definition())?;
     let passed = conditions(&phase.phase).collect();
     Ok(plan(run, phase, to, Control::Skip, passed))
 }

@@ -353,15 +353,27 @@ impl ActiveRun {
         }
     }
 
-    /// Notes what a call of `next` hands over. A question about another outcome or other outputs is dropped.
-    pub(crate) fn hand_over(&mut self, handed_over: HandedOver, out: &mut Effects) {
-        let before = std::mem::replace(&mut self.progress.data.handed_over, handed_over);
-        if self.progress.data.handed_over.leads_as(&before) {
+    /// Takes over what a call of `next` hands over, so that the gate and the question can use it. A question about another
+    /// outcome or other outputs is dropped.
+    pub(crate) fn hand_over(
+        &mut self,
+        handed_over: HandedOver,
+        settings: &Settings,
+        out: &mut Effects,
+    ) {
+        let Some(phase) = self.phase() else { return };
+        let (workflow, id) = (phase.workflow_key.clone(), phase.phase.id.clone());
+        let data = &mut self.progress.data;
+        let before = std::mem::replace(&mut data.handed_over, handed_over);
+        if data.handed_over.leads_as(&before) {
             return;
         }
+        data.take_over(&workflow, &id);
         self.drop_approval(out);
-        if let Ok(phase) = &mut self.phase {
-            phase.write_question(&self.progress, &self.in_force.catalog);
+        self.resolve(settings);
+        // Otherwise the move stores it.
+        if self.phase().is_some_and(ResolvedPhase::is_left_later) {
+            self.persist_counters(out);
         }
     }
 

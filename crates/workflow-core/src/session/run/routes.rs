@@ -3,7 +3,10 @@
 use super::ActiveRun;
 use crate::definition::{Approval, PhaseOutcome, Target};
 use crate::policy::gate_report::{Report, failed_check};
-use crate::run::{Actor, Position, RunProgress, RunState, TransitionError, follow, turn_back};
+use crate::run::{
+    Actor, PhaseAnswer, Position, RunData, RunProgress, RunState, TransitionError, follow,
+    turn_back,
+};
 use crate::session::handover::UserAnswer;
 use crate::session::step_answers::NONE_APPLIES;
 
@@ -34,10 +37,7 @@ impl ActiveRun {
         let target = answer
             .as_ref()
             .map_or(&Target::Next, |answer| &answer.target);
-        let mut to = self.plan_route(target, self.outcome(), actor)?;
-        if let Some(answer) = &answer {
-            to.data.comment.clone_from(&answer.comment);
-        }
+        let to = self.plan_route(&self.progress, target, self.outcome(), actor)?;
         let left = self.phase().map(|phase| phase.phase.name.clone());
         Ok(Move {
             answer,
@@ -58,23 +58,37 @@ impl ActiveRun {
     /// The progress that an answer and an outcome lead to. An answer that leads anywhere but on wins over the outcome.
     fn plan_route(
         &self,
+        from: &RunProgress,
         target: &Target,
         outcome: Option<&PhaseOutcome>,
         actor: Actor,
     ) -> Result<RunProgress, TransitionError> {
-        let mut from = self.progress.clone();
-        if let Some(phase) = self.phase() {
-            from.data.take_over(&phase.workflow_key, &phase.phase.id);
-        }
         match (target, outcome) {
             (Target::Next, Some(outcome)) => {
-                let mut to = follow(&from, &outcome.to, actor, self.catalog())?;
+                let mut to = follow(from, &outcome.to, actor, self.catalog())?;
                 to.data.outcome = Some(outcome.name.clone());
                 Ok(to)
             }
-            (Target::Next, None) => follow(&from, &Target::Next, actor, self.catalog()),
-            (target, _) => turn_back(&from, target, actor, self.catalog()),
+            (Target::Next, None) => follow(from, &Target::Next, actor, self.catalog()),
+            (target, _) => turn_back(from, target, actor, self.catalog()),
         }
+    }
+
+    /// Notes the answer of the user to the approval of the phase.
+    pub(crate) fn note_answer(&mut self, choice: &str, comment: &str) {
+        self.progress.data = self.answered_data(choice, comment);
+    }
+
+    /// The data of the run after an answer of the user to the approval of the phase.
+    fn answered_data(&self, choice: &str, comment: &str) -> RunData {
+        let mut data = self.progress.data.clone();
+        if let Some(phase) = self.phase() {
+            let key = RunData::output_key(&phase.workflow_key, &phase.phase.id);
+            let (choice, comment) = (choice.to_owned(), comment.to_owned());
+            let answer = PhaseAnswer { choice, comment };
+            data.values.answers.insert(key, answer);
+        }
+        data
     }
 
     /// The progress that a check leads to which failed; `None` if it leads nowhere.
@@ -94,7 +108,11 @@ impl ActiveRun {
         let choices = approval.choices.iter().enumerate();
         let described = choices.map(|(index, choice)| {
             let does = if let Some(target) = approval.target(index) {
-                self.describe(self.plan_route(&target, self.outcome(), actor))
+                let from = RunProgress {
+                    state: self.progress.state.clone(),
+                    data: self.answered_data(choice, ""),
+                };
+                self.describe(self.plan_route(&from, &target, self.outcome(), actor))
             } else {
                 let name = self.phase().map_or("", |phase| &phase.phase.name);
                 format!("stays in {name}, and the agent reads the answer")
@@ -106,7 +124,8 @@ impl ActiveRun {
 
     /// What leaving the phase with an outcome does, if a person does it.
     pub(crate) fn consequence_of(&self, outcome: &PhaseOutcome) -> String {
-        self.describe(self.plan_route(&Target::Next, Some(outcome), Actor::User))
+        let from = &self.progress;
+        self.describe(self.plan_route(from, &Target::Next, Some(outcome), Actor::User))
     }
 
     fn describe(&self, to: Result<RunProgress, TransitionError>) -> String {

@@ -7,9 +7,7 @@ use serde_json::value::to_raw_value;
 use super::ActiveRun;
 use crate::diagnostic::Severity;
 use crate::effect::{Action, Effects};
-use crate::run::{
-    HandedOver, RunEntry, Stored, StoredDefinition, StoredGuards, StoredRun, entry_type,
-};
+use crate::run::{RunEntry, Stored, StoredDefinition, StoredGuards, StoredRun, entry_type};
 
 /// The longest definition that is stored in the session, in bytes: an entry is one line of the host's file.
 const MAX_STORED_DEFINITION: usize = 4 << 20;
@@ -119,7 +117,7 @@ impl ActiveRun {
 
     /// The entry of the run as it is now.
     pub(super) fn to_be_stored(&self) -> StoredRun {
-        // A request that the run is not paused for ends with the session, and what the agent handed over with it.
+        // A request that the run is not paused for ends with the session.
         let mut stored = StoredRun {
             data: self.progress.data.clone(),
             ..self.record.clone()
@@ -128,7 +126,7 @@ impl ActiveRun {
             stored.approval_request = None;
         }
         if stored.approval_request.is_none() {
-            stored.data.handed_over = HandedOver::default();
+            stored.data.handed_over.summary = None;
         }
         stored
     }

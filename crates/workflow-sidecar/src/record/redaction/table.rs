@@ -61,12 +61,12 @@ const ENTRY_NAMES: &[&str] = &["type", "id", "parentId", "timestamp", "customTyp
 static STORED: FreeText = ByKind("customType", &[
     (entry::STATE, &Only(&[("data", &RUN)])),
     (entry::RUN, &Only(&[("data", &Only(&[("data", &RUN)]))])),
-    (entry::VALUES, &Only(&[("data", &Only(&[("inputs", &Chosen), ("outputs", &Chosen)]))])),
+    (entry::VALUES, &Only(&[("data", &Only(&[("inputs", &Chosen), ("outputs", &Chosen), ("answers", &Chosen)]))])),
     (entry::GATE, &Only(&[("data", &Only(&[("reports", &Each(&Only(&[("tail", &Tool), ("reason", &Tool)])))]))])),
     (entry::DEFINITION, &Nothing), (entry::BUDGET, &Nothing), (entry::TALLY, &Nothing), (entry::CHECKPOINT, &Nothing),
 ], &Except(ENTRY_NAMES, &[], &Said));
 /// The task of a run, and what its user and its agent hand over.
-static RUN: FreeText = Only(&[("taskDescription", &Said), ("comment", &Said), ("handedOver", &HANDED_OVER)]);
+static RUN: FreeText = Only(&[("taskDescription", &Said), ("handedOver", &HANDED_OVER)]);
 static HANDED_OVER: FreeText = Only(&[("outputs", &Chosen), ("summary", &Said)]);
 
 /// Parameters of the host: of hooks on tools, of the tool, whose answer depends on its action, and of any other method.

@@ -52,7 +52,7 @@ fn what_tools_people_and_models_say_is_redacted_and_nothing_else() {
         r#"{"params":{"event":{"message":{"content":[{"partialJson":"S","type":"toolCall","id":"c","name":"bash"}],"role":"assistant"}}},"method":"hook/turn_end"}"#,
         r#"{"method":"hook/session_start","params":{"context":{"branch":[{"type":"message","id":"1","message":{"role":"toolResult","content":"S"}},{"type":"custom","customType":"other","data":{"a":"S"}},{"type":"compaction","id":"2","summary":"S"}]}}}"#,
         r#"{"method":"hook/session_start","params":{"context":{"branch":[{"type":"custom","customType":"workflow:gate","data":{"phase":"a","reports":[{"what":"test","reason":"S","tail":"S"}]}}]}}}"#,
-        r#"{"method":"hook/session_start","params":{"context":{"branch":[{"customType":"workflow:state","data":{"workflowKey":"w","taskDescription":"S"}},{"type":"custom","customType":"workflow:run","data":{"taskId":"t","data":{"comment":"S","handedOver":{"outcome":"done","outputs":{"a":"S"},"summary":"S"}}}}]}}}"#,
+        r#"{"method":"hook/session_start","params":{"context":{"branch":[{"customType":"workflow:state","data":{"workflowKey":"w","taskDescription":"S"}},{"type":"custom","customType":"workflow:run","data":{"taskId":"t","data":{"handedOver":{"outcome":"done","outputs":{"a":"S"},"summary":"S"}}}}]}}}"#,
         r#"{"id":"s1","result":"S"}"#,
         r#"[{"a":"S"}]"#,
         r#"{"method":"hook/agent_start","later":"S"}"#,
@@ -246,7 +246,7 @@ fn what_the_sidecar_says_is_hidden_and_what_it_decides_stays() {
         r#"{"id":1,"result":{"inject":{"content":"S","customType":"workflow:context","display":false}}}"#,
         r#"{"id":1,"result":{"active":true,"flow":{"inputs":{"a":"S"},"visit":"2 of 3"},"taskDescription":"S","workflowName":"W"}}"#,
         r#"{"method":"host/apply","params":{"actions":[{"level":"info","message":"S","type":"notify"},{"message":{"content":"S","customType":"workflow:x"},"type":"sendMessage"},{"name":"S","type":"setSessionName"},{"key":"workflow","text":"W > A","type":"setStatus"}],"sessionId":"s"}}"#,
-        r#"{"method":"host/apply","params":{"actions":[{"customType":"workflow:values","data":{"inputs":{"n":3},"outputs":{"w/a":{"x":"S"}},"taskId":"t"},"type":"appendEntry"}]}}"#,
+        r#"{"method":"host/apply","params":{"actions":[{"customType":"workflow:values","data":{"answers":{"w/a":{"comment":"S"}},"inputs":{"n":3},"outputs":{"w/a":{"x":"S"}},"taskId":"t"},"type":"appendEntry"}]}}"#,
         r#"{"method":"host/apply","params":{"actions":[{"customType":"workflow:definition","data":{"workflows":[{"name":"W"}]},"type":"appendEntry"}]}}"#,
         r#"{"id":"s1","method":"ui/confirm","params":{"message":"S","title":"S"}}"#,
     ] {

@@ -1,6 +1,8 @@
 //! A workflow with the locations of its flow, and findings in its files.
 
-use crate::definition::model::{Parameter, Phase, Subject, Workflow};
+use std::borrow::Cow;
+
+use crate::definition::model::{Parameter, ParameterKind, Phase, Subject, Workflow};
 use crate::definition::schema::{Reader, Sites, listed, nearest};
 use crate::diagnostic::Finding;
 
@@ -36,41 +38,69 @@ impl<'a> Flow<'a> {
         phases.find_map(|(at, phase, _)| (phase.id == id).then_some((at, phase)))
     }
 
-    /// The input or output of a name; `None` is a number of visits.
+    /// The values that a name can have.
     pub(super) fn named<'n>(
         &'n self,
         subject: &'n Subject,
-    ) -> Result<Option<&'n Parameter>, UnknownName<'n>> {
+    ) -> Result<Cow<'n, Parameter>, UnknownName<'n>> {
         let parameter =
             |of: &'n [Parameter], name: &String| of.iter().find(|known| known.name == *name);
         let names = |of: &'n [Parameter]| of.iter().map(|known| &*known.name).collect();
-        let no_phase = |id: &str| format!("this workflow has no phase `{id}`");
+        let of_kind = |kind| Ok(Cow::Owned(Parameter::new("", kind)));
+        let phase = |id: &str| self.phase(id).map(|(_, phase)| phase);
+        // Why a phase does not have it, and those that do.
+        let missing = |id: &str, what: &str, has: &dyn Fn(&Phase) -> bool| {
+            let why = match phase(id) {
+                Some(_) => format!("`{id}` {what}"),
+                None => format!("this workflow has no phase `{id}`"),
+            };
+            let having = self.phases().map(|(_, phase, _)| phase);
+            let having = having.filter(|phase| has(phase));
+            (1, why, having.map(|phase| &*phase.id).collect())
+        };
         let (part, why, known): (_, _, Vec<&'n str>) = match subject {
-            Subject::Visits(id) if self.phase(id).is_some() => return Ok(None),
-            Subject::Visits(id) => {
-                let ids = self.phases().map(|(_, phase, _)| &*phase.id);
-                (1, no_phase(id), ids.collect())
-            }
+            Subject::Visits(id) if phase(id).is_some() => return of_kind(ParameterKind::Number),
+            Subject::Visits(id) => missing(id, "", &|_| true),
             Subject::Input(name) => {
                 let inputs = &self.workflow.inputs;
                 if let Some(input) = parameter(inputs, name) {
-                    return Ok(Some(input));
+                    return Ok(Cow::Borrowed(input));
                 }
                 let why = format!("this workflow has no input `{name}`");
                 (1, why, names(inputs))
             }
-            Subject::Output { phase: id, name } => {
-                if let Some((_, phase)) = self.phase(id) {
+            Subject::Output { phase: id, name } => match phase(id) {
+                Some(phase) => {
                     if let Some(output) = parameter(&phase.outputs, name) {
-                        return Ok(Some(output));
+                        return Ok(Cow::Borrowed(output));
                     }
                     let why = format!("`{id}` has no output `{name}`");
                     (2, why, names(&phase.outputs))
-                } else {
-                    let phases = self.phases().map(|(_, phase, _)| phase);
-                    let phases = phases.filter(|phase| parameter(&phase.outputs, name).is_some());
-                    (1, no_phase(id), phases.map(|phase| &*phase.id).collect())
                 }
+                None => missing(id, "", &|phase| {
+                    phase.outputs.iter().any(|output| output.name == *name)
+                }),
+            },
+            Subject::Outcome(id) => {
+                let outcomes = phase(id).map_or(&[][..], |phase| &phase.outcomes);
+                if !outcomes.is_empty() {
+                    let names = outcomes.iter().map(|outcome| outcome.name.clone());
+                    return of_kind(ParameterKind::OneOf(names.collect()));
+                }
+                missing(id, "has no outcomes", &|phase| !phase.outcomes.is_empty())
+            }
+            Subject::Choice(id) => {
+                if let Some(approve) = phase(id).and_then(|phase| phase.approve.as_ref()) {
+                    return of_kind(ParameterKind::OneOf(approve.choices.clone()));
+                }
+                missing(id, "has no approval", &|phase| phase.approve.is_some())
+            }
+            Subject::Comment(id) => {
+                let asks = |phase: &Phase| phase.approve.iter().any(|approve| approve.comment);
+                if phase(id).is_some_and(asks) {
+                    return of_kind(ParameterKind::TEXT);
+                }
+                missing(id, "asks for no comment", &asks)
             }
         };
         let subject = subject.to_string();

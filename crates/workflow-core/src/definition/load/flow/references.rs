@@ -2,9 +2,13 @@
 
 use std::collections::HashMap;
 
+use serde_json::{Number, Value};
+
 use super::graph::FlowGraph;
 use super::located::{Flow, report_in};
-use crate::definition::model::{Condition, ParameterKind, Phase, Subject, value_text};
+use crate::definition::model::{
+    Comparison, Condition, ParameterKind, Phase, Subject, Test, value_text,
+};
 use crate::definition::schema::{Reader, TemplateReference};
 use crate::definition::syntax::Span;
 use crate::diagnostic::{Code, Finding, Severity, shown};
@@ -19,8 +23,6 @@ pub(super) fn check_references(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: 
         flow,
         graph,
         known: HashMap::new(),
-        asks_for_comment: (flow.workflow.own_phases())
-            .any(|phase| phase.approve.iter().any(|approve| approve.comment)),
     };
     let phases = flow
         .phases()
@@ -33,15 +35,10 @@ pub(super) fn check_references(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: 
         }
     }
     for (at, (entry, sites)) in flow.workflow.phases.iter().zip(flow.phases).enumerate() {
-        for (condition, &span) in entry.when().iter().zip(&sites.when) {
-            let wrong = check_condition(flow, condition, span).err();
-            let unset = match &condition.subject {
-                Subject::Output { phase: id, .. } => {
-                    let name = condition.subject.to_string();
-                    checks.unset(id, &name, graph.before(at), span)
-                }
-                Subject::Input(_) | Subject::Visits(_) => None,
-            };
+        let comparisons = entry.when().iter().flat_map(Condition::comparisons);
+        for (comparison, &span) in comparisons.zip(&sites.when) {
+            let wrong = check_comparison(flow, comparison, span).err();
+            let unset = checks.unset(&comparison.subject, graph.before(at), span);
             for finding in wrong.into_iter().chain(unset) {
                 report_in(reader, sites, finding);
             }
@@ -54,7 +51,6 @@ struct References<'f, 'a> {
     graph: &'f FlowGraph<'a>,
     /// The nodes that are reached without the outputs of a phase, and those after them, by its index.
     known: HashMap<usize, [Vec<bool>; 2]>,
-    asks_for_comment: bool,
 }
 
 impl References<'_, '_> {
@@ -65,34 +61,43 @@ impl References<'_, '_> {
         of: Option<(usize, &Phase)>,
     ) -> Option<Finding> {
         let TemplateReference { name, kind, span } = reference;
-        let unknown = |why: String| {
+        let unknown = |code: Code, why: String| {
             let message = format!("unknown variable `{{{name}}}`: {why}");
-            Finding::warning(Code::UnknownVariable, *span, message)
+            Finding::warning(code, *span, message)
         };
-        let (family, rest) = Family::of(name)?;
-        if family == Family::Comment && rest == "comment" {
-            let message = format!("`{{{name}}}` has no value: no approval asks for a comment");
-            let finding = Finding::warning(Code::NoComment, *span, message);
-            return (!self.asks_for_comment).then_some(finding);
-        }
-        if family == Family::Comment {
-            let why = "of an approval, only the comment is known".to_owned();
-            return Some(unknown(why).help("write `{approval.comment}`"));
+        let family = Family::of(name)?;
+        if family == Family::Approval {
+            let is_old = name == "approval.comment";
+            let severity = if is_old {
+                Severity::Error
+            } else {
+                Severity::Warning
+            };
+            let message = format!("`{{{name}}}` has another name now");
+            let finding = Finding::new(severity, Code::UnknownVariable, *span, message);
+            let asking = self.flow.phases().map(|(_, phase, _)| phase);
+            let mut asking = asking.filter(|phase| phase.approve.is_some());
+            let id = asking.next().map_or("<phase>", |phase| &phase.id);
+            let part = name.strip_prefix("approval.").unwrap_or_default();
+            return Some(finding.help(format!("write `{{answer.{id}.{part}}}`")));
         }
         let Some(subject) = Subject::named(name) else {
             let help = format!("write `{{{}}}`", family.form());
-            return Some(unknown("it has too many or too few parts".to_owned()).help(help));
+            let why = "it has too many or too few parts".to_owned();
+            return Some(unknown(Code::UnknownVariable, why).help(help));
         };
         if let Err(name) = self.flow.named(&subject) {
-            let finding = unknown(name.why.clone());
+            let code = match subject {
+                Subject::Comment(_) => Code::NoComment,
+                _ => Code::UnknownVariable,
+            };
+            let finding = unknown(code, name.why.clone());
             return Some(name.suggest(finding, |name| format!("{{{name}}}")));
         }
-        let Subject::Output { phase: id, .. } = &subject else {
-            return None;
-        };
-        // A question comes after the phase has handed its outputs over.
-        let is_own = |(_, phase): (usize, &Phase)| phase.id == *id;
-        if *kind == TemplateKind::Ask && of.is_none_or(is_own) {
+        // A question comes after the phase has handed over its outputs and its outcome.
+        let is_own = |(_, phase): (usize, &Phase)| Some(&*phase.id) == subject.producer();
+        let is_handed_over = matches!(subject, Subject::Output { .. } | Subject::Outcome(_));
+        if *kind == TemplateKind::Ask && is_handed_over && of.is_none_or(is_own) {
             return None;
         }
         let node = match (of, kind) {
@@ -101,11 +106,12 @@ impl References<'_, '_> {
             // Read in every phase, and so in the first.
             (None, _) => self.graph.before(0),
         };
-        self.unset(id, name, node, *span)
+        self.unset(&subject, node, *span)
     }
 
-    /// The finding about an output that has no value at a node, on some path or on all of them.
-    fn unset(&mut self, id: &str, name: &str, node: usize, span: Option<Span>) -> Option<Finding> {
+    /// The finding about a name that has no value at a node, on some path or on all of them.
+    fn unset(&mut self, subject: &Subject, node: usize, span: Option<Span>) -> Option<Finding> {
+        let id = subject.producer()?;
         let (producer, _) = self.flow.phase(id)?;
         if !self.known.contains_key(&producer) && self.known.len() == MAX_FOLLOWED {
             return None;
@@ -117,7 +123,11 @@ impl References<'_, '_> {
         if !without[node] {
             return None;
         }
-        let id = shown(id);
+        let (id, name) = (shown(id), subject);
+        // Texts say what the user answered, if that is known.
+        if after[node] && !matches!(subject, Subject::Output { .. }) {
+            return None;
+        }
         Some(if after[node] {
             let message =
                 format!("`{name}` may have no value yet: a path leads here without `{id}`");
@@ -129,37 +139,53 @@ impl References<'_, '_> {
     }
 }
 
-/// Checks that a condition compares a value that there is with values that it can have.
-fn check_condition(
+/// Checks that a comparison is about a value that there is, and can hold.
+fn check_comparison(
     flow: &Flow<'_>,
-    condition: &Condition,
+    comparison: &Comparison,
     span: Option<Span>,
 ) -> Result<(), Finding> {
-    let subject = condition.subject.to_string();
+    let subject = comparison.subject.to_string();
     let unknown = |why: String| {
         let message = format!("`when` cannot look at `{subject}`: {why}");
         Finding::error(Code::UnknownSubject, span, message)
     };
-    let named = flow.named(&condition.subject);
+    let named = flow.named(&comparison.subject);
     let value = named.map_err(|name| name.suggest(unknown(name.why.clone()), str::to_owned))?;
-    let kind = value.map_or(&ParameterKind::Number, |value| &value.kind);
-    let incomparable = match (&condition.subject, kind) {
-        (Subject::Output { .. }, ParameterKind::Text(_)) => Some(("text", "the output")),
-        (_, ParameterKind::List) => Some(("list", "it")),
-        _ => None,
-    };
-    if let Some((kind, what)) = incomparable {
-        let why = format!("a {kind} is compared with nothing");
-        let help = format!("give {what} the type `{{oneOf: [..]}}` or `flag`");
-        return Err(unknown(why).help(help));
+    let words = value.in_words();
+    let is_output = matches!(comparison.subject, Subject::Output { .. });
+    if is_output && matches!(value.kind, ParameterKind::Text(_)) {
+        let help = "give the output the type `{oneOf: [..]}` or `flag`";
+        return Err(unknown("a text is compared with nothing".to_owned()).help(help));
     }
-    match condition.values.iter().find(|value| !kind.takes(value)) {
-        None => Ok(()),
-        Some(value) => {
-            let value = shown(&value_text(value));
-            let message = format!("`{subject}` is never `{value}`: it is {}", kind.in_words());
-            let finding = Finding::error(Code::ValueOutsideType, span, message);
-            Err(finding.help(format!("compare it with {}", kind.in_words())))
+    let is_list = value.kind == ParameterKind::List;
+    let never = |what: String| {
+        let message = format!("`{subject}` is never {what}: it is {words}");
+        let finding = Finding::error(Code::ValueOutsideType, span, message);
+        finding.help(format!("compare it with {words}"))
+    };
+    match &comparison.test {
+        Test::Values { values, .. } => {
+            let is_wrong = |one: &&Value| !(value.takes(one) || is_list && one.is_string());
+            let wrong = values.iter().find(is_wrong);
+            let wrong = wrong.map(|one| never(format!("`{}`", shown(&value_text(one)))));
+            wrong.map_or(Ok(()), Err)
+        }
+        Test::Within { .. } if !is_list && value.kind != ParameterKind::Number => {
+            let why = format!("`min` and `max` are about numbers and lists, and it is {words}");
+            Err(unknown(why).help(format!("compare it with {words}")))
+        }
+        test @ Test::Within { min, max } => {
+            let [min, max] = [min, max].map(|bound| bound.as_ref().and_then(Number::as_f64));
+            let is_above = |one: Option<f64>, other: Option<f64>| {
+                one.zip(other).is_some_and(|(one, other)| one > other)
+            };
+            let (least, most) = (value.least(), value.most());
+            if is_above(min, max) || is_above(min, most) || is_above(least, max) {
+                let test = test.to_string();
+                return Err(never(test.trim_start_matches("is ").to_owned()));
+            }
+            Ok(())
         }
     }
 }
