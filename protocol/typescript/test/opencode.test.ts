@@ -139,6 +139,20 @@ test("a command from the shell of an agent is refused", async (t) => {
   assert.deepEqual(shell.env, { WORKFLOW_SIDECAR_AGENT_SHELL: "ses_1" });
 });
 
+test("an opencode that an agent starts works under the rules of its session while that has a run", async (t) => {
+  const { host, at } = await load(t, { answers: { "command/run": begins } });
+  const { host: nested } = await load(t, {}, { env: { WORKFLOW_SIDECAR_AGENT_SHELL: "ses_1" } }, at);
+  await nested.call("write", {}, "ses_2");
+  assert.equal(last(at, "hook/tool_call").sessionId, "ses_2");
+  await host.prompt("workflow demo it");
+  await nested.call("write", {}, "ses_2");
+  assert.equal(last(at, "hook/tool_call").sessionId, "ses_1");
+  await assert.rejects(nested.call("workflow_step", {}, "ses_2"), /Only the main agent/);
+  const shell = { env: {} as Record<string, string> };
+  await nested.hooks["shell.env"]({ sessionID: "ses_2" }, shell);
+  assert.deepEqual(shell.env, { WORKFLOW_SIDECAR_AGENT_SHELL: "ses_1" });
+});
+
 test("a reminder is sent with the agent of the person, and is not taken for their words", async (t) => {
   const reminder = { jsonrpc: "2.0", method: "host/apply", params: { sessionId: "ses_1", actions: [{ type: "sendUserMessage", content: "Go on" }] } };
   const { host, at } = await load(t, { before: { "hook/agent_end": [reminder] } });

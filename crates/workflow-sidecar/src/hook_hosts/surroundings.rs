@@ -13,16 +13,23 @@ use crate::store::SessionKey;
 const PARENT: &str = "WORKFLOW_SIDECAR_PARENT";
 
 /// Variables that a host sets for the shell of its agent, each with the host that sets it for its own hooks as well.
-const SHELL_MARKS: [(&str, Option<&str>); 9] = [
+const SHELL_MARKS: [(&str, Option<&str>); 10] = [
     ("CODEX_THREAD_ID", None),
     ("CODEX_SESSION_ID", None),
     ("CODEX_TOOL_CALL_ID", None),
-    ("GEMINI_CLI_SHELL", None),
+    ("COPILOT_AGENT_SESSION_ID", None),
+    ("GEMINI_CLI", None),
     ("QWEN_CODE", None),
     ("OPENCODE", None),
     ("PI_CODING_AGENT", None),
     ("CLAUDECODE", Some("claude")),
     ("COPILOT_CLI", Some("copilot")),
+];
+
+/// Those of them that have the session of the agent, with the host.
+const SHELL_SESSIONS: [(&str, &str); 2] = [
+    ("codex", "CODEX_SESSION_ID"),
+    ("copilot", "COPILOT_AGENT_SESSION_ID"),
 ];
 
 /// What the variables of a hook say.
@@ -32,7 +39,7 @@ pub(super) struct Surroundings {
     pub(super) version: Option<String>,
     /// True if the event comes from the shell of an agent.
     pub(super) is_from_shell: bool,
-    /// The session whose agent started the host in its shell.
+    /// The session whose agent started the host in its shell, if the shell names it.
     pub(super) parent: Option<SessionKey>,
     /// True if the host asks the user about a call.
     pub(super) asks: bool,
@@ -65,13 +72,16 @@ impl HookHost {
         let is_marked = marks
             .any(|(mark, in_hooks_of)| *in_hooks_of != Some(self.name) && variable(mark).is_some());
         let is_from_shell = parent.is_some() || is_marked;
-        let parent = parent.and_then(|parent| {
+        let key = |host: &str, session: &str| SessionKey {
+            host: host.to_owned(),
+            session: session.to_owned(),
+        };
+        let named = parent.and_then(|parent| {
             let (name, session) = parent.split_once(':')?;
-            Some(SessionKey {
-                host: host(name)?.name.to_owned(),
-                session: session.to_owned(),
-            })
+            Some(key(host(name)?.name, session))
         });
+        let in_mark = |(host, mark): &(&str, &str)| Some(key(host, &variable(mark)?));
+        let parent = named.or_else(|| SHELL_SESSIONS.iter().find_map(in_mark));
         let version = self.version_variable.and_then(variable);
         let version = version.and_then(|it| version_in(&it.replace('-', ".")).map(str::to_owned));
         let asks = |version: &String| (self.asks)(version, variable);

@@ -35,10 +35,10 @@ class Plugin {
   readonly #screen: Screen;
   readonly #commands: Commands;
 
-  constructor(host: PluginInput, { argv = process.argv, env, ...settings }: PluginOptions) {
+  constructor(host: PluginInput, { argv = process.argv, env = process.env, ...settings }: PluginOptions) {
     this.#host = host;
     this.#screen = new Screen(host.client, !isRunMode(argv));
-    this.#sidecar = new Sidecar(host, this.#screen, settings);
+    this.#sidecar = new Sidecar(host, this.#screen, settings, env[SHELL_MARK]);
     this.#commands = new Commands(this.#sidecar, this.#screen, env);
   }
 
@@ -65,7 +65,7 @@ class Plugin {
       "command.execute.before": ({ command, sessionID, arguments: words }, output) => this.#onCommand(command, words, sessionID, output.parts),
       "tool.execute.before": (call, { args }) => this.#decide(call, args),
       "tool.execute.after": (call, output) => this.#rewrite(call, output),
-      "shell.env": async ({ sessionID }, { env }) => void (env[SHELL_MARK] = sessionID ?? "1"),
+      "shell.env": async ({ sessionID }, { env }) => void (env[SHELL_MARK] = sessionID ? (await this.#sidecar.open(sessionID)).id : "1"),
       "experimental.chat.system.transform": async ({ sessionID }, { system }) => {
         const session = this.#sidecar.known(sessionID);
         if (session?.isShortened && session.isActive) system.push(session.instructions);

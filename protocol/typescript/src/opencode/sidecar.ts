@@ -41,6 +41,8 @@ export class Sidecar {
   readonly #host: PluginInput;
   readonly #screen: Screen;
   readonly #settings: Settings;
+  /** The session whose agent started this opencode in its shell. */
+  readonly #above: string | undefined;
   readonly #client: Client;
   readonly #sessions = new Map<string, Session>();
   /** The session that started a session's agent, or itself. */
@@ -50,10 +52,11 @@ export class Sidecar {
   #isErrorReported = false;
   #stderr = "";
 
-  constructor(host: PluginInput, screen: Screen, settings: Settings) {
+  constructor(host: PluginInput, screen: Screen, settings: Settings, above: string | undefined) {
     this.#host = host;
     this.#screen = screen;
     this.#settings = settings;
+    this.#above = above;
     this.#client = this.#newClient();
   }
 
@@ -86,13 +89,15 @@ export class Sidecar {
     return typeof id === "string" ? this.#sessions.get(id) : undefined;
   }
 
-  /** The session whose run an id belongs to. A sub-agent works under the rules of the session that started it. */
+  /** The session whose run an id belongs to. A sub-agent works under the rules of the session that started it, and so does an opencode. */
   async open(id: string): Promise<Session> {
-    const root = await this.#rootOf(id);
+    const above = this.#above === undefined ? undefined : this.#newSession(this.#above);
+    const isBelow = above?.isActive === true;
+    const root = isBelow ? above.id : await this.#rootOf(id);
     let session = this.#sessions.get(root);
+    if (session && isBelow) await this.refresh(session);
     if (!session) {
-      const directory = this.#settings.state ?? join(homedir(), ".local/state/workflow-sidecar/opencode");
-      session = new Session(root, this.#host.directory, directory, this.#screen.questions(() => this.#titleAmongRuns(root)), () => this.#manifest);
+      session = this.#newSession(root);
       session.store.compact(this.#manifest.entryTypes);
       this.#sessions.set(root, session);
       session.ready = this.#begin(session);
@@ -100,6 +105,11 @@ export class Sidecar {
     }
     await session.ready;
     return session;
+  }
+
+  #newSession(id: string): Session {
+    const directory = this.#settings.state ?? join(homedir(), ".local/state/workflow-sidecar/opencode");
+    return new Session(id, this.#host.directory, directory, this.#screen.questions(() => this.#titleAmongRuns(id)), () => this.#manifest);
   }
 
   /** Restores a session whose entries another opencode has changed. */

@@ -26,7 +26,7 @@ use crate::driver::{ATTEMPTS, HostMemory, RestoredSession};
 use crate::measured::Measured;
 use crate::platform::RealPlatform;
 use crate::platform::installation::installation_warnings;
-use crate::store::{Saved, SessionKey, Store, StoreError, StoredSession};
+use crate::store::{IndexedRun, RunQuery, Saved, SessionKey, Store, StoreError, StoredSession};
 use crate::time::wall_time;
 
 /// What a transcript grows by before a check for compaction counts again. A compaction keeps the last 30% of a conversation
@@ -74,11 +74,9 @@ impl EventHandler<'_> {
             return Ok(HookAnswer::default());
         }
         let (mut key, mut event) = (event.key(self.host), *event);
-        if let Some(parent) = &self.surroundings.parent
-            && self.store.active_run(parent)?.is_some()
-        {
-            // The agent of a session with a run started this one, as it starts a sub-agent.
-            (key, event.is_of_subagent) = (parent.clone(), true);
+        if let Some(above) = self.run_above(&key, event.cwd)? {
+            // Its agent started this host, as it starts a sub-agent.
+            (key, event.is_of_subagent) = (above, true);
         }
         let event = &event;
         let _queue_turn = self.store.wait_turn(&key);
@@ -110,6 +108,28 @@ impl EventHandler<'_> {
             }
         }
         Err(HookError::Busy)
+    }
+
+    /// The session with a run whose agent started this host in its shell: the one that the shell names, or, because not every
+    /// shell does, and none beyond the next host, the one of the project that went on last.
+    fn run_above(&self, own: &SessionKey, cwd: &Path) -> Result<Option<SessionKey>, StoreError> {
+        let named = self.surroundings.parent.as_ref();
+        if let Some(key) = named
+            && self.store.active_run(key)?.is_some()
+        {
+            return Ok(Some(key.clone()));
+        }
+        if !self.surroundings.is_from_shell || self.store.active_run(own)?.is_some() {
+            return Ok(None);
+        }
+        let runs = self.store.runs(&RunQuery {
+            only_active: true,
+            ..RunQuery::default()
+        })?;
+        // A host that keeps its sessions itself has no rules here.
+        let is_kept = |run: &IndexedRun| run.file.is_none() && self.store.is_here(run);
+        let mut here = runs.into_iter().filter(|run| is_below(cwd, &run.cwd));
+        Ok(here.find(is_kept).map(|run| run.key))
     }
 
     fn restore(

@@ -218,7 +218,7 @@ fn a_command_from_the_shell_of_an_agent_is_refused() {
 fn a_command_from_the_shell_of_another_hosts_agent_is_refused() {
     for (name, mark, is_refused) in [
         ("claude", "CODEX_THREAD_ID", true),
-        ("claude", "GEMINI_CLI_SHELL", true),
+        ("claude", "GEMINI_CLI", true),
         ("claude", "QWEN_CODE", true),
         ("claude", "COPILOT_CLI", true),
         ("codex", "CLAUDECODE", true),
@@ -227,6 +227,8 @@ fn a_command_from_the_shell_of_another_hosts_agent_is_refused() {
         ("qwen", "COPILOT_CLI", true),
         ("codex", "OPENCODE", true),
         ("claude", "PI_CODING_AGENT", true),
+        ("gemini", "GEMINI_CLI", true),
+        ("copilot", "COPILOT_AGENT_SESSION_ID", true),
         // Its own hooks have it as well.
         ("claude", "CLAUDECODE", false),
         ("copilot", "COPILOT_CLI", false),

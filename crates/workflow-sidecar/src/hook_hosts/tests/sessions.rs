@@ -1,6 +1,7 @@
 //! Sessions: recorded ones, forks, shortened conversations.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -441,5 +442,44 @@ fn a_call_that_a_budget_counts_adds_no_entry() {
             world.send(&call);
         }
         assert_eq!(world.entries(session), before, "{}", host.name);
+    }
+}
+
+#[test]
+fn a_host_that_an_agent_starts_works_under_the_run_that_its_shell_names_or_else_of_its_project() {
+    for (name, mark, names) in [
+        ("codex", "CODEX_SESSION_ID", true),
+        ("copilot", "COPILOT_AGENT_SESSION_ID", true),
+        ("gemini", "GEMINI_CLI", false),
+        ("qwen", "QWEN_CODE", false),
+    ] {
+        let world = World::new(host(name).unwrap());
+        let parent = recorded(world.host, EventName::Prompt)["session_id"].clone();
+        let parent = parent.as_str().unwrap();
+        let is_denied_from = |session: &str, mark: &str, value: &str, cwd: Option<&Path>| {
+            let mut call = writing_call(world.host);
+            call["session_id"] = json!(session);
+            if let Some(cwd) = cwd {
+                call["cwd"] = json!(cwd);
+            }
+            is_denied(&world.send_from(&call, &[(mark, value)]))
+        };
+        let value = if names { parent } else { "1" };
+        assert!(!is_denied_from("nested", mark, value, None), "{name}");
+        world.start();
+        assert!(is_denied_from("nested", mark, value, None), "{name}");
+        // One that such a host starts has the name of a session without a run.
+        assert!(is_denied_from("deeper", mark, "nested", None), "{name}");
+        let elsewhere = tempfile::tempdir().unwrap();
+        let elsewhere = Some(elsewhere.path());
+        assert_eq!(is_denied_from("nested", mark, value, elsewhere), names);
+        assert!(!is_denied_from("another", "TERM", "x", None), "{name}");
+        assert_eq!(world.entries("nested"), 0);
+        // A terminal of the user may have the mark, too.
+        let next = call_of(world.host, "workflow_step");
+        let printed = world.send_from(&next, &[(mark, "1")]);
+        assert!(!is_denied(&printed), "{name}: {printed:?}");
+        world.prompt("workflow cancel");
+        assert!(!is_denied_from("nested", mark, value, None), "{name}");
     }
 }
