@@ -25,6 +25,9 @@ pub(crate) struct HostMemory {
     /// True if it did not reach the model.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) command_blocks: bool,
+    /// The last stop of the agent, by what tells it from another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stop: Option<String>,
     /// The reminders since the user's last prompt.
     pub(crate) reminders: u32,
     /// True if the conversation may have lost the context since the model last read it.

@@ -153,6 +153,12 @@ impl<'a> EventPayload<'a> {
         Some(format!("{id} {}", self.prompt()))
     }
 
+    /// What tells this stop of a turn from another one: the agent says something in between.
+    pub(super) fn stop_id(&self) -> Option<String> {
+        let length = transcript::length(self.transcript_path.as_deref()?)?;
+        Some(format!("{} {length}", self.turn_id.as_ref()?))
+    }
+
     /// True if the host says that neither the user nor a program of the user gives the prompt: the agent may have scheduled it.
     pub(super) fn is_of_host(&self) -> bool {
         !matches!(self.source.as_deref(), None | Some("user" | "sdk"))

@@ -281,6 +281,7 @@ impl EventHandler<'_> {
                     context = session.driver.session.context_message();
                 }
             }
+            EventName::Stop if is_judged(session, payload) => return Ok(None),
             EventName::Stop => stop(session, "stop", last_text(session, payload).as_deref()),
             EventName::Interrupt => stop(session, "aborted", None),
             EventName::Unused | EventName::Unknown => return Ok(None),
@@ -319,6 +320,15 @@ fn last_text(session: &RestoredSession, payload: &EventPayload<'_>) -> Option<St
     let transcript = transcript.filter(|_| is_active);
     let last = payload.last_text().map(str::to_owned);
     last.or_else(|| transcript.and_then(transcript::last_message))
+}
+
+/// Returns true if the hook of another installation has judged this stop; else notes that this one does.
+fn is_judged(session: &mut RestoredSession, payload: &EventPayload<'_>) -> bool {
+    let is_active = session.driver.session.view().is_some();
+    let id = payload.stop_id().filter(|_| is_active);
+    let is_judged = id.is_some() && id == session.memory.stop;
+    session.memory.stop = id;
+    is_judged
 }
 
 /// Returns true if the conversation loses messages, as far as an event tells that is sent whether it does or not.

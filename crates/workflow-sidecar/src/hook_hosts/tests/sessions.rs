@@ -446,6 +446,22 @@ fn a_call_that_a_budget_counts_adds_no_entry() {
 }
 
 #[test]
+fn a_stop_that_two_installations_send_is_judged_once() {
+    let world = World::new(host("codex").unwrap());
+    world.start();
+    let transcript = world.root.path().join("transcript.jsonl");
+    for reminder in 1..4 {
+        fs::write(&transcript, "x".repeat(reminder)).unwrap();
+        let stop = || {
+            let of_turn = json!({ "turn_id": "1", "transcript_path": transcript });
+            context_of(&world.send_with(EventName::Stop, &of_turn))
+        };
+        assert!(stop().contains("is still in"), "{reminder}");
+        assert_eq!(stop(), "", "{reminder}");
+    }
+}
+
+#[test]
 fn a_host_that_an_agent_starts_works_under_the_run_that_its_shell_names_or_else_of_its_project() {
     for (name, mark, names) in [
         ("codex", "CODEX_SESSION_ID", true),
