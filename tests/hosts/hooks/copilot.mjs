@@ -1,27 +1,30 @@
 /**
  * The real GitHub Copilot CLI, driven against a scripted model on loopback.
  *
- * Usage: copilot.mjs COPILOT SIDECAR
+ * Usage: copilot.mjs COPILOT SIDECAR [SCENARIO...]
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ScriptedModel, call, say } from '../model.mjs';
+import { openScreen, until } from './screen.mjs';
 import { shared } from './shared.mjs';
 import { wholeWorkflow } from './story.mjs';
 import { createHome, createRoot, includes, play, proves, run } from './world.mjs';
 
-const [copilot, sidecar] = process.argv.slice(2);
+const [copilot, sidecar, ...only] = process.argv.slice(2);
 if (!copilot || !sidecar) {
-  console.error('Usage: copilot.mjs COPILOT SIDECAR');
+  console.error('Usage: copilot.mjs COPILOT SIDECAR [SCENARIO...]');
   process.exit(2);
 }
 const root = createRoot();
+const model = new ScriptedModel([]);
+const url = `${await model.listen()}/v1`;
 
 /** A home directory with Copilot and our hooks, and a project. */
 async function world(name) {
   const { home, project, env: bare, workflow } = createHome(root, name);
-  const env = { ...bare, COPILOT_OFFLINE: 'true', COPILOT_MODEL: 'scripted', COPILOT_AUTO_UPDATE: 'false' };
+  const env = { ...bare, COPILOT_OFFLINE: 'true', COPILOT_PROVIDER_BASE_URL: url, COPILOT_MODEL: 'scripted', COPILOT_AUTO_UPDATE: 'false' };
   const installed = await run(sidecar, ['install', 'copilot'], { cwd: project, env });
   assert.equal(installed.code, 0, installed.stderr);
   return {
@@ -34,11 +37,8 @@ async function world(name) {
     env,
     /** Sends a prompt, with the replies of the model to it. */
     async prompt(text, replies, ...more) {
-      const model = new ScriptedModel(replies);
-      const url = `${await model.listen()}/v1`;
-      const options = { cwd: project, env: { ...env, COPILOT_PROVIDER_BASE_URL: url } };
-      const ran = await run(copilot, ['-p', text, '--allow-all-tools', ...more], options);
-      model.close();
+      model.play(replies);
+      const ran = await run(copilot, ['-p', text, '--allow-all', ...more], { cwd: project, env });
       const turns = model.requests.filter((request) => request.source !== 'summary');
       const texts = turns.map((request) => JSON.stringify(request.messages));
       return { ...ran, texts, requests: texts.length, summaries: model.requests.length - texts.length };
@@ -70,6 +70,8 @@ const host = {
   write: (w, name) => create(w.file(name)),
   step: (args) => call('workflow-workflow_step', args),
   compact: (w) => w.prompt('/compact', []),
+  // Its shell has few of its variables.
+  nested: (prompt) => `COPILOT_OFFLINE=true COPILOT_PROVIDER_BASE_URL=${url} '${copilot}' -p '${prompt}' --allow-all`,
   subagent: (_, prompt, replies) => [call('task', { description: 'sub', prompt, agent_type: 'general-purpose', name: 'sub', mode: 'sync' }), ...replies],
   files: { '.copilot/hooks/workflow-sidecar.json': '', '.copilot/mcp-config.json': '{ "mcpServers" : {} }\n' },
 };
@@ -79,6 +81,28 @@ await play(
     ...shared(host, { root, sidecar, name: 'copilot' }),
 
     'a whole workflow': async () => wholeWorkflow(await session('whole'), { say, shell, write: create, step }),
+
+    async 'an approval in the dialog of the host'() {
+      proves('approval in the host');
+      const { home, project, env, prompt, sidecar: ours } = await session('dialog');
+      writeFileSync(join(home, '.copilot/config.json'), JSON.stringify({ trustedFolders: [project] }));
+      await prompt('workflow bugfix it', [step('next'), shell('touch fixed.txt'), step('next'), step('next'), say('I wait.')]);
+      model.play([step('next'), say('Done.')]);
+      const screen = openScreen(`'${copilot}' --continue --allow-all -i 'go on'`, { cwd: project, env: { ...env, TERM: 'xterm-256color' } });
+      try {
+        for (const shown of [/Isitgood\?.*Answer:.*enteraccept/, /fortheagent.*enteraccept/]) {
+          await screen.shows(shown);
+          // In its first moment it takes no key.
+          await new Promise((resolve) => setTimeout(resolve, 1000));
+          screen.type('\r');
+        }
+        await until(() => model.requests.length === 2, () => screen.text);
+        includes(JSON.stringify(model.requests[1].messages), /Workflow complete|complete/);
+      } finally {
+        await screen.end();
+      }
+      assert.equal(JSON.parse((await ours('runs', '--format', 'json')).stdout)[0].active, false);
+    },
 
     async 'a compaction between two calls loses nothing'() {
       proves('compaction');
@@ -127,5 +151,6 @@ await play(
     },
   },
   root,
-  { host: 'copilot', program: copilot },
+  { host: 'copilot', program: copilot, only },
 );
+model.close();

@@ -1,7 +1,7 @@
 /**
  * The real Gemini CLI, driven against a scripted model on loopback.
  *
- * Usage: gemini.mjs GEMINI SIDECAR
+ * Usage: gemini.mjs GEMINI SIDECAR [SCENARIO...]
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -11,9 +11,9 @@ import { shared } from './shared.mjs';
 import { wholeWorkflow } from './story.mjs';
 import { createHome, createRoot, includes, play, proves, run } from './world.mjs';
 
-const [gemini, sidecar] = process.argv.slice(2);
+const [gemini, sidecar, ...only] = process.argv.slice(2);
 if (!gemini || !sidecar) {
-  console.error('Usage: gemini.mjs GEMINI SIDECAR');
+  console.error('Usage: gemini.mjs GEMINI SIDECAR [SCENARIO...]');
   process.exit(2);
 }
 const root = createRoot();
@@ -61,7 +61,7 @@ async function world(name) {
   mkdirSync(join(home, '.gemini'));
   const settings = { security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: true } } };
   writeFileSync(join(home, '.gemini/settings.json'), JSON.stringify(settings));
-  writeFileSync(join(home, '.gemini/trustedFolders.json'), JSON.stringify({ [project]: 'TRUST_FOLDER' }));
+  writeFileSync(join(home, '.gemini/trustedFolders.json'), JSON.stringify({ [project]: 'TRUST_FOLDER', [home]: 'TRUST_FOLDER' }));
   const env = { ...bare, GEMINI_API_KEY: 'none', NO_COLOR: '1' };
   const installed = await run(sidecar, ['install', 'gemini'], { cwd: project, env });
   assert.equal(installed.code, 0, installed.stderr);
@@ -106,6 +106,9 @@ const host = {
   shell,
   write: (w, name) => write(w.file(name)),
   step: (args) => call('mcp_workflow_workflow_step', args),
+  hasDialogs: false,
+  nested: (prompt) => `'${gemini}' -p '${prompt}' --yolo`,
+  subagent: (_, prompt, replies) => [call('invoke_agent', { agent_name: 'generalist', prompt }), ...replies],
   files: { '.gemini/settings.json': '{"ui":  {}\n}' },
 };
 
@@ -153,5 +156,5 @@ await play(
 
   },
   root,
-  { host: 'gemini', program: gemini },
+  { host: 'gemini', program: gemini, only },
 );

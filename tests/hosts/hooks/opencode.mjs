@@ -10,7 +10,7 @@ import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ScriptedModel, call, fail, pause, say } from '../model.mjs';
-import { FLOW, TIGHT } from './shared.mjs';
+import { FLOW, OPEN, TIGHT } from './shared.mjs';
 import { createHome, createRoot, includes, play, proves, run, saw } from './world.mjs';
 
 const [opencode, sidecar, ...only] = process.argv.slice(2);
@@ -58,6 +58,7 @@ phases: [{ id: work, name: Work, emoji: W, instructions: Work with care., tools:
 `;
 workflow('careful', CAREFUL);
 workflow('flow', FLOW);
+workflow('open', OPEN);
 workflow('tight', TIGHT);
 const installed = await run(binary, ['install', 'opencode'], { cwd: project, env });
 assert.equal(installed.code, 0, installed.stderr);
@@ -197,6 +198,7 @@ const scenarios = {
     await until('a reminder is sent', () => asked().length >= 5);
     includes(news()[4], /is still in /);
     await until('the question is asked', () => toasts().some((text) => /Is it good\?/.test(text)));
+    saw('approval in the host', 'no', 'A toast asks, and a command answers.');
     includes(news()[5], /Analyze → F Fix/);
     assert.ok(existsSync(file('c.txt')), 'Fix may write');
     includes(news()[7], /Gate failed/);
@@ -301,6 +303,25 @@ const scenarios = {
     model.play([say('ok')]);
     await session.command('cancel-workflow');
     assert.equal(session.state().active, false);
+  },
+
+  async 'an opencode that the agent starts works under the rules of its session'() {
+    proves('nested agent');
+    const session = await createSession();
+    model.play([
+      shell(`'${opencode}' run 'Write.' < /dev/null`),
+      write('nested.txt'),
+      step('next'),
+      say('Nested, done.'),
+      say('Which one?'),
+    ]);
+    await session.prompt('workflow open it');
+    const seen = asked().join('\n');
+    assert.ok(!existsSync(file('nested.txt')), news().join('\n\n'));
+    includes(seen, /Only the main agent/);
+    assert.equal(session.state().currentPath[0].phaseIndex, 0);
+    model.play([say('ok')]);
+    await session.command('cancel-workflow');
   },
 
   async 'compaction keeps the instructions of the phase'() {

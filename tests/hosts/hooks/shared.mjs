@@ -25,6 +25,16 @@ budget: { toolCalls: 2 }
 phases: [{ id: work, name: Work, emoji: W, instructions: Work. }]
 `;
 
+/** A workflow in which the agent may start any program. */
+export const OPEN = `
+name: Open
+commandName: open
+initialMessage: "Do this: {description}"
+phases:
+  - { id: look, name: Look, emoji: L, instructions: Look., tools: { blacklist: [write] } }
+  - { id: work, name: Work, emoji: W, instructions: Work. }
+`;
+
 /** What may be in the place of the sidecar when a hook starts it: a name, the capability that it is about, and its text. */
 const BROKEN = [
   ['missing', 'missing program', undefined],
@@ -45,12 +55,14 @@ const BROKEN = [
  * @param {(text: string) => object} host.say
  * @param {boolean} [host.repeats] The host prints no answer to a command, so the model repeats it.
  * @param {(world: any, prompt: string, replies: object[]) => object[]} [host.subagent] The replies of an agent that starts a sub-agent, and of that.
+ * @param {(prompt: string) => string} [host.nested] A shell line that starts the host.
  * @param {(world: any) => Promise<any>} [host.compact] Shortens the conversation.
+ * @param {boolean} [host.hasDialogs] Its MCP client asks the user.
  * @param {boolean} [host.cutsResults] The host takes every change of a result.
  * @param {Record<string, string>} host.files The files with our hooks, in the home directory, with texts of a user.
  * @param {{ root: string, sidecar: string, name: string }} given
  */
-export const shared = ({ world, write, step, shell, say, files, subagent, compact, cutsResults, repeats = false }, { root, sidecar, name }) => ({
+export const shared = ({ world, write, step, shell, say, files, subagent, nested, hasDialogs = true, compact, cutsResults, repeats = false }, { root, sidecar, name }) => ({
   async 'reminders are bounded'() {
     proves('bounded reminder');
     const { prompt } = await world('bounded');
@@ -85,6 +97,22 @@ export const shared = ({ world, write, step, shell, say, files, subagent, compac
     includes(ran.texts[0], /name the cause/);
     includes(ran.texts[0], /Sort it\./);
   },
+
+  ...(!hasDialogs && {
+    async 'the MCP client has no dialogs'() {
+      const w = await world('dialogs');
+      const [said, watched] = [join(w.home, 'said'), join(w.home, 'watched')];
+      writeFileSync(watched, `#!/bin/sh\n[ "$1" = mcp ] || exec '${sidecar}' "$@"\ntee '${said}' | '${sidecar}' "$@"\n`, { mode: 0o755 });
+      for (const file of Object.keys(files)) {
+        const path = join(w.home, file);
+        writeFileSync(path, readFileSync(path, 'utf8').replaceAll(sidecar, watched));
+      }
+      await w.prompt('hello', [say('ok')]);
+      const { capabilities } = JSON.parse(readFileSync(said, 'utf8').split('\n')[0]).params;
+      assert.equal(capabilities.elicitation, undefined, JSON.stringify(capabilities));
+      saw('approval in the host', 'no', 'Its MCP client has no dialogs.');
+    },
+  }),
 
   async 'a budget that is used up pauses the run'() {
     proves('budget');
@@ -146,6 +174,31 @@ export const shared = ({ world, write, step, shell, say, files, subagent, compac
       const status = (await w.sidecar('runs', '--format', 'json')).stdout;
       if (!ran.texts.some((text) => /Only the main agent/.test(text))) saw('sub-agent', 'partly', 'It can move the workflow.');
       else assert.match(status, /Analyze/);
+    },
+  }),
+
+  ...(nested && {
+    async 'a host that the agent starts works under the rules of its session'() {
+      proves('nested agent');
+      const w = await world('nested');
+      w.workflow('open', OPEN);
+      const started = nested('Write.');
+      const ran = await w.prompt('workflow open it', [
+        shell(nested('workflow skip')),
+        shell(started),
+        write(w, 'nested.txt'),
+        step({ action: 'next' }),
+        say('Done.'),
+        shell(`cd '${w.home}' && ${started}`),
+        write(w, 'elsewhere.txt'),
+        say('Done.'),
+        say('Shall I?'),
+      ]);
+      const runs = JSON.parse((await w.sidecar('runs', '--format', 'json')).stdout);
+      assert.deepEqual(runs.map(({ phase }) => phase), ['Look']);
+      assert.ok(!existsSync(w.file('nested.txt')));
+      assert.ok(ran.texts.some((text) => /Only the main agent moves the workflow/.test(text)), ran.texts.at(-1)?.slice(-2500));
+      if (existsSync(w.file('elsewhere.txt'))) saw('nested agent', 'partly', 'One that it starts in another directory has no rules.');
     },
   }),
 
