@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use anyhow::{Context, bail, ensure};
 use workflow_core::approval::{Decision, Request, ShownFile};
 use workflow_core::diagnostic::{shown, visible};
-use workflow_core::session::Control;
 
 use super::project::UserDirectory;
 use super::terminal;
@@ -76,7 +75,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         AnswerRight::MayAnswer => (of_run(pending, typed.unwrap_or_default())?, None),
         AnswerRight::NeedsProof => {
             let (request, code) = of_code(pending, typed, &requests)?;
-            require_unchanged(&request, &requests)?;
+            require_unchanged(&request)?;
             (request, Some(code))
         }
         AnswerRight::MayRead => {
@@ -104,7 +103,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         .map(str::to_owned);
     let decision = match code {
         Some(code) => {
-            require_unchanged(&request, &requests)?;
+            require_unchanged(&request)?;
             code.decide(&request, choice, comment)
         }
         None => Decision {
@@ -129,7 +128,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
 
 /// Says where the user finds the codes of what waits, and how to answer without one.
 fn where_codes_are(pending: &[AskedRequest], requests: &Requests) -> String {
-    let of = |(request, _): &AskedRequest| command(Control::Approve, request, requests);
+    let of = |(request, _): &AskedRequest| {
+        let host = requests.host_of(&request.task_id);
+        let of_hooks = |name: &str| Some(hook_hosts::host(name)?.prompt_word(&request.cwd));
+        let word = host.as_deref().map_or(Some("workflow"), of_hooks);
+        word.map_or("/workflow-approve".to_owned(), |word| {
+            format!("{word} approve")
+        })
+    };
     let any = pending.is_empty().then(|| "workflow approve".to_owned());
     let ways: BTreeSet<String> = pending.iter().map(of).chain(any).collect();
     let ways = Vec::from_iter(ways).join("` or `");
@@ -139,16 +145,6 @@ fn where_codes_are(pending: &[AskedRequest], requests: &Requests) -> String {
     )
 }
 
-/// A command as it is typed in the host of a run.
-fn command(control: Control, request: &Request, requests: &Requests) -> String {
-    let host = requests.host_of(&request.task_id);
-    let of = |name: &str| Some(hook_hosts::host(name)?.prompt_word(&request.cwd));
-    match host.as_deref().map_or(Some("workflow"), of) {
-        Some(word) => format!("{word} {}", control.short_name()),
-        None => format!("/{}", control.word()),
-    }
-}
-
 /// Finds the request of a code, which is asked for if it is not given.
 fn of_code(
     pending: Vec<AskedRequest>,
@@ -156,12 +152,11 @@ fn of_code(
     requests: &Requests,
 ) -> anyhow::Result<(Request, Code)> {
     let where_codes_are = where_codes_are(&pending, requests);
-    if typed.is_none() {
+    let typed = if let Some(typed) = typed {
+        typed.to_owned()
+    } else {
         say(&where_codes_are)?;
-    }
-    let typed = match typed {
-        Some(typed) => typed.to_owned(),
-        None => terminal::ask("Code:")?.context("no code given: nothing was answered")?,
+        terminal::ask("Code:")?.context("no code given: nothing was answered")?
     };
     let code = Code::parse(&typed).with_context(|| {
         let typed = shown(&typed);
@@ -190,14 +185,13 @@ fn of_run(mut pending: Vec<AskedRequest>, task: &str) -> anyhow::Result<Request>
 }
 
 /// Fails if the file that a request shows is another one now: the code is for the one that the run asked about.
-fn require_unchanged(request: &Request, requests: &Requests) -> anyhow::Result<()> {
+fn require_unchanged(request: &Request) -> anyhow::Result<()> {
     let show = request.show.as_deref();
     let state = |file: Option<ShownFile>| file.map(|file| file.state);
     ensure!(
         state(request.shown_file.clone()) == state(file_excerpt::shown_with(request)),
-        "{} has changed since the run asked: nothing was answered. `{}` in the host asks about the file as it is now",
-        visible(show.unwrap_or_default()),
-        command(Control::Status, request, requests)
+        "{} has changed since the run asked: nothing was answered. The status of the run in the host asks about the file as it is now",
+        visible(show.unwrap_or_default())
     );
     Ok(())
 }

@@ -57,15 +57,15 @@ impl HookHost {
 
     /// The word with which commands begin in its prompts, in a directory.
     pub(crate) fn prompt_word(&self, directory: &Path) -> &'static str {
-        let Some(file) = self.command_file else {
-            return "workflow";
-        };
-        let own = format!(".{}/{file}", self.name);
-        let user = home_dir().map(|home| Directories::of_process(&home));
-        let of_user = user.map(|user| (self.user_hook_files)(&user).0.join(file));
-        let mut files = directory.ancestors().map(|it| it.join(&own)).chain(of_user);
-        // A managed installation and a plugin have none.
-        if files.any(|file| file.is_file()) {
+        let is_installed = self.command_file.is_some_and(|file| {
+            let user = home_dir().map(|home| Directories::of_process(&home));
+            let of_user = user.map(|user| (self.user_hook_files)(&user).0.join(file));
+            let own = format!(".{}/{file}", self.name);
+            let mut files = directory.ancestors().map(|it| it.join(&own)).chain(of_user);
+            // A managed installation and a plugin have none.
+            files.any(|file| file.is_file())
+        });
+        if is_installed {
             "/workflow"
         } else {
             "workflow"

@@ -33,12 +33,8 @@ const CONFIRM: &str = "confirm";
 const PLUGIN_COMMAND: &str = "/workflow-sidecar:workflow";
 
 /// First words that no sentence has. A bare `workflow` that was left in the box is before the next command.
-const SURE: [&str; 4] = [
-    "/workflow",
-    PLUGIN_COMMAND,
-    "workflowworkflow",
-    "workflow/workflow",
-];
+#[rustfmt::skip] // A list.
+const SURE: [&str; 4] = ["/workflow", PLUGIN_COMMAND, "workflowworkflow", "workflow/workflow"];
 
 /// Returns true if a prompt may be a command by its first word, whatever workflows there are.
 pub(super) fn may_be_command(prompt: &str) -> bool {

@@ -24,20 +24,13 @@ const CMAKE: &str = "cmake --build build && ctest --test-dir build";
 const PYTEST: &str = "python3 -m pytest";
 
 /// Lock files of Python, and the command that runs pytest there.
-const LOCKED: &[(&str, &str)] = &[
-    ("uv.lock", "uv run pytest"),
-    ("poetry.lock", "poetry run pytest"),
-];
+#[rustfmt::skip] // A list.
+const LOCKED: &[(&str, &str)] = &[("uv.lock", "uv run pytest"), ("poetry.lock", "poetry run pytest")];
 
 /// Files that mention pytest where it is used.
+#[rustfmt::skip] // A list.
 const PYTHON_FILES: &[&str] = &[
-    "pyproject.toml",
-    "setup.cfg",
-    "setup.py",
-    "requirements.txt",
-    "requirements-dev.txt",
-    "uv.lock",
-    "poetry.lock",
+    "pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "requirements-dev.txt", "uv.lock", "poetry.lock",
 ];
 
 /// Files at the root of a project that name the command by themselves.

@@ -182,7 +182,7 @@ impl InstallRequest {
         let project = self.project.then(std::env::current_dir).transpose()?;
         let absolute = |path: Option<&Path>| path.map(std::path::absolute).transpose();
         let target = if self.managed {
-            InstallTarget::managed(self.root.as_deref())
+            InstallTarget::managed(absolute(self.root.as_deref())?.as_deref())
         } else {
             InstallTarget::of_process(project.as_deref())
         };
