@@ -43,6 +43,7 @@ fn job(gates: Vec<Gate>) -> Job {
         gates,
         cwd: std::env::temp_dir(),
         baseline: Baseline::default(),
+        start: None,
         agent_dir: None,
     }
 }
@@ -443,6 +444,7 @@ fn a_check_for_changes_compares_with_the_baseline() {
         gates: vec![gate],
         cwd: place.path().to_path_buf(),
         baseline,
+        start: None,
         agent_dir: None,
     };
     let (sender, events) = channel();

@@ -140,10 +140,13 @@ fn hostile(level: &str, key: &Key) -> Value {
         ("a check of `gate`", "onFail") => json!("a"),
         ("an input", "required") => json!(false),
         ("a subworkflow reference", "subworkflow") => json!("part"),
-        ("a check of `gate`", "run") => json!(["./evil"]),
+        ("a check of `gate`" | "`tests`", "run") => json!(["./evil"]),
+        ("a check of `gate`", "tests") => {
+            json!({"run": ["./evil"], "failsWithoutChange": true, "noNewSkips": true})
+        }
         ("a check of `gate`", "shell") => json!(true),
         ("a check of `gate`" | "a trigger", "file") => json!("victim.txt"),
-        ("`approve`", "show") => json!("../home/secret"),
+        ("`approve`", "show") | ("`tests`", "report") => json!("../home/secret"),
         ("`http`", "port") => json!(PORT),
         ("`http`", "token") => json!("sesame"),
         ("`http`", "tokenEnv") => json!("HOME"),
@@ -187,6 +190,7 @@ fn project(level: &str, key: &str, value: &Value) -> (Value, Value) {
             "onFail" => json!({"git": "clean"}),
             _ => json!({}),
         },
+        "`tests`" if key != "run" => json!({"run": ["./evil"]}),
         "a workflow" | "a phase" if ["writable", "commands"].contains(&key) => {
             json!({"tools": "read-only"})
         }
@@ -247,6 +251,7 @@ fn project(level: &str, key: &str, value: &Value) -> (Value, Value) {
         "a rule" => json!({"tools": {"rules": [map]}}),
         "an entry of `results`" => json!({"results": [map]}),
         "a check of `gate`" => json!({"gate": [map]}),
+        "`tests`" => json!({"gate": [{"tests": map}]}),
         "`expect`" => json!({"gate": [{"run": ["./evil"], "expect": map}]}),
         "`approve`" => json!({"approve": map}),
         "`continue`" => json!({"continue": map}),

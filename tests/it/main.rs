@@ -46,6 +46,8 @@ mod sessions;
 mod settings;
 #[cfg(unix)]
 mod templates_in_projects;
+#[cfg(unix)]
+mod test_checks;
 mod transcripts;
 mod triggers;
 mod untrusted_projects;

@@ -149,6 +149,7 @@ impl WithTemplate {
             gates,
             cwd: self.directory.path().to_path_buf(),
             baseline,
+            start: None,
             agent_dir: None,
         };
         let binary = env!("CARGO_BIN_EXE_workflow-sidecar").into();

@@ -18,6 +18,9 @@ pub enum PlatformEvent {
     BaselineTaken {
         /// The state, in the platform's own form.
         baseline: Box<RawValue>,
+        /// The commit of the repository, if it was asked for and there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        start: Option<String>,
     },
     /// The commands of a run that has started are not trusted.
     CommandsNotTrusted,

@@ -267,6 +267,7 @@ fn the_tables_are_those_of_the_code() {
         ("keys of a rule", table("a rule")),
         ("keys of a result", table("an entry of `results`")),
         ("keys of a gate", table("a check of `gate`")),
+        ("keys of tests", table("`tests`")),
         ("keys of expect", table("`expect`")),
         ("keys of approve", table("`approve`")),
         ("keys of a trigger", table("a trigger")),

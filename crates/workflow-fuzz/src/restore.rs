@@ -124,7 +124,10 @@ impl Host {
         if effects.any(|effect| matches!(effect, Effect::TakeBaseline { .. })) {
             // Null would mean that there is no baseline, and it would be requested again.
             let baseline = RawValue::from_string("{}".to_owned()).expect("it is JSON");
-            let event = PlatformEvent::BaselineTaken { baseline };
+            let event = PlatformEvent::BaselineTaken {
+                baseline,
+                start: None,
+            };
             let handle = |session: &mut Session| session.handle_platform_event(event);
             let (_, out) = self.session.at(NOW, handle);
             self.keep(out);

@@ -42,8 +42,9 @@ pub use model::{
     ContextMode, ContinueRule, ExpectedExit, FileCheck, Gate, GitCheck, Guards, Hints, Limits,
     OnLimit, OnRepeat, OnStop, OpenedTools, Opening, OutputStream, Parameter, ParameterKind, Phase,
     PhaseEntry, PhaseOutcome, ResultKind, ResultRule, Rule, RuleAction, RunCheck, SETTINGS_FILE,
-    Settings, SettingsStatus, Show, Subject, Subworkflow, Target, Templates, Test, TextLimits,
-    Thinking, TierSettings, Token, ToolAccess, Trigger, TriggerOn, ValueLimits, Workflow,
+    Settings, SettingsStatus, Show, Subject, Subworkflow, Target, Templates, Test, TestsCheck,
+    TextLimits, Thinking, TierSettings, Token, ToolAccess, Trigger, TriggerOn, ValueLimits,
+    Workflow,
 };
 pub(crate) use schema::{Change, Declared};
 pub use schema::{Default, Key, KeyLocations, Section, nearest};

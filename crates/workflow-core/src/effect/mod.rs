@@ -261,6 +261,8 @@ pub enum Effect {
     TakeBaseline {
         /// The checks.
         gates: Vec<Gate>,
+        /// Whether the commit is recorded as that of the start of the run.
+        start: bool,
     },
     /// Look up whether the user trusts these commands in this project. Answered at once with `CommandsNotTrusted` if not.
     CheckTrust {
@@ -346,6 +348,7 @@ impl Effect {
         match self {
             Self::TakeBaseline { .. } => Some(PlatformEvent::BaselineTaken {
                 baseline: RawValue::NULL.to_owned(),
+                start: None,
             }),
             Self::ReadApproval(_) => Some(PlatformEvent::ApprovalRead {
                 decision: None,
@@ -372,6 +375,9 @@ pub struct GateRun {
     /// The result of `TakeBaseline` when the phase was entered, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Box<RawValue>>,
+    /// The commit at the start of the run, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
     /// The commands that may run only if the user trusts them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<RunCheck>,

@@ -88,6 +88,9 @@ pub struct RunData {
     /// The values, which have an entry of their own.
     #[serde(skip)]
     pub values: RunValues,
+    /// The commit of the repository at the start of the run, if a gate needs it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
     /// The entries into each phase, by `<scope>#<phase id>`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub visits: BTreeMap<String, u32>,

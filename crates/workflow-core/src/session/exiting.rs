@@ -15,7 +15,7 @@ use super::run::ActiveRun;
 use super::step_answers::{not_advanced, with_comment};
 use super::{Session, controls, step_answers};
 use crate::approval::{Decision, Request};
-use crate::definition::{Approval, Check, Gate, RunCheck};
+use crate::definition::{Approval, Gate, RunCheck};
 use crate::diagnostic::{shown, visible};
 use crate::effect::{Action, Effect, GateRun, Notice, Question, Reply, ToolAnswer};
 use crate::event::Answer;
@@ -311,14 +311,15 @@ impl Session {
         let run = self.run.as_ref();
         let gate_of = |run: &ActiveRun| {
             let gates = run.phase()?.phase.gate.clone();
-            Some((gates, run.baseline.clone()))
+            Some((gates, run.baseline.clone(), run.start_commit()))
         };
-        let (gates, baseline) = run.and_then(gate_of).ok_or_else(no_phase)?;
+        let (gates, baseline, start) = run.and_then(gate_of).ok_or_else(no_phase)?;
         let gate = GateRunId(self.ids.job());
         self.out.perform(Effect::RunGate(GateRun {
             id: gate,
             gates,
             baseline,
+            start,
             commands,
         }));
         let in_widget = false;
@@ -349,7 +350,7 @@ impl Session {
 
     /// Ends a gate with commands that are not trusted.
     fn end_untrusted_gate(&mut self, exit: &mut Exit, why: &str) -> Next {
-        let is_command = |gate: &&Gate| matches!(gate.check, Check::Run(_));
+        let is_command = |gate: &&Gate| gate.check.command().is_some();
         let reason = format!(
             "the commands of this project are not trusted, and {why}. The user can trust them with `workflow-sidecar trust` once this session is closed"
         );

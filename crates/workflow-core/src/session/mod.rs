@@ -389,8 +389,8 @@ impl Session {
     pub fn handle_platform_event(&mut self, event: PlatformEvent) -> Option<TriggerOutcome> {
         let shows_widgets = self.host.shows_widgets();
         match event {
-            PlatformEvent::BaselineTaken { baseline } => {
-                self.with_run(|run, out| run.on_baseline_taken(baseline, out));
+            PlatformEvent::BaselineTaken { baseline, start } => {
+                self.with_run(|run, out| run.on_baseline_taken(baseline, start, out));
             }
             PlatformEvent::CommandsNotTrusted => self.on_commands_not_trusted(),
             PlatformEvent::GateNotTrusted { gate } => self.on_gate_not_trusted(gate),

@@ -2,7 +2,7 @@
 //!
 //! A workflow of the user needs none. The platform knows which commands are trusted already.
 
-use crate::definition::{Catalog, Check, Listing, LoadOutcome, RunCheck, Tier, Workflow};
+use crate::definition::{Catalog, Listing, LoadOutcome, RunCheck, Tier, Workflow};
 use crate::diagnostic::visible;
 use crate::effect::Question;
 use crate::text;
@@ -117,10 +117,7 @@ pub fn project_gate_commands<'c>(
     project_workflows(root, catalog, index)
         .flat_map(Workflow::own_phases)
         .flat_map(|phase| &phase.gate)
-        .filter_map(|gate| match &gate.check {
-            Check::Run(run) => Some((run, &*gate.source)),
-            Check::File(_) | Check::Git(_) => None,
-        })
+        .filter_map(|gate| Some((gate.check.command()?, &*gate.source)))
 }
 
 fn project_workflows<'c>(

@@ -247,7 +247,10 @@ fn a_baseline_is_recorded_when_the_phase_is_entered_and_survives() {
         ..phase("a")
     });
     let baseline = serde_json::value::to_raw_value(&json!({"files": {}})).expect("a value is JSON");
-    let lines = world.report(PlatformEvent::BaselineTaken { baseline });
+    let lines = world.report(PlatformEvent::BaselineTaken {
+        baseline,
+        start: None,
+    });
     assert_eq!(
         lines,
         [
@@ -285,6 +288,37 @@ fn entering_a_phase_that_compares_asks_for_a_baseline() {
         world
             .tool("next")
             .contains(&r#"baseline of [{"check":{"git":"newCommit"}}]"#.to_owned())
+    );
+}
+
+#[test]
+fn the_commit_at_the_start_of_the_run_is_kept_for_every_gate_that_compares_tests() {
+    let tests = json!([{"check": {"tests": {
+        "command": {"command": ["cargo", "test"], "timeout": 600, "exit": {"code": 0}, "stream": "both"},
+        "min": 1, "noNewSkips": false, "failsWithoutChange": true,
+    }}}]);
+    let mut work = workflow("w", &["a", "b"]);
+    work.phases.push(PhaseEntry::Phase(Phase {
+        gate: gates(&tests),
+        ..phase("c")
+    }));
+    let mut world = World::started(vec![work]);
+    let taken = |start: &str| PlatformEvent::BaselineTaken {
+        baseline: serde_json::value::to_raw_value(&json!({})).expect("a value is JSON"),
+        start: Some(start.to_owned()),
+    };
+    world.report(taken("c0ffee"));
+    let lines = world.tool("next");
+    assert!(
+        !lines.iter().any(|line| line.starts_with("baseline of")),
+        "it is known: {lines:?}"
+    );
+    world.tool("next");
+    world.reload();
+    let lines = world.tool("next");
+    assert!(
+        line(&lines, "gate").contains(", start c0ffee, to trust"),
+        "{lines:?}"
     );
 }
 

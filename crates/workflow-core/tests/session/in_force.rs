@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use workflow_core::definition::{
     Approval, Budget, Check, Default, FileCheck, Gate, Guards, MemoryFiles, OnRepeat, Phase,
-    PhaseEntry, Rule, RuleAction, Section, Settings, Tier, ToolAccess, Workflow, load,
+    PhaseEntry, Rule, RuleAction, Section, Settings, TestsCheck, Tier, ToolAccess, Workflow, load,
 };
 use workflow_core::session::{Abilities, Control};
 
@@ -33,14 +33,25 @@ fn strict() -> Workflow {
             show: None,
             source: String::new(),
         }),
-        gate: vec![Gate {
-            on_fail: None,
-            check: Check::File(FileCheck {
-                path: "plan.md".to_owned(),
-                changed: None,
-            }),
-            source: String::new(),
-        }],
+        gate: vec![
+            Gate {
+                on_fail: None,
+                check: Check::File(FileCheck {
+                    path: "plan.md".to_owned(),
+                    changed: None,
+                }),
+                source: String::new(),
+            },
+            Gate {
+                on_fail: None,
+                check: Check::Tests(TestsCheck {
+                    min: 1,
+                    fails_without_change: true,
+                    ..TestsCheck::default()
+                }),
+                source: String::new(),
+            },
+        ],
         rules: vec![blocks_env()],
         unknown: Some(RuleAction::Block),
         max_visits: Some(3),
@@ -79,6 +90,15 @@ fn other_guards() -> Vec<(Workflow, &'static str)> {
             with_phase(move |phase| phase.gate[0].check = other_check),
             "gate",
         ),
+        (
+            with_phase(|phase| {
+                if let Check::Tests(tests) = &mut phase.gate[1].check {
+                    tests.fails_without_change = false;
+                }
+            }),
+            "gate",
+        ),
+        (with_phase(|phase| phase.gate.truncate(1)), "gate"),
         (with_phase(|phase| phase.rules.clear()), "rules"),
         (
             with_phase(|phase| {

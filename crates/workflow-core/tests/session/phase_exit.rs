@@ -566,7 +566,10 @@ fn a_missing_baseline_is_recorded_anew() {
     );
     assert!(line(&lines, "notify Warning").contains("compares with the state as it is now"));
     let baseline = serde_json::value::to_raw_value(&json!({})).expect("a value is JSON");
-    world.report(PlatformEvent::BaselineTaken { baseline });
+    world.report(PlatformEvent::BaselineTaken {
+        baseline,
+        start: None,
+    });
     let lines = world.reload();
     assert!(
         !lines.contains(&r#"baseline of [{"check":{"git":"newCommit"}}]"#.to_owned()),

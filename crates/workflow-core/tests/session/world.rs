@@ -249,16 +249,18 @@ impl World {
             lines.push(match effect {
                 Effect::RunGate(run) => {
                     self.gate = run.id;
+                    let start = run.start.map(|start| format!(", start {start}"));
                     format!(
-                        "gate #{} checks {}, baseline {}, to trust {}",
+                        "gate #{} checks {}, baseline {}{}, to trust {}",
                         run.id.0,
                         json(&run.gates),
                         json(&run.baseline),
+                        start.unwrap_or_default(),
                         json(&run.commands)
                     )
                 }
                 Effect::CancelGate { gate } => format!("stop gate #{}", gate.0),
-                Effect::TakeBaseline { gates } => format!("baseline of {}", json(&gates)),
+                Effect::TakeBaseline { gates, .. } => format!("baseline of {}", json(&gates)),
                 Effect::CheckTrust { commands } => format!("check trust in {}", json(&commands)),
                 Effect::TrustCommands { commands } => format!("trust {}", json(&commands)),
                 Effect::RequestApproval(awaiting) => {

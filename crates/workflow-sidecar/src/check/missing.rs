@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use workflow_core::definition::{
-    Check, FileCheck, Gate, KeyLocations, Loaded, PhaseEntry, RunCheck, Tier,
+    Check, FileCheck, Gate, KeyLocations, Loaded, PhaseEntry, RunCheck, TestsCheck, Tier,
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 
@@ -91,9 +91,21 @@ fn gate_location(gate: &Gate, levels: &[&KeyLocations; 2]) -> Option<Location> {
 fn of_check(check: &Check, project: &Path) -> Option<Diagnostic> {
     match check {
         Check::Run(run) => of_run(run, project),
+        Check::Tests(tests) => {
+            of_run(&tests.command, project).or_else(|| without_git(tests, project))
+        }
         Check::File(file) => of_file(file, project),
         Check::Git(_) => None,
     }
+}
+
+/// Tests that are compared with a commit, where there is no repository.
+fn without_git(tests: &TestsCheck, project: &Path) -> Option<Diagnostic> {
+    let has_git = project.ancestors().any(|path| path.join(".git").exists());
+    (tests.compares() && !has_git).then(|| {
+        let message = "`tests` compares with the commit at the start of the run, and there is no git repository";
+        not_here(message, "make one with a commit, or remove `failsWithoutChange` and `noNewSkips`")
+    })
 }
 
 fn of_run(run: &RunCheck, project: &Path) -> Option<Diagnostic> {

@@ -34,7 +34,7 @@ pub(super) enum NextCheck {
     /// These checks, by the platform; the text says so to people.
     Platform(GateRun, String),
     /// This command, by the host; the text says so to people.
-    Host(RunCheck, String),
+    Host(Check, String),
     /// Nothing: it has ended with these reports.
     Finished(Vec<Report>),
 }
@@ -91,7 +91,7 @@ impl HostGate {
         });
         let what = check_name(&check.check);
         let text = format!("Checking {number} of {of} at the host: {what}");
-        NextCheck::Host(expected.clone(), text)
+        NextCheck::Host(check.check.clone(), text)
     }
 
     /// Takes the reports of the platform.
@@ -119,9 +119,7 @@ impl HostGate {
 }
 
 fn as_command(gate: &Gate) -> Option<&RunCheck> {
-    match &gate.check {
-        // The platform reports an empty one.
-        Check::Run(expected) if !expected.command.is_empty() => Some(expected),
-        Check::Run(_) | Check::File(_) | Check::Git(_) => None,
-    }
+    // The platform reports an empty one.
+    let command = gate.check.command();
+    command.filter(|expected| !expected.command.is_empty())
 }

@@ -23,7 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use workflow_core::approval::{Decision, Request};
-use workflow_core::definition::RunCheck;
+use workflow_core::definition::Check;
 use workflow_core::effect::{Effect, TriggerOutcome};
 use workflow_core::event::PlatformEvent;
 use workflow_core::types::{GateRunId, Millis};
@@ -84,7 +84,7 @@ pub(crate) struct SessionDirectories {
 
 /// A call of the host that a gate needs.
 pub(crate) enum HostCall {
-    Run(RunCheck),
+    Run(Check),
     /// End the command that runs.
     Cancel,
 }

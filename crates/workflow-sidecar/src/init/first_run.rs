@@ -20,6 +20,7 @@ pub(crate) fn first_run(
         gates: vec![command.check(SECONDS)],
         cwd: project.to_path_buf(),
         baseline: Baseline::default(),
+        start: None,
         agent_dir: None,
     };
     let (sender, events) = mpsc::channel();

@@ -266,10 +266,12 @@ impl Server {
         open.deadline = open.driver.deadline();
         for call in std::mem::take(&mut open.driver.host_calls) {
             match call {
-                HostCall::Run(command) => {
-                    let request = self.asked.add(HostRequest::Command(id.to_owned()));
+                HostCall::Run(check) => {
                     let cwd = &open.driver.directories.cwd;
-                    let params = host_command(id, &command, cwd);
+                    let Some(params) = host_command(id, &check, cwd) else {
+                        continue;
+                    };
+                    let request = self.asked.add(HostRequest::Command(id.to_owned()));
                     self.outbox.request::<HostExec>(request, &params);
                 }
                 HostCall::Cancel => {

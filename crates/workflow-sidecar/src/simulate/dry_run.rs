@@ -3,7 +3,7 @@
 //! Must not know lines.
 
 use parking_lot::Mutex;
-use workflow_core::definition::{Check, Gate, Trigger};
+use workflow_core::definition::{Gate, Trigger};
 use workflow_core::diagnostic::shown;
 use workflow_core::effect::{Effect, GateRun};
 use workflow_core::event::{PlatformEvent, RestoreOutcome, WatchReport};
@@ -65,7 +65,7 @@ impl DryGate {
     /// The report of its end. The verdict is that of its first command, or of its first check.
     pub(super) fn finished(&self, verdict: CheckVerdict, said: &str) -> PlatformReport {
         let passed = |gate| Report::new(gate, CheckVerdict::Passed, "");
-        let is_command = |gate: &Gate| matches!(gate.check, Check::Run(_));
+        let is_command = |gate: &Gate| gate.check.command().is_some();
         let last = match verdict {
             CheckVerdict::Passed => self.run.gates.len(),
             CheckVerdict::Failed | CheckVerdict::CouldNotRun(_) => {

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::tests_check::TestsCheck;
 use crate::definition::guard_text::{GuardText, command_finding};
 use crate::definition::schema::{
-    Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
+    Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Typed, Written, section,
 };
 use crate::definition::syntax::Kind;
 use crate::definition::value::{Duration, FilledText, Flag, Map, NamedTexts, Texts, whole_number};
@@ -14,7 +15,7 @@ use crate::pattern::ProjectGlob;
 use crate::text::{join, word_of_line};
 use crate::white_space::trim;
 
-pub(super) const ONE_OF: &str = "required: one of `run`, `file`, `git`, `commit`";
+pub(super) const ONE_OF: &str = "required: one of `run`, `tests`, `file`, `git`, `commit`";
 
 /// The subject of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +23,8 @@ pub(super) const ONE_OF: &str = "required: one of `run`, `file`, `git`, `commit`
 pub enum Check {
     /// A command is run.
     Run(RunCheck),
+    /// Tests are run, and counted.
+    Tests(TestsCheck),
     /// A file is looked at.
     File(FileCheck),
     /// The repository is looked at.
@@ -91,23 +94,27 @@ impl RunCheck {
     /// The seconds that a command may take by default.
     const DEFAULT_TIMEOUT: u32 = 10 * 60;
 
-    /// Reads the keys of a check that has `run`.
-    pub(super) fn read(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
+    /// Reads the keys of a check whose command has this key. One that is required takes no line for the shell.
+    pub(super) fn read(
+        keys: &mut MapReader<'_, '_, '_>,
+        command: &'static Typed<CommandLine>,
+    ) -> Option<Self> {
         let mut run = Self {
             timeout: Self::DEFAULT_TIMEOUT,
             ..Self::default()
         };
         run.read_keys(keys);
+        run.shell &= !command.key.is_required();
         let expect = keys.get(&Self::expect).unwrap_or_default();
         (run.exit, run.stream, run.stdout) = (expect.exit, expect.stream, expect.pattern);
         run.command = if run.shell {
-            let line = keys.written(&Self::run)?;
+            let line = keys.written(command)?;
             match line.kind() {
                 Kind::Text(text) if !trim(text).is_empty() => vec![text.to_string()],
                 _ => return keys.reader.refuse(line.wrong_type("a line for the shell")),
             }
         } else {
-            keys.get(&Self::run)?
+            keys.get(command)?
         };
         Some(run)
     }
@@ -136,13 +143,27 @@ impl RunCheck {
 }
 
 impl Check {
+    /// The command that it runs.
+    pub fn command(&self) -> Option<&RunCheck> {
+        match self {
+            Self::Run(run) => Some(run),
+            Self::Tests(tests) => Some(&tests.command),
+            Self::File(_) | Self::Git(_) => None,
+        }
+    }
+
+    /// Returns true if it needs the commit at the start of the run.
+    pub fn compares_with_start(&self) -> bool {
+        matches!(self, Self::Tests(tests) if tests.compares())
+    }
+
     /// The condition as a phrase; `fit` prepares the parts that come from its definition.
     pub fn requirement(&self, fit: impl Fn(&str) -> String) -> String {
-        let Self::Run(RunCheck {
+        let Some(RunCheck {
             stdout: Some(pattern),
             stream,
             ..
-        }) = self
+        }) = self.command()
         else {
             return self.texts(&fit).1;
         };
@@ -168,6 +189,13 @@ impl Check {
                     ExpectedExit::Code(0) => (command, requirement),
                     _ => (format!("{command} ({exit})"), requirement),
                 };
+            }
+            Self::Tests(tests) => {
+                let (called, requirement) = Self::Run(tests.command.clone()).texts(fit);
+                return (
+                    format!("tests: {called}"),
+                    requirement + &tests.requirement(),
+                );
             }
             Self::File(FileCheck { path, changed }) => {
                 let path = fit(path);
@@ -259,7 +287,12 @@ impl KeyType for CommandLine {
                 let message = "`run` must be a list: the program and its arguments";
                 let finding = Finding::error(Code::WrongType, span, message);
                 let list = shown(&join(line.split_whitespace(), ", "));
-                finding.help(format!("write `run: [{list}]`, or add `shell: true`"))
+                let for_shell = if written.key.is_required() {
+                    ""
+                } else {
+                    ", or add `shell: true`"
+                };
+                finding.help(format!("write `run: [{list}]`{for_shell}"))
             }
             Kind::List(list) => {
                 let words = Texts::read(reader, written)?;

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::check::{Check, FileCheck, GitCheck, ONE_OF, RunCheck};
 use super::target::OnFail;
+use super::tests_check::TestsCheck;
 use crate::definition::schema::{FromMap, MapReader, Section, Written, section};
-use crate::definition::value::{OneOf, words};
+use crate::definition::value::{Map, OneOf, words};
 use crate::diagnostic::{Code, Finding};
 use crate::text::join;
 
@@ -16,6 +17,9 @@ section! {
         /// Its subject.
         pub check: Check,
         #[keys(RunCheck)]
+        /// Tests that must pass, and what must hold for them.
+        #[key("tests": Map<TestsCheck>, default: Described(ONE_OF), example: r#"{"run": ["cargo", "test"], "failsWithoutChange": true}"#)]
+        const tests;
         #[keys(FileCheck)]
         /// `clean`: every change is committed.
         #[key("git": OneOf<CleanRepository>, default: Described(ONE_OF), example: r#""clean""#)]
@@ -40,7 +44,7 @@ const CHECK: Section = Section {
         ("env", "run"),
         ("changed", "file"),
     ],
-    alternatives: &["run", "file", "git", "commit"],
+    alternatives: &["run", "tests", "file", "git", "commit"],
     more: command_schema,
     ..Section::guard("a check of `gate`")
 };
@@ -60,7 +64,8 @@ impl FromMap for Gate {
         let kind = keys.first_of(CHECK.alternatives, help)?;
         keys.has_several(CHECK.alternatives, "write two checks");
         check_companions(keys, kind);
-        let run = RunCheck::read(keys);
+        let run = RunCheck::read(keys, &RunCheck::run);
+        let tests = keys.get(&Self::tests);
         let file: FileCheck = keys.read();
         keys.get(&Self::git);
         keys.get(&Self::commit);
@@ -70,6 +75,7 @@ impl FromMap for Gate {
         }
         let check = match kind {
             "run" => Check::Run(run?),
+            "tests" => Check::Tests(tests?),
             "file" => Check::File(file),
             "git" => Check::Git(GitCheck::Clean),
             _ => Check::Git(GitCheck::NewCommit),

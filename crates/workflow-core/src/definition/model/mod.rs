@@ -22,6 +22,7 @@ mod rule_sets;
 mod rules;
 mod settings;
 mod target;
+mod tests_check;
 mod tools;
 mod trigger;
 mod workflow;
@@ -44,6 +45,7 @@ pub(super) use rule_sets::{OwnRuleSet, RuleSets};
 pub use rules::{OnRepeat, Rule, RuleAction};
 pub use settings::{Limits, SETTINGS_FILE, Settings, TierSettings};
 pub use target::{PhaseOutcome, Target};
+pub use tests_check::TestsCheck;
 pub(super) use tools::{read_level, too_many_patterns};
 pub use trigger::{Token, Trigger, TriggerOn};
 pub use workflow::{CancelBy, ContextMode, PhaseEntry, Show, Subworkflow, Templates, Workflow};
@@ -59,6 +61,7 @@ impl Section {
         Rule::SECTION,
         ResultRule::SECTION,
         Gate::SECTION,
+        TestsCheck::SECTION,
         check::Expect::SECTION,
         Approval::SECTION,
         Trigger::SECTION,

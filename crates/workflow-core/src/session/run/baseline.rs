@@ -1,9 +1,10 @@
-//! The state of files and the repository at the entry of the phase, for gates that compare with it.
+//! The state of files and the repository at the entry of the phase, and the commit at the start of the run, for gates that
+//! compare with them.
 
 use serde_json::value::RawValue;
 
 use super::ActiveRun;
-use crate::definition::{Check, Gate};
+use crate::definition::{Check, Gate, Workflow};
 use crate::diagnostic::Severity;
 use crate::effect::{Effect, Effects};
 use crate::policy::gate_report::Report;
@@ -11,15 +12,43 @@ use crate::run::StoredGate;
 
 impl ActiveRun {
     /// The gate of the phase, if its checks compare with the state at the entry of the phase.
-    pub(super) fn gates_with_baseline(&self) -> Option<Vec<Gate>> {
+    fn gates_with_baseline(&self) -> Option<Vec<Gate>> {
         let gates = &self.phase()?.phase.gate;
         let compares = |gate: &Gate| match &gate.check {
             Check::File(file) => file.changed.is_some(),
             // Also a check that nothing is changed is about the repository that was there.
             Check::Git(_) => true,
-            Check::Run(_) => false,
+            Check::Run(_) | Check::Tests(_) => false,
         };
         gates.iter().any(compares).then(|| gates.clone())
+    }
+
+    /// Takes the baseline at the entry of the phase, and at the start of the run its commit, where a gate needs them.
+    pub(super) fn take_baseline(&self, out: &mut Effects) {
+        let data = &self.progress.data;
+        let (gates, start) = (
+            self.gates_with_baseline(),
+            data.start.is_none() && self.compares_with_start(),
+        );
+        if gates.is_some() || start {
+            let gates = gates.unwrap_or_default();
+            out.perform(Effect::TakeBaseline { gates, start });
+        }
+    }
+
+    /// Returns true if a check of the run needs the commit at its start.
+    fn compares_with_start(&self) -> bool {
+        let root = &self.progress.state.workflow_key;
+        let workflows = self.in_force.catalog.reachable_from(root).into_iter();
+        let mut gates = workflows
+            .flat_map(Workflow::own_phases)
+            .flat_map(|phase| &phase.gate);
+        gates.any(|gate| gate.check.compares_with_start())
+    }
+
+    /// The commit at the start of the run, if it is known.
+    pub(crate) fn start_commit(&self) -> Option<String> {
+        self.progress.data.start.clone()
     }
 
     /// Takes the baseline now, where the gate compares with one that is not known.
@@ -35,14 +64,24 @@ impl ActiveRun {
             phase.phase.name
         );
         out.notify(Severity::Warning, message);
-        out.perform(Effect::TakeBaseline { gates });
+        let start = false;
+        out.perform(Effect::TakeBaseline { gates, start });
     }
 
-    /// Stores the state at the entry of the phase.
-    pub(crate) fn on_baseline_taken(&mut self, baseline: Box<RawValue>, out: &mut Effects) {
+    /// Stores the state at the entry of the phase, and the commit at the start of the run.
+    pub(crate) fn on_baseline_taken(
+        &mut self,
+        baseline: Box<RawValue>,
+        start: Option<String>,
+        out: &mut Effects,
+    ) {
         if self.phase().is_some() {
             self.baseline = Some(baseline);
             self.store_gate(&[], out);
+            if start.is_some() {
+                self.progress.data.start = start;
+                self.persist_counters(out);
+            }
         }
     }
 

@@ -23,9 +23,9 @@ use super::budget::{Budgets, Work};
 use super::handover::UserAnswer;
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
-use crate::definition::{CancelBy, Catalog, Check, Gate, Listing, Loaded, RunCheck, Settings};
+use crate::definition::{CancelBy, Catalog, Gate, Listing, Loaded, RunCheck, Settings};
 use crate::diagnostic::Diagnostic;
-use crate::effect::{Effect, Effects};
+use crate::effect::Effects;
 use crate::policy::gate_report::Report;
 use crate::reminders::ContinueCounters;
 use crate::run::{
@@ -348,9 +348,7 @@ impl ActiveRun {
         self.answered = None;
         self.baseline = None;
         self.persist(out);
-        if let Some(gates) = self.gates_with_baseline() {
-            out.perform(Effect::TakeBaseline { gates });
-        }
+        self.take_baseline(out);
     }
 
     /// Takes over what a call of `next` hands over, so that the gate and the question can use it. A question about another
@@ -464,7 +462,7 @@ impl ActiveRun {
 
     /// The commands that the user must trust before the gate of the phase runs.
     pub(crate) fn commands_to_trust(&self) -> Vec<RunCheck> {
-        let is_command = |gate: &Gate| matches!(gate.check, Check::Run(_));
+        let is_command = |gate: &Gate| gate.check.command().is_some();
         match self.phase() {
             Some(phase) if phase.phase.gate.iter().any(is_command) => self
                 .project_commands

@@ -59,6 +59,15 @@ impl Baseline {
     }
 }
 
+/// Reads the commit of a repository at the start of a run; `None` if there is none, or git cannot read it in time.
+pub(crate) fn start_commit(cwd: &Path) -> Option<String> {
+    let git = Git {
+        end: Some(Instant::now() + TIME),
+        ..Git::new(cwd, Monitor::idle())
+    };
+    git.head().ok().flatten()
+}
+
 /// Checks that a file exists, and that it has changed or not, as expected.
 pub(super) fn check_file(check: &FileCheck, baseline: &Baseline, cwd: &Path) -> Checked {
     let name = one_line(&check.path);

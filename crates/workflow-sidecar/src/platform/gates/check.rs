@@ -14,6 +14,7 @@ use super::baseline::{Baseline, check_file};
 use super::git_check::{has_new_commit, is_clean};
 use super::no_test::no_test_ran;
 use super::report::{Checked, NotPassed, could_not_run, report};
+use super::test_check::check_tests;
 use crate::platform::git::Git;
 use crate::platform::process::{
     CANCELLED, CheckError, CommandLine, End, Failure, Finished, GRACE, Invocation, Monitor,
@@ -40,6 +41,9 @@ pub struct Job {
     pub cwd: PathBuf,
     /// The state when the phase was entered.
     pub baseline: Baseline,
+    /// The commit at the start of the run, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
     /// The directory of the trust store; `None` if nothing of the project is trusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_dir: Option<PathBuf>,
@@ -54,6 +58,7 @@ pub(crate) fn check(gate: &Gate, job: &Job, monitor: Monitor<'_>) -> Report {
     let mut report = match &gate.check {
         _ if monitor.is_cancelled() => could_not_run(gate, CheckError::Ended, CANCELLED),
         Check::Run(expected) => run_command(gate, expected, &job.cwd, monitor),
+        Check::Tests(expected) => check_tests(gate, expected, job, monitor),
         Check::File(expected) => report(gate, check_file(expected, &job.baseline, &job.cwd)),
         Check::Git(GitCheck::Clean) => report(gate, is_clean(before, git, agent_dir)),
         Check::Git(GitCheck::NewCommit) => report(gate, has_new_commit(before, git)),
@@ -63,7 +68,11 @@ pub(crate) fn check(gate: &Gate, job: &Job, monitor: Monitor<'_>) -> Report {
 }
 
 fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, monitor: Monitor<'_>) -> Report {
-    let finished = match finish_command(expected, cwd, monitor) {
+    let bound = match pattern(expected) {
+        Ok(pattern) => pattern.map_or(0, |_| STDOUT),
+        Err(failure) => return report(gate, Err(failure.into())),
+    };
+    let finished = match finish_command(expected, cwd, bound, monitor) {
         Ok(finished) => finished,
         Err(failure) => return report(gate, Err(failure.into())),
     };
@@ -76,20 +85,20 @@ fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, monitor: Monitor<'_
     }
 }
 
-/// Runs the command of a check to its end.
-fn finish_command(
+/// Runs the command of a check to its end. At most `bound` bytes of its output are recorded.
+pub(super) fn finish_command(
     expected: &RunCheck,
     cwd: &Path,
+    bound: usize,
     monitor: Monitor<'_>,
 ) -> Result<Finished, Failure> {
-    let is_compared = pattern(expected)?.is_some();
     let missing = || (CheckError::Missing, "the command is empty".to_owned());
     let command = command_line(expected).ok_or_else(missing)?;
     let invocation = Invocation {
         command,
         cwd: &directory(expected, cwd)?,
         timeout: Duration::from_secs(expected.timeout.into()),
-        stdout_bound: if is_compared { STDOUT } else { 0 },
+        stdout_bound: bound,
         recorded: expected.stream,
         environment: &expected.env,
         grace: GRACE,

@@ -5,12 +5,13 @@
 
 use std::path::Path;
 
-use workflow_core::definition::{Gate, OutputStream, RunCheck};
+use workflow_core::definition::{Check, Gate, OutputStream, RunCheck};
 use workflow_protocol::{ExecParams, ExecResult};
 
 use super::Report;
 use super::check::{EXECUTED_BY_SHELL, STDOUT, judge_exit, pattern, too_much_output};
 use super::report::{Checked, NotPassed, could_not_run, report};
+use super::test_check::{OUTPUT, judge_output, started};
 use crate::platform::process::{CheckError, shown_end};
 
 /// Bytes of each output that are asked for where no pattern is compared with them.
@@ -26,8 +27,16 @@ pub(crate) enum HostAnswer {
     Late,
 }
 
-/// Returns the request for a check, for a session in this directory.
-pub(crate) fn host_command(session: &str, expected: &RunCheck, cwd: &Path) -> ExecParams {
+/// Returns the request for the command of a check, for a session in this directory; `None` if it has none.
+pub(crate) fn host_command(session: &str, check: &Check, cwd: &Path) -> Option<ExecParams> {
+    let (expected, bound) = match check {
+        Check::Tests(tests) => (&started(tests), OUTPUT),
+        check => {
+            let expected = check.command()?;
+            let is_compared = expected.stdout.is_some();
+            (expected, if is_compared { STDOUT } else { SHOWN })
+        }
+    };
     let mut words = if expected.shell {
         let line = expected.command.join(" ");
         vec!["sh".to_owned(), "-c".to_owned(), line]
@@ -38,16 +47,15 @@ pub(crate) fn host_command(session: &str, expected: &RunCheck, cwd: &Path) -> Ex
         Some(directory) => &cwd.join(directory),
         None => cwd,
     };
-    let is_compared = expected.stdout.is_some();
-    ExecParams {
+    Some(ExecParams {
         session_id: session.to_owned(),
         command: words.remove(0),
         args: words,
         cwd: Some(cwd.to_string_lossy().into_owned()),
         timeout_ms: Some(u64::from(expected.timeout) * 1000),
         env: expected.env.iter().cloned().collect(),
-        max_output: Some(if is_compared { STDOUT } else { SHOWN } as u64),
-    }
+        max_output: Some(bound as u64),
+    })
 }
 
 /// Returns the report on a check from the host's answer.
@@ -70,7 +78,10 @@ pub(crate) fn judge_answer(
             let checked = if output.killed && is_late {
                 Err(timeout())
             } else {
-                judge(expected, &output)
+                judge(expected, &output).and_then(|()| match &gate.check {
+                    Check::Tests(tests) => judge_output(tests, &whole(&output)),
+                    _ => Ok(()),
+                })
             };
             Report {
                 exit: (!output.killed).then_some(output.code),
@@ -92,7 +103,7 @@ fn judge(expected: &RunCheck, output: &ExecResult) -> Checked {
         OutputStream::Stdout => output.stdout.clone(),
         OutputStream::Stderr => output.stderr.clone(),
         // The host does not say in which order they were written.
-        OutputStream::Both => [&*output.stdout, &*output.stderr].join("\n"),
+        OutputStream::Both => whole(output),
     };
     if pattern(expected)?.is_some() && (output.truncated || compared.len() > STDOUT) {
         return Err((CheckError::TooMuchOutput, too_much_output(expected)).into());
@@ -106,6 +117,10 @@ fn judge(expected: &RunCheck, output: &ExecResult) -> Checked {
     judge_exit(&by_shell, output.code, compared.as_bytes(), &tail(output))
 }
 
+fn whole(output: &ExecResult) -> String {
+    [&*output.stdout, &*output.stderr].join("\n")
+}
+
 fn tail(output: &ExecResult) -> String {
     let parts = [&*output.stdout, &*output.stderr];
     let written: Vec<&str> = parts.into_iter().filter(|text| !text.is_empty()).collect();
@@ -116,7 +131,7 @@ fn tail(output: &ExecResult) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use workflow_core::definition::{Check, ExpectedExit};
+    use workflow_core::definition::{ExpectedExit, TestsCheck};
 
     use super::super::CheckVerdict;
     use super::*;
@@ -164,7 +179,8 @@ mod tests {
             env: vec![("CI".to_owned(), "1".to_owned())],
             ..test_command()
         };
-        let command = host_command("s", &expected, Path::new("/far/away"));
+        let command =
+            host_command("s", &Check::Run(expected.clone()), Path::new("/far/away")).unwrap();
         assert_eq!(command.command, "cargo");
         assert_eq!(command.args, ["test"]);
         assert_eq!(command.cwd.as_deref(), Some("/far/away/packages/api"));
@@ -177,7 +193,7 @@ mod tests {
             stdout: Some("x".to_owned()),
             ..test_command()
         };
-        let command = host_command("s", &line, Path::new("/far"));
+        let command = host_command("s", &Check::Run(line), Path::new("/far")).unwrap();
         assert_eq!((&*command.command, &*command.args[1]), ("sh", "a && b"));
         assert_eq!(command.max_output, Some(STDOUT as u64));
     }
@@ -254,6 +270,37 @@ mod tests {
         assert_eq!(verdict(&expected, long, 1), too_much);
         // Without a pattern only the end is shown.
         assert_eq!(verdict(&test_command(), truncated, 1), CheckVerdict::Passed);
+    }
+
+    #[test]
+    fn tests_at_the_host_are_counted_but_not_compared_with_the_start_of_the_run() {
+        let mut tests = TestsCheck {
+            command: RunCheck {
+                command: ["go", "test"].map(str::to_owned).to_vec(),
+                stream: OutputStream::Both,
+                ..test_command()
+            },
+            min: 1,
+            ..TestsCheck::default()
+        };
+        let judged = |tests: &TestsCheck, output: &str| {
+            let gate = Gate {
+                check: Check::Tests(tests.clone()),
+                ..check(&tests.command)
+            };
+            let answer = HostAnswer::Ended(ended(0, output));
+            judge_answer(&gate, &tests.command, answer, 1).verdict
+        };
+        let request = host_command("s", &Check::Tests(tests.clone()), Path::new("/far"));
+        assert_eq!(request.unwrap().args, ["test", "-json"]);
+        let one = r#"{"Action":"pass","Package":"m","Test":"TestA"}"#;
+        assert_eq!(judged(&tests, one), CheckVerdict::Passed);
+        let none = r#"{"Action":"skip","Package":"m"}"#;
+        assert_eq!(judged(&tests, none), CheckVerdict::Failed);
+        let unknown = CheckVerdict::CouldNotRun(CheckError::Start);
+        assert_eq!(judged(&tests, "fine"), unknown);
+        tests.fails_without_change = true;
+        assert_eq!(judged(&tests, one), unknown);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use parking_lot::Mutex;
-use workflow_core::definition::{Check, Gate};
+use workflow_core::definition::Gate;
 
 use crate::platform::process::{GRACE, is_stopped, kill_tree};
 use crate::threads::spawn;
@@ -64,8 +64,10 @@ impl Watchdog {
     /// Notes that a check begins.
     pub(super) fn check_begins(&self, gate: Option<&Gate>) {
         self.set_limit(match gate.map(|gate| &gate.check) {
-            Some(Check::Run(run)) => Duration::from_secs(run.timeout.into()),
-            Some(Check::File(_) | Check::Git(_)) | None => NO_COMMAND,
+            None => NO_COMMAND,
+            Some(check) => check
+                .command()
+                .map_or(NO_COMMAND, |run| Duration::from_secs(run.timeout.into())),
         });
     }
 

@@ -209,6 +209,6 @@ fn exclude_submodules(git: Git<'_>) -> Result<(), Failure> {
 }
 
 /// Checks a name that comes from a session entry and goes onto a command line.
-fn is_commit_name(name: &str) -> bool {
+pub(super) fn is_commit_name(name: &str) -> bool {
     (40..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

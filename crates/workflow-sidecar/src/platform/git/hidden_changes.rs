@@ -42,7 +42,8 @@ pub(in crate::platform) fn hidden_changes(
         bound: LIST_BOUND,
         ..git
     });
-    let mut found = changes(git, &directory.own_index)?;
+    let head = git.head()?;
+    let mut found = changes(git, &directory.own_index, head.as_deref(), "normal")?;
     // Only a part of the files is checked out, since before the phase was entered.
     if was_sparse && configuration.is_sparse() && !found.is_empty() {
         let files = git.run(&["ls-files", "-t", "-z"])?.whole(LIST)?;
@@ -58,23 +59,30 @@ pub(in crate::platform) fn hidden_changes(
     Ok(found)
 }
 
-/// Compares the files with the commit, by content, through an index that does not exist yet.
-fn changes(git: Git<'_>, index: &str) -> Result<Vec<String>, Failure> {
+/// Compares the files with a commit, by content, through an index that does not exist yet. `untracked` says how untracked
+/// files are listed.
+pub(super) fn changes(
+    git: Git<'_>,
+    index: &str,
+    commit: Option<&str>,
+    untracked: &str,
+) -> Result<Vec<String>, Failure> {
     let git = Git {
         index: Some(index),
         ..git
     };
     let plain = ["-c", "core.splitIndex=false", "-c", "index.sparse=false"];
     // Without a commit every file is untracked.
-    if let Some(commit) = git.head()? {
-        git.text(&[&plain[..], &["read-tree", &commit]].concat())?;
+    if let Some(commit) = commit {
+        git.text(&[&plain[..], &["read-tree", commit]].concat())?;
     }
+    let untracked = format!("--untracked-files={untracked}");
     let status = [
         "status",
         "--porcelain=v1",
         "-z",
         "--no-renames",
-        "--untracked-files=normal",
+        &untracked,
         "--ignore-submodules=dirty",
     ];
     let listed = git.run(&[&plain[..], &status].concat())?.whole(LIST)?;

@@ -10,6 +10,7 @@
 //! ```text
 //! restore_job → checkpoint
 //! hidden_changes → repository_state
+//! work_tree → hidden_changes
 //! all of them → private_directory → config_commands → execution, location
 //! ```
 
@@ -23,6 +24,7 @@ mod repository_state;
 mod restore_job;
 #[cfg(all(test, unix))]
 mod tests;
+mod work_tree;
 
 #[cfg(all(test, unix))]
 pub(super) use checkpoint::restore_checkpoint;
@@ -34,3 +36,4 @@ pub(super) use hidden_changes::{hidden_changes, shown as shown_changes};
 pub(super) use private_directory::PrivateDirectory;
 pub(super) use repository_state::RepositoryState;
 pub(crate) use restore_job::restore_with_progress;
+pub(super) use work_tree::ChangedFile;

@@ -18,7 +18,7 @@ use super::answers::open_projects;
 use super::answers::open_requests::OpenRequests;
 use super::answers::trust_store::{hash_of, hash_of_triggers, session_trusts, trust};
 use super::effects::{Platform, PlatformReport, Project, SessionContext};
-use super::gates::Baseline;
+use super::gates::{Baseline, start_commit};
 use super::notes_and_answers::NotesAndAnswers;
 use super::open_sessions::OpenSessions;
 use crate::files::absolute;
@@ -58,10 +58,11 @@ impl Platform for RealPlatform {
         match effect {
             Effect::RunGate(run) => return self.gates.run(session, run, &self.sessions),
             Effect::CancelGate { gate } => self.gates.end(session.id, Some(gate)),
-            Effect::TakeBaseline { gates } => {
+            Effect::TakeBaseline { gates, start } => {
                 let baseline = to_raw_value(&Baseline::take(&gates, project.cwd));
                 let baseline = baseline.expect("a baseline has string keys only");
-                return Some(PlatformEvent::BaselineTaken { baseline });
+                let start = start.then(|| start_commit(project.cwd)).flatten();
+                return Some(PlatformEvent::BaselineTaken { baseline, start });
             }
             Effect::CheckTrust { commands } => {
                 let is_trusted = session_trusts(session, &hash_of(&commands));

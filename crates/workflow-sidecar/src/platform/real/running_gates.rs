@@ -41,6 +41,7 @@ impl RunningGates {
             gates: run.gates,
             cwd: project.cwd.to_path_buf(),
             baseline: baseline.unwrap_or_default(),
+            start: run.start,
             agent_dir: session.is_trusted.then(|| project.agent_dir.to_path_buf()),
         };
         let report = sessions.reporter(session.id, None);

@@ -36,6 +36,8 @@ struct TestProject {
     /// The directory of the trust store.
     agent_dir: TempDir,
     baseline: Baseline,
+    /// The commit at the start of the run.
+    start: Option<String>,
 }
 
 impl TestProject {
@@ -47,6 +49,7 @@ impl TestProject {
             directory: tempfile::tempdir().unwrap(),
             agent_dir: tempfile::tempdir().unwrap(),
             baseline: Baseline::default(),
+            start: None,
         }
     }
 
@@ -86,6 +89,7 @@ impl TestProject {
             gates: vec![gate.clone()],
             cwd: self.path().to_path_buf(),
             baseline: self.baseline.clone(),
+            start: self.start.clone(),
             agent_dir: Some(self.agent_dir.path().to_path_buf()),
         };
         let report_group = |group: Option<u32>| group.into_iter().for_each(&on_group);

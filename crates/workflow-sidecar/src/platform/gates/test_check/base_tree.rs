@@ -1,0 +1,228 @@
+//! The temporary tree of the commit at the start of the run, in which tests run without the changes of the run.
+//!
+//! It is in a directory of the user's cache, one for each repository, which also keeps what is built there, and which one
+//! check uses at a time. The tree is removed with this value; what a killed process leaves is removed by the next one.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use sha2::{Digest, Sha256};
+
+use crate::files::{home_dir, if_present};
+use crate::platform::git::{ChangedFile, Git, PrivateDirectory};
+use crate::platform::process::{CheckError, Failure, one_line};
+
+/// Files beside which dependencies are.
+const MANIFESTS: [&str; 8] = [
+    "package.json",
+    "pyproject.toml",
+    "requirements.txt",
+    "setup.py",
+    "go.mod",
+    "composer.json",
+    "mix.exs",
+    "Gemfile",
+];
+/// Directories of dependencies.
+const DEPENDENCIES: [&str; 6] = ["node_modules", ".venv", "venv", "vendor", "deps", ".bundle"];
+/// Time between two looks at a lock.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The tree.
+pub(super) struct BaseTree {
+    /// The root of its files.
+    root: PathBuf,
+    /// The directory in it that stands for the project's.
+    pub(super) cwd: PathBuf,
+    /// The variables with which commands run in it.
+    pub(super) environment: Vec<(String, String)>,
+    _lock: File,
+}
+
+impl Drop for BaseTree {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.root) {
+            tracing::warn!(%error, "the temporary tree of a check cannot be removed");
+        }
+    }
+}
+
+impl BaseTree {
+    /// Makes the tree of the commit that the private directory has compared the files with.
+    pub(super) fn make(directory: &PrivateDirectory, git: Git<'_>) -> Result<Self, Failure> {
+        let failed = |error: io::Error| {
+            let reason = format!("the temporary tree of the tests cannot be made: {error}");
+            (CheckError::Start, reason)
+        };
+        let project = directory.root();
+        let below = git.cwd.canonicalize().map_err(failed)?;
+        let below = below.strip_prefix(project).unwrap_or(Path::new(""));
+        let own = cache_of(project).map_err(failed)?;
+        let lock = locked(&own.join("lock"), git).map_err(failed)?;
+        let root = own.join("tree");
+        if_present(fs::remove_dir_all(&root)).map_err(failed)?;
+        fs::create_dir(&root).map_err(failed)?;
+        let shown = |path: PathBuf| path.to_string_lossy().into_owned();
+        let cwd = root.join(below);
+        let paths = [cwd.clone(), cwd.join("src")].into_iter();
+        let given = std::env::var_os("PYTHONPATH").unwrap_or_default();
+        let python = std::env::join_paths(paths.chain(std::env::split_paths(&given)));
+        let environment = [
+            ("CARGO_TARGET_DIR", shown(own.join("target"))),
+            // A package that is installed from the project's files must not hide those of the tree.
+            ("PYTHONPATH", shown(python.unwrap_or_default().into())),
+            ("GIT_CEILING_DIRECTORIES", shown(own)),
+        ];
+        let tree = Self {
+            cwd,
+            environment: environment
+                .map(|(name, value)| (name.to_owned(), value))
+                .to_vec(),
+            root,
+            _lock: lock,
+        };
+        let files = directory.check_out(git, &tree.root)?;
+        fs::create_dir_all(&tree.cwd).map_err(failed)?;
+        for path in dependencies(directory, git, &files)? {
+            link(&project.join(&path), &tree.root.join(&path)).map_err(failed)?;
+        }
+        Ok(tree)
+    }
+
+    /// Puts a file into the tree as it is in the project, which may be to remove it.
+    pub(super) fn carry(&self, project: &Path, file: &ChangedFile) -> Result<(), Failure> {
+        let (from, to) = (project.join(&file.path), self.root.join(&file.path));
+        let carry = || -> io::Result<()> {
+            self.make_room(&to)?;
+            match fs::symlink_metadata(&from) {
+                _ if file.is_gone => Ok(()),
+                Ok(found) if found.is_file() => fs::copy(&from, &to).map(drop),
+                Ok(found) if found.is_symlink() => symlink(&fs::read_link(&from)?, &to),
+                Ok(_) => Ok(()),
+                Err(error) => Err(error),
+            }
+        };
+        carry().map_err(|error| not_carried(&file.path, &error))
+    }
+
+    /// Writes a file of the tree.
+    pub(super) fn write(&self, path: &str, text: &str) -> Result<(), Failure> {
+        let to = self.root.join(path);
+        let written = self.make_room(&to).and_then(|()| fs::write(&to, text));
+        written.map_err(|error| not_carried(path, &error))
+    }
+
+    /// Returns the text of a file of the tree; `None` if there is none.
+    pub(super) fn text(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.root.join(path)).ok()
+    }
+
+    /// Removes what is at a path, and makes the directory around it, which no link may lead out of the tree.
+    fn make_room(&self, to: &Path) -> io::Result<()> {
+        let parent = to.parent().unwrap_or(&self.root);
+        let mut existing = parent.ancestors().filter(|path| path.exists());
+        let existing = existing.next().unwrap_or(&self.root).canonicalize()?;
+        if !existing.starts_with(self.root.canonicalize()?) {
+            return Err(io::Error::other("a link leads out of the tree"));
+        }
+        fs::create_dir_all(parent)?;
+        if_present(fs::remove_file(to)).map(drop)
+    }
+}
+
+fn not_carried(path: &str, error: &io::Error) -> Failure {
+    let path = one_line(path);
+    let reason = format!("{path} cannot be put into the temporary tree: {error}");
+    (CheckError::Start, reason)
+}
+
+/// Makes the directory for a repository, which only the user can read.
+fn cache_of(project: &Path) -> io::Result<PathBuf> {
+    let configured = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = configured.filter(|path| path.is_absolute());
+    let cache = cache.or_else(|| Some(home_dir()?.join(".cache")));
+    let cache = cache.ok_or_else(|| io::Error::other("there is no home directory"))?;
+    let hash = Sha256::digest(project.as_os_str().as_encoded_bytes());
+    let own = cache.join(format!("workflow-sidecar/tests/{hash:.16x}"));
+    fs::create_dir_all(&own)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&own, fs::Permissions::from_mode(0o700))?;
+    }
+    own.canonicalize()
+}
+
+/// Waits for a lock, as long as the check may take.
+fn locked(path: &Path, git: Git<'_>) -> io::Result<File> {
+    let file = File::create(path)?;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        let is_late = git.end.is_some_and(|end| Instant::now() >= end);
+        if is_late || git.monitor.is_cancelled() {
+            return Err(io::Error::other("another check of this repository uses it"));
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// Returns the directories of dependencies that git ignores: at the root, and beside manifests.
+fn dependencies(
+    directory: &PrivateDirectory,
+    git: Git<'_>,
+    files: &[String],
+) -> Result<Vec<String>, Failure> {
+    let beside = files.iter().filter_map(|file| {
+        let start = MANIFESTS.iter().find_map(|name| file.strip_suffix(name))?;
+        (start.is_empty() || start.ends_with('/')).then_some(start)
+    });
+    let mut starts: Vec<&str> = beside.chain([""]).collect();
+    starts.sort_unstable();
+    starts.dedup();
+    let all = starts
+        .iter()
+        .flat_map(|start| DEPENDENCIES.map(|name| format!("{start}{name}")));
+    let there: Vec<String> = all
+        .filter(|path| directory.root().join(path).is_dir())
+        .collect();
+    if there.is_empty() {
+        return Ok(there);
+    }
+    directory.ignored(git, &there)
+}
+
+/// Links a directory of dependencies. Links in it that lead to a package of the project lead to that of the tree.
+fn link(from: &Path, to: &Path) -> io::Result<()> {
+    let name = from.file_name().unwrap_or_default();
+    if name != "node_modules" && !name.as_encoded_bytes().starts_with(b"@") {
+        return symlink(from, to);
+    }
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        if entry.file_type()?.is_symlink() {
+            symlink(&fs::read_link(&source)?, &target)?;
+        } else {
+            link(&source, &target)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn symlink(target: &Path, link: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, link)
+}
+
+#[cfg(windows)]
+fn symlink(target: &Path, link: &Path) -> io::Result<()> {
+    std::os::windows::fs::symlink_dir(target, link)
+}

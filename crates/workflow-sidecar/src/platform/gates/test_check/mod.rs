@@ -1,0 +1,206 @@
+//! A check of tests: they ran, passed, were not skipped, and would fail without the change.
+//!
+//! ```text
+//! mod → without_change → base_tree, test_module
+//!  └──────────┴→ runner, report_file, formats
+//! ```
+
+mod base_tree;
+mod formats;
+mod report_file;
+mod runner;
+mod test_module;
+mod without_change;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use workflow_core::definition::{ExpectedExit, Gate, RunCheck, TestsCheck};
+
+use self::formats::TestRun;
+use self::report_file::ReportFile;
+use super::Report;
+use super::check::{Job, finish_command, judge_exit};
+use super::report::{Checked, NotPassed, report};
+use crate::platform::process::{CheckError, Failure, Finished, Monitor, one_line};
+
+/// Bytes of output that are read.
+pub(super) const OUTPUT: usize = 64 * 1024 * 1024;
+/// Names of tests that are shown.
+const SHOWN: usize = 5;
+
+/// A check of tests that runs.
+struct TestCheck<'a> {
+    expected: &'a TestsCheck,
+    job: &'a Job,
+    monitor: Monitor<'a>,
+    /// When it must have ended.
+    end: Instant,
+}
+
+/// A command that ran tests, and the tests; without them the reason why they are not known.
+struct Ran {
+    finished: Finished,
+    tests: Result<TestRun, String>,
+}
+
+/// Runs the tests of a check.
+pub(super) fn check_tests(
+    gate: &Gate,
+    expected: &TestsCheck,
+    job: &Job,
+    monitor: Monitor<'_>,
+) -> Report {
+    let check = TestCheck {
+        expected,
+        job,
+        monitor,
+        end: Instant::now() + Duration::from_secs(expected.command.timeout.into()),
+    };
+    let ran = match check.run(&job.cwd, &[]) {
+        Ok(ran) => ran,
+        Err(failure) => return report(gate, Err(failure.into())),
+    };
+    let status = ran.finished.status("it").ok();
+    let judged = judge(expected, &ran).and_then(|tests| {
+        let compared = check.compare(tests)?;
+        Ok(format!("{}{compared}", said(tests)))
+    });
+    let (checked, reason): (Checked, _) = match judged {
+        Ok(said) => (Ok(()), said),
+        Err(not_passed) => (Err(not_passed), String::new()),
+    };
+    let passed = checked.is_ok();
+    let report = report(gate, checked);
+    Report {
+        exit: status.and_then(|status| status.code()),
+        reason: if passed { reason } else { report.reason },
+        ..report
+    }
+}
+
+/// Returns the command as it is started.
+pub(super) fn started(expected: &TestsCheck) -> RunCheck {
+    RunCheck {
+        command: runner::started(&expected.command.command),
+        ..expected.command.clone()
+    }
+}
+
+/// Judges the tests that a host has run, by the output of their command. What compares them with the start of the run, and
+/// what reads a file, is not possible there.
+pub(super) fn judge_output(expected: &TestsCheck, output: &str) -> Checked {
+    judge_counts(
+        expected,
+        &formats::read(output).ok_or_else(|| not_read(expected))?,
+    )?;
+    if expected.compares() || expected.report.is_some() {
+        let reason = "the tests ran at the host, where neither the commit at the start of the run nor a report is read";
+        return Err((CheckError::Start, reason.to_owned()).into());
+    }
+    Ok(())
+}
+
+impl TestCheck<'_> {
+    /// Runs the command in a tree, with these variables beside its own.
+    fn run(&self, tree: &Path, environment: &[(String, String)]) -> Result<Ran, Failure> {
+        let left = self.end.saturating_duration_since(Instant::now()).as_secs();
+        if left == 0 {
+            let seconds = self.expected.command.timeout;
+            let reason = format!("it did not end within {seconds} s, all its runs together");
+            return Err((CheckError::Timeout, reason));
+        }
+        let mut command = started(self.expected);
+        command.timeout = u32::try_from(left).unwrap_or(command.timeout);
+        command.env.extend(environment.iter().cloned());
+        let report = self
+            .expected
+            .report
+            .as_deref()
+            .map(|path| ReportFile::before(tree, path));
+        let finished = finish_command(&command, tree, OUTPUT, self.monitor)?;
+        // What was stopped is no result.
+        finished.status("it")?;
+        let tests = match report {
+            Some(report) => report.read(),
+            None => formats::read(&String::from_utf8_lossy(&finished.stdout))
+                .ok_or_else(|| not_read(self.expected).reason),
+        };
+        Ok(Ran { finished, tests })
+    }
+}
+
+/// Judges the run of a command in the project.
+fn judge<'r>(expected: &TestsCheck, ran: &'r Ran) -> Result<&'r TestRun, NotPassed> {
+    let Finished { stdout, tail, .. } = &ran.finished;
+    let shown = |not_passed: NotPassed| NotPassed {
+        shown: tail.clone(),
+        ..not_passed
+    };
+    let code = ran.finished.status("it")?.code();
+    let by_signal = || shown(NotPassed::failed("it was ended by a signal"));
+    let code = code.ok_or_else(by_signal)?;
+    judge_exit(&expected.command, code, stdout, tail).map_err(shown)?;
+    let unknown = |reason: &String| shown((CheckError::Start, reason.clone()).into());
+    let tests = ran.tests.as_ref().map_err(unknown)?;
+    judge_counts(expected, tests).map_err(shown)?;
+    Ok(tests)
+}
+
+/// Judges tests by their numbers, whatever the exit code is.
+fn judge_counts(expected: &TestsCheck, tests: &TestRun) -> Checked {
+    let (ran, min) = (tests.executed(), expected.min as usize);
+    let (failed, broken) = (tests.failed, tests.broken);
+    let reason = if ran == 0 && broken > 0 {
+        "no test ran: they cannot be loaded or compiled".to_owned()
+    } else if ran == 0 {
+        "no test ran".to_owned()
+    } else if ran < min {
+        format!("{} ran, and at least {min} must", number(ran, "test"))
+    } else {
+        match expected.command.exit {
+            ExpectedExit::Code(0) if failed > 0 => {
+                format!("{} failed, but its exit code is 0", number(failed, "test"))
+            }
+            ExpectedExit::Code(0) if broken > 0 => {
+                let files = number(broken, "file or package");
+                format!("the tests of {files} could not run, but its exit code is 0")
+            }
+            ExpectedExit::Nonzero if failed == 0 => "it failed, but no test did".to_owned(),
+            ExpectedExit::Code(_) | ExpectedExit::Nonzero => return Ok(()),
+        }
+    };
+    Err(NotPassed::failed(reason))
+}
+
+fn not_read(expected: &TestsCheck) -> NotPassed {
+    let command = one_line(&expected.command.command.join(" "));
+    let reason = format!(
+        "which tests ran cannot be read in the output of {command}: name the JUnit file that it writes with `report:`"
+    );
+    (CheckError::Start, reason).into()
+}
+
+/// Says what ran.
+fn said(tests: &TestRun) -> String {
+    let ran = format!("{} ran", number(tests.executed(), "test"));
+    let others = [(tests.failed, "failed"), (tests.skipped, "skipped")];
+    let others = others.into_iter().filter(|(count, _)| *count > 0);
+    let others = others.map(|(count, what)| format!(", {count} {what}"));
+    std::iter::once(ran).chain(others).collect()
+}
+
+fn number(number: usize, of: &str) -> String {
+    format!("{number} {of}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Returns names of tests for people, the first of them.
+fn names<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let all: Vec<&str> = names.collect();
+    let shown: Vec<String> = all.iter().take(SHOWN).map(|name| one_line(name)).collect();
+    let more = match all.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{more}", shown.join(", "))
+}

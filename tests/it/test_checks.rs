@@ -1,0 +1,588 @@
+//! Checks of tests with real runners, in temporary repositories: what passes, what is caught, what could not run.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use workflow_sidecar::gates::{CheckError, CheckVerdict, Report};
+
+const PASSED: CheckVerdict = CheckVerdict::Passed;
+const FAILED: CheckVerdict = CheckVerdict::Failed;
+const NOT_RUN: CheckVerdict = CheckVerdict::CouldNotRun(CheckError::Start);
+
+/// A repository, and the cache of its checks.
+struct Project {
+    directory: TempDir,
+    cache: TempDir,
+    start: String,
+}
+
+impl Project {
+    /// Makes a repository of these files; its commit is that at the start of the run.
+    fn of(files: &[(&str, &str)]) -> Self {
+        let mut project = Self {
+            directory: tempfile::tempdir().unwrap(),
+            cache: tempfile::tempdir().unwrap(),
+            start: String::new(),
+        };
+        for (path, text) in files {
+            project.write(path, text);
+        }
+        project.git(&["init", "--quiet"]);
+        project.git(&["add", "."]);
+        project.git(&["commit", "--quiet", "--message", "start"]);
+        project.start = project.git(&["rev-parse", "HEAD"]);
+        project
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn git(&self, arguments: &[&str]) -> String {
+        let mut git = Command::new("git");
+        git.current_dir(self.path()).args(arguments);
+        for who in ["AUTHOR", "COMMITTER"] {
+            git.env(format!("GIT_{who}_NAME"), "Somebody");
+            git.env(format!("GIT_{who}_EMAIL"), "somebody@example.com");
+        }
+        let output = git.env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    /// Starts a gate of one check, as `run-gate` does without an agent.
+    fn start(&self, tests: Value) -> Child {
+        let mut tests = tests;
+        let command = tests.as_object_mut().unwrap();
+        let words = command.remove("run").unwrap();
+        let exit = command.remove("exit").unwrap_or(json!({"code": 0}));
+        let timeout = command.remove("timeout").unwrap_or(json!(120));
+        let run = json!({"command": words, "timeout": timeout, "exit": exit, "stream": "both"});
+        command.insert("command".to_owned(), run);
+        command.entry("min").or_insert(json!(1));
+        let job = json!({
+            "gates": [{"check": {"tests": tests}}],
+            "cwd": self.path(),
+            "baseline": {},
+            "start": self.start,
+        });
+        let mut child = Command::new(env!("CARGO_BIN_EXE_workflow-sidecar"))
+            .arg("run-gate")
+            .env("XDG_CACHE_HOME", self.cache.path())
+            .env("CARGO_TERM_COLOR", "never")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        writeln!(child.stdin.as_mut().unwrap(), "{job}").unwrap();
+        child
+    }
+
+    fn check(&self, tests: Value) -> Report {
+        let mut child = self.start(tests);
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut reports = lines.filter_map(|line| {
+            let mut message: Value = serde_json::from_str(&line.unwrap()).unwrap();
+            let report = message.as_object_mut()?.remove("report")?;
+            Some(serde_json::from_value(report).unwrap())
+        });
+        let report = reports.next().unwrap();
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert_eq!(
+            self.trees(),
+            Vec::<PathBuf>::new(),
+            "a temporary tree is left"
+        );
+        report
+    }
+
+    /// The temporary trees that are there.
+    fn trees(&self) -> Vec<PathBuf> {
+        let caches = fs::read_dir(self.cache.path().join("workflow-sidecar/tests"));
+        let trees = caches
+            .into_iter()
+            .flatten()
+            .map(|cache| cache.unwrap().path().join("tree"));
+        trees.filter(|tree| tree.exists()).collect()
+    }
+
+    fn fails_without_change(&self, run: &[&str]) -> Report {
+        self.check(json!({"run": run, "failsWithoutChange": true}))
+    }
+}
+
+#[track_caller]
+fn assert_report(report: &Report, verdict: CheckVerdict, reason: &str) {
+    assert_eq!(report.verdict, verdict, "{report:#?}");
+    assert!(report.reason.contains(reason), "{report:#?}");
+}
+
+const NODE: &[&str] = &["node", "--test"];
+const ADD: (&str, &str) = ("add.mjs", "export const add = (a, b) => a - b;\n");
+const FIXED: &str = "export const add = (a, b) => a + b;\n";
+const IMPORTS: &str = "import {test} from 'node:test'; import assert from 'node:assert'; import {add} from './add.mjs';\n";
+const ZERO: &str = "test('zero', () => assert.equal(add(0, 0), 0));\n";
+const TWO: &str = "test('two', () => assert.equal(add(1, 1), 2));\n";
+
+/// A project for node's runner with a bug that its test does not see.
+fn node() -> Project {
+    Project::of(&[ADD, ("add.test.mjs", &format!("{IMPORTS}{ZERO}"))])
+}
+
+#[test]
+fn a_test_that_fails_without_the_change_passes_with_its_name() {
+    let project = node();
+    project.write("add.mjs", FIXED);
+    project.write("add.test.mjs", &format!("{IMPORTS}{ZERO}{TWO}"));
+    let report = project.fails_without_change(NODE);
+    assert_report(
+        &report,
+        PASSED,
+        "2 tests ran; 1 test fails without the change: two",
+    );
+    // Also where the change is committed.
+    project.git(&["add", "."]);
+    project.git(&["commit", "--quiet", "--message", "fix"]);
+    assert_report(&project.fails_without_change(NODE), PASSED, "two");
+}
+
+#[test]
+fn a_change_without_a_changed_test_fails() {
+    let project = node();
+    project.write("add.mjs", FIXED);
+    let report = project.fails_without_change(NODE);
+    assert_report(&report, FAILED, "no file of tests was changed");
+}
+
+#[test]
+fn a_test_that_passes_without_the_change_fails() {
+    let project = node();
+    project.write("add.mjs", FIXED);
+    let nothing = "test('two', () => { add(1, 1); });\n";
+    project.write("add.test.mjs", &format!("{IMPORTS}{ZERO}{nothing}"));
+    let report = project.fails_without_change(NODE);
+    assert_report(
+        &report,
+        FAILED,
+        "no test fails without the change: with only add.test.mjs changed",
+    );
+}
+
+#[test]
+fn a_deleted_an_emptied_and_a_skipped_test_are_caught() {
+    let project = node();
+    fs::remove_file(project.path().join("add.test.mjs")).unwrap();
+    assert_report(&project.fails_without_change(NODE), FAILED, "no test ran");
+    project.write("add.test.mjs", "");
+    assert_report(&project.fails_without_change(NODE), FAILED, "no test ran");
+    project.write(
+        "add.test.mjs",
+        &format!(
+            "{IMPORTS}{ZERO}{}",
+            TWO.replace("() =>", "{skip: true}, () =>")
+        ),
+    );
+    let report = project.check(json!({"run": NODE, "noNewSkips": true}));
+    assert_report(
+        &report,
+        FAILED,
+        "1 test is skipped now and not at the start of the run: two",
+    );
+    let report = project.fails_without_change(NODE);
+    assert_report(&report, FAILED, "no test fails without the change");
+}
+
+#[test]
+fn a_test_that_was_skipped_before_may_stay_so() {
+    let skipped = ZERO.replace("() =>", "{skip: true}, () =>");
+    let project = Project::of(&[ADD, ("add.test.mjs", &format!("{IMPORTS}{skipped}"))]);
+    project.write("add.mjs", FIXED);
+    project.write("add.test.mjs", &format!("{IMPORTS}{skipped}{TWO}"));
+    let report =
+        project.check(json!({"run": NODE, "noNewSkips": true, "failsWithoutChange": true}));
+    assert_report(
+        &report,
+        PASSED,
+        "1 test ran, 1 skipped; 1 test fails without the change: two",
+    );
+}
+
+#[test]
+fn a_runner_that_is_replaced_and_an_exit_code_that_is_swallowed_are_caught() {
+    let package = |script: &str| json!({"scripts": {"test": script}}).to_string();
+    let project = Project::of(&[
+        ADD,
+        ("add.test.mjs", &format!("{IMPORTS}{ZERO}")),
+        ("package.json", &package("node --test --test-reporter=tap")),
+    ]);
+    let npm = ["npm", "test", "--silent"];
+    project.write("add.test.mjs", &format!("{IMPORTS}{ZERO}{TWO}"));
+    project.write(
+        "package.json",
+        &package("node --test --test-reporter=tap || true"),
+    );
+    assert_report(
+        &project.fails_without_change(&npm),
+        FAILED,
+        "1 test failed, but its exit code is 0",
+    );
+    project.write("package.json", &package("echo 1..1; echo ok 1 - fine"));
+    let report = project.fails_without_change(&npm);
+    assert_report(
+        &report,
+        FAILED,
+        "two fails without the change, but it did not run with it",
+    );
+    project.write("package.json", &package("true"));
+    assert_report(
+        &project.fails_without_change(&npm),
+        NOT_RUN,
+        "name the JUnit file that it writes with `report:`",
+    );
+}
+
+#[test]
+fn a_base_that_fails_by_itself_could_not_run() {
+    let project = Project::of(&[ADD, ("add.test.mjs", &format!("{IMPORTS}{TWO}"))]);
+    project.write("add.mjs", FIXED);
+    project.write("add.test.mjs", &format!("{IMPORTS}{TWO}{ZERO}"));
+    let report = project.fails_without_change(NODE);
+    assert_report(
+        &report,
+        NOT_RUN,
+        "at the commit at its start: its tests fail, or it does not build (exit code 1)",
+    );
+    assert!(report.tail.contains("not ok"), "{report:?}");
+}
+
+#[test]
+fn must_fail_means_that_a_test_ran_and_failed() {
+    let project = node();
+    let red = json!({"run": NODE, "exit": "nonzero"});
+    assert_report(
+        &project.check(red.clone()),
+        FAILED,
+        "exit code 0, expected any but 0",
+    );
+    project.write("add.test.mjs", "import './nothing.mjs';\n");
+    assert_report(
+        &project.check(red.clone()),
+        FAILED,
+        "no test ran: they cannot be loaded",
+    );
+    project.write("add.test.mjs", &format!("{IMPORTS}{TWO}"));
+    assert_report(&project.check(red), PASSED, "1 test ran, 1 failed");
+}
+
+#[test]
+fn the_smallest_number_of_tests_must_run() {
+    let project = node();
+    let report = project.check(json!({"run": NODE, "min": 2}));
+    assert_report(&report, FAILED, "1 test ran, and at least 2 must");
+    assert_report(&project.check(json!({"run": NODE})), PASSED, "1 test ran");
+}
+
+#[test]
+fn without_the_commit_at_the_start_it_could_not_run() {
+    let mut project = node();
+    project.start = "0".repeat(40);
+    let no_baseline = CheckVerdict::CouldNotRun(CheckError::NoBaseline);
+    assert_report(
+        &project.fails_without_change(NODE),
+        no_baseline,
+        "git does not have the commit",
+    );
+    project.start = "--output=x".to_owned();
+    assert_report(
+        &project.fails_without_change(NODE),
+        no_baseline,
+        "git does not have the commit",
+    );
+}
+
+#[test]
+fn unittest_runs_without_the_change_too() {
+    let test = |body: &str| {
+        format!(
+            "import unittest\nimport calc\nclass Calc(unittest.TestCase):\n    def test_zero(self): self.assertEqual(calc.add(0, 0), 0)\n{body}"
+        )
+    };
+    let project = Project::of(&[
+        ("calc.py", "def add(a, b): return a - b\n"),
+        ("test_calc.py", &test("")),
+    ]);
+    project.write("calc.py", "def add(a, b): return a + b\n");
+    project.write(
+        "test_calc.py",
+        &test("    def test_two(self): self.assertEqual(calc.add(1, 1), 2)\n"),
+    );
+    let report = project.fails_without_change(&["python3", "-m", "unittest"]);
+    assert_report(
+        &report,
+        PASSED,
+        "2 tests ran; 1 test fails without the change: test_two (test_calc.Calc",
+    );
+    // What is new cannot be imported there.
+    project.write(
+        "calc.py",
+        "def add(a, b): return a - b\ndef twice(a): return 2 * a\n",
+    );
+    project.write(
+        "test_calc.py",
+        &test("").replace("import calc\n", "import calc\nfrom calc import twice\n"),
+    );
+    let report = project.fails_without_change(&["python3", "-m", "unittest"]);
+    assert_report(
+        &report,
+        PASSED,
+        "the changed tests cannot be loaded or compiled",
+    );
+}
+
+#[test]
+fn cargo_test_carries_the_module_of_tests_of_a_source_file() {
+    const TESTS: &str = "#[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n    fn zero() { assert_eq!(add(0, 0), 0); }\n";
+    let library = |sign: &str, test: &str| {
+        format!("pub fn add(a: i32, b: i32) -> i32 {{ a {sign} b }}\n\n{TESTS}{test}}}\n")
+    };
+    let manifest = "[package]\nname = \"calc\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    let project = Project::of(&[
+        ("Cargo.toml", manifest),
+        ("src/lib.rs", &library("-", "")),
+        (".gitignore", "target\nCargo.lock\n"),
+    ]);
+    let two = "    #[test]\n    fn two() { assert_eq!(add(1, 1), 2); }\n";
+    project.write("src/lib.rs", &library("+", two));
+    let report = project.fails_without_change(&["cargo", "test", "--offline"]);
+    assert_report(
+        &report,
+        PASSED,
+        "2 tests ran; 1 test fails without the change: unittests src/lib.rs tests::two",
+    );
+    assert!(report.reason.contains("compiling there took"), "{report:?}");
+    project.write(
+        "src/lib.rs",
+        &library("+", &two.replace("assert_eq!(add(1, 1), 2)", "add(1, 1)")),
+    );
+    let report = project.fails_without_change(&["cargo", "test", "--offline"]);
+    assert_report(
+        &report,
+        FAILED,
+        "no test fails without the change: with only src/lib.rs changed",
+    );
+    project.write(
+        "src/lib.rs",
+        &library("+", &two.replace("add(1, 1)", "plus(1, 1)")).replace(
+            "pub fn",
+            "#[cfg(test)] fn plus(a: i32, b: i32) -> i32 { add(a, b) }\npub fn",
+        ),
+    );
+    let report = project.fails_without_change(&["cargo", "test", "--offline"]);
+    assert_report(&report, PASSED, "cannot be loaded or compiled");
+}
+
+#[test]
+fn ignored_dependencies_are_linked_in_and_those_of_the_project_are_those_of_the_tree() {
+    let test = "import {test} from 'node:test'; import assert from 'node:assert'; import {add} from 'add'; import {one} from 'far';\n";
+    let project = Project::of(&[
+        (
+            "packages/add/index.js",
+            "export const add = (a, b) => a - b;\n",
+        ),
+        (
+            "packages/add/package.json",
+            r#"{"name": "add", "type": "module"}"#,
+        ),
+        ("package.json", "{}"),
+        ("a.test.mjs", &format!("{test}{ZERO}")),
+        (".gitignore", "node_modules\n"),
+    ]);
+    project.write("node_modules/far/index.js", "export const one = 1;\n");
+    project.write(
+        "node_modules/far/package.json",
+        r#"{"name": "far", "type": "module"}"#,
+    );
+    std::os::unix::fs::symlink("../packages/add", project.path().join("node_modules/add")).unwrap();
+    project.write("packages/add/index.js", FIXED);
+    project.write(
+        "a.test.mjs",
+        &format!("{test}{ZERO}{}", TWO.replace("1, 1), 2", "one, one), 2")),
+    );
+    assert_report(
+        &project.fails_without_change(NODE),
+        PASSED,
+        "1 test fails without the change: two",
+    );
+    assert!(project.path().join("node_modules/far/index.js").exists());
+}
+
+#[test]
+fn a_project_below_the_root_of_its_repository_is_compared_there() {
+    let project = Project::of(&[
+        ("sub/add.mjs", ADD.1),
+        ("sub/add.test.mjs", &format!("{IMPORTS}{ZERO}")),
+    ]);
+    project.write("sub/add.mjs", FIXED);
+    project.write("sub/add.test.mjs", &format!("{IMPORTS}{ZERO}{TWO}"));
+    let report = project
+        .check(json!({"run": NODE, "failsWithoutChange": true, "files": ["sub/*.test.mjs"]}));
+    assert_report(&report, PASSED, "two");
+}
+
+#[test]
+fn no_hook_of_the_repository_runs_and_nothing_of_it_changes() {
+    let project = node();
+    project.write(".git/hooks/post-checkout", "#!/bin/sh\ntouch hooked\n");
+    let hook = project.path().join(".git/hooks/post-checkout");
+    fs::set_permissions(hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    project.write("add.mjs", FIXED);
+    project.write("add.test.mjs", &format!("{IMPORTS}{ZERO}{TWO}"));
+    let before = project.git(&["status", "--porcelain"]);
+    assert_report(&project.fails_without_change(NODE), PASSED, "two");
+    assert_eq!(project.git(&["status", "--porcelain"]), before);
+    assert_eq!(project.git(&["worktree", "list"]).lines().count(), 1);
+}
+
+#[test]
+fn a_link_of_the_base_leads_no_file_out_of_the_tree() {
+    let outside = tempfile::tempdir().unwrap();
+    let project = node();
+    std::os::unix::fs::symlink(outside.path(), project.path().join("tests")).unwrap();
+    project.git(&["add", "."]);
+    project.git(&["commit", "--quiet", "--message", "link"]);
+    let project = Project {
+        start: project.git(&["rev-parse", "HEAD"]),
+        ..project
+    };
+    fs::remove_file(project.path().join("tests")).unwrap();
+    project.write(
+        "tests/a.test.mjs",
+        "import {test} from 'node:test'; test('a', () => {});\n",
+    );
+    let report =
+        project.check(json!({"run": NODE, "failsWithoutChange": true, "files": ["tests/*.mjs"]}));
+    assert_report(&report, NOT_RUN, "a link leads out of the tree");
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn the_time_of_all_runs_together_is_bounded_and_the_tree_is_removed() {
+    let slow = "test('slow', () => new Promise(done => setTimeout(done, 2500)));\n";
+    let project = Project::of(&[ADD, ("add.test.mjs", &format!("{IMPORTS}{slow}"))]);
+    project.write("add.test.mjs", &format!("{IMPORTS}{slow}{ZERO}"));
+    let began = Instant::now();
+    let report = project.check(json!({"run": NODE, "failsWithoutChange": true, "timeout": 5}));
+    assert_report(
+        &report,
+        CheckVerdict::CouldNotRun(CheckError::Timeout),
+        "did not end within",
+    );
+    assert!(began.elapsed() < Duration::from_secs(15));
+}
+
+#[test]
+fn the_tree_is_removed_when_the_sidecar_ends_and_after_a_kill_by_the_next_check() {
+    let slow = "test('slow', () => new Promise(done => setTimeout(done, 600)));\n";
+    let forever = slow.replace("600", "600000");
+    let project = Project::of(&[ADD, ("add.test.mjs", &format!("{IMPORTS}{slow}"))]);
+    project.write(
+        "add.test.mjs",
+        &format!(
+            "{IMPORTS}{ZERO}{}",
+            forever.replace(
+                "test('slow'",
+                "test('slow', {skip: import.meta.url.includes('/tree/') ? false : true}"
+            )
+        ),
+    );
+    for is_killed in [false, true] {
+        let mut child = project.start(json!({"run": NODE, "failsWithoutChange": true}));
+        wait_until(|| !project.trees().is_empty());
+        if is_killed {
+            child.kill().unwrap();
+        } else {
+            drop(child.stdin.take());
+        }
+        child.wait().unwrap();
+        assert_eq!(project.trees().is_empty(), !is_killed);
+    }
+    project.write("add.mjs", FIXED);
+    project.write("add.test.mjs", &format!("{IMPORTS}{slow}{TWO}"));
+    assert_report(&project.fails_without_change(NODE), PASSED, "two");
+}
+
+#[track_caller]
+fn wait_until(is_so: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(30);
+    while !is_so() {
+        assert!(Instant::now() < end, "it takes too long");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A report of one test.
+const REPORT: &str =
+    r#"<testsuites><testsuite name="s"><testcase name="a"/></testsuite></testsuites>"#;
+
+#[test]
+fn a_report_must_be_a_file_of_the_project_that_the_command_has_written() {
+    let project = Project::of(&[("report.txt", REPORT)]);
+    let check = |line: &str, report: &str| {
+        project.check(json!({"run": ["sh", "-c", line], "report": report}))
+    };
+    assert_report(&check("cp report.txt r.xml", "r.xml"), PASSED, "1 test ran");
+    assert_report(&check("true", "r.xml"), NOT_RUN, "older than this run");
+    assert_report(
+        &check("true", "none.xml"),
+        NOT_RUN,
+        "the command did not write it",
+    );
+    assert_report(
+        &check("cp report.txt ../r.xml", "../r.xml"),
+        NOT_RUN,
+        "outside of the project",
+    );
+    assert_report(
+        &check("ln -sf report.txt link.xml", "link.xml"),
+        NOT_RUN,
+        "link",
+    );
+    assert_report(
+        &check("mkdir -p a; ln -sfn a b; cp report.txt a/r.xml", "b/r.xml"),
+        NOT_RUN,
+        "link",
+    );
+    assert_report(&check("mkfifo p.xml", "p.xml"), NOT_RUN, "no regular file");
+    assert_report(
+        &check("head -c 60 report.txt > r.xml", "r.xml"),
+        NOT_RUN,
+        "no whole XML document",
+    );
+    assert_report(
+        &check("truncate -s 1G r.xml", "r.xml"),
+        NOT_RUN,
+        "longer than 16 MiB",
+    );
+    assert_report(
+        &check("truncate -s 16777217 big.xml", "big.xml"),
+        NOT_RUN,
+        "longer than 16 MiB",
+    );
+    let entities = r#"printf '<!DOCTYPE t [<!ENTITY a "x">]><testsuites>&a;</testsuites>' > e.xml"#;
+    assert_report(&check(entities, "e.xml"), NOT_RUN, "DOCTYPE");
+    // The exit code counts first.
+    assert_report(&check("exit 3", "r.xml"), FAILED, "exit code 3");
+    fs::remove_file(project.path().parent().unwrap().join("r.xml")).unwrap();
+}
