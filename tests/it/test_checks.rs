@@ -532,6 +532,30 @@ fn wait_until(is_so: impl Fn() -> bool) {
     }
 }
 
+#[test]
+#[ignore = "it measures: cargo test --test conformance the_cost_of -- --ignored --nocapture"]
+fn the_cost_of_a_comparison_in_a_repository_of_5000_files_is_below_three_seconds() {
+    let line = "a line of text\n".repeat(100);
+    let names: Vec<String> = (0..5000)
+        .map(|n| format!("docs/{}/{n}.md", n % 100))
+        .collect();
+    let mut files: Vec<(&str, &str)> = names.iter().map(|name| (&**name, &*line)).collect();
+    let zero = format!("{IMPORTS}{ZERO}");
+    files.extend([ADD, ("add.test.mjs", &zero)]);
+    let project = Project::of(&files);
+    project.write("add.mjs", FIXED);
+    project.write("add.test.mjs", &format!("{IMPORTS}{ZERO}{TWO}"));
+    let alone = project.check(json!({"run": NODE}));
+    let compared = project.fails_without_change(NODE);
+    assert_report(&compared, PASSED, "two");
+    let cost = compared.duration_ms.saturating_sub(3 * alone.duration_ms);
+    let (whole, tests) = (compared.duration_ms, alone.duration_ms);
+    println!(
+        "failsWithoutChange, 5,000 files: {whole} ms; three runs of the tests: 3 x {tests} ms; the rest: {cost} ms"
+    );
+    assert!(cost < 3000, "{cost}");
+}
+
 /// A report of one test.
 const REPORT: &str =
     r#"<testsuites><testsuite name="s"><testcase name="a"/></testsuite></testsuites>"#;

@@ -19,7 +19,7 @@ pub struct Report {
     pub source: String,
     /// Its verdict.
     pub verdict: CheckVerdict,
-    /// The reason why it did not pass, with a hint if there is one; empty when it passed.
+    /// The reason why it did not pass, with a hint if there is one. Of tests that passed, which; else empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// The exit code of a command that ended by itself.
@@ -101,10 +101,13 @@ impl Report {
         } = self;
         let seconds = format!("{}.{} s", duration_ms / 1000, duration_ms % 1000 / 100);
         let mut text = match self.verdict {
-            CheckVerdict::Passed => match self.exit {
-                None | Some(0) => format!("✓ {what} ({seconds})"),
-                Some(code) => format!("✓ {what} (exit code {code}, {seconds})"),
-            },
+            CheckVerdict::Passed => {
+                let said = if reason.is_empty() { "" } else { ": " };
+                match self.exit {
+                    None | Some(0) => format!("✓ {what} ({seconds}){said}{reason}"),
+                    Some(code) => format!("✓ {what} (exit code {code}, {seconds}){said}{reason}"),
+                }
+            }
             CheckVerdict::Failed => format!("✗ {what} ({seconds}): {reason}"),
             CheckVerdict::CouldNotRun(_) => format!("⚠ {what} could not be checked: {reason}"),
         };

@@ -24,6 +24,8 @@ pub(crate) use test_command::TestCommand;
 
 /// The command of gates in the templates, which is replaced.
 const GATE_PLACEHOLDER: &str = "run: [make, test]";
+/// The same where a new test must fail without the change.
+const NEW_TEST: &str = "run: [make, test] # and a new test fails without the change";
 /// The same command at the start of patterns.
 const COMMAND_PLACEHOLDER: &str = "\"make test";
 
@@ -131,8 +133,20 @@ fn adapt(project: ProjectFiles<'_>, files: &mut [(String, String)]) -> (TestComm
         if text.contains(GATE_PLACEHOLDER) || text.contains(COMMAND_PLACEHOLDER) {
             changed.push(Path::new(WORKFLOWS).join(&path));
         }
+        let compares = project.0.join(".git").exists();
+        let new_test = command
+            .counting_gate(", failsWithoutChange: true")
+            .filter(|_| compares);
+        *text = match new_test {
+            Some(gate) => text.replace(NEW_TEST, &gate),
+            None => text.replace(NEW_TEST, GATE_PLACEHOLDER),
+        };
+        let must_fail = format!("{GATE_PLACEHOLDER}\n    expect:");
+        let counting = command.counting_gate("").unwrap_or_else(|| command.gate());
         *text = text
-            .replace(GATE_PLACEHOLDER, &command.gate())
+            // What must fail may not compile yet.
+            .replace(&must_fail, &format!("{}\n    expect:", command.gate()))
+            .replace(GATE_PLACEHOLDER, &counting)
             .replace(COMMAND_PLACEHOLDER, &command.patterns())
             .replace(&list(OTHER.tests), &list(ecosystem.tests))
             .replace(&either(OTHER.changes), &either(ecosystem.changes));

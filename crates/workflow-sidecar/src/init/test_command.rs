@@ -15,6 +15,8 @@ pub(crate) struct TestCommand {
     pub(crate) line: String,
     /// False for a guess: no file of the project names it.
     pub(crate) is_detected: bool,
+    /// True if a gate can read in its output which tests ran.
+    is_read: bool,
 }
 
 /// The shell line for `cmake`, whose tests do not build what they test.
@@ -55,9 +57,14 @@ impl TestCommand {
             None if project.has_ctest() => (CMAKE, true),
             None => (project.first_of(LOCKED).unwrap_or(guess), false),
         };
+        let words = ["cargo test", "go test", "pytest", "unittest"];
+        let is_read = words.iter().any(|word| line.contains(word))
+            || (["npm test", "pnpm test", "yarn test"].contains(&line)
+                && project.mentions("package.json", &["jest", "vitest", "node --test"]));
         Self {
             line: line.to_owned(),
             is_detected,
+            is_read,
         }
     }
 
@@ -73,6 +80,13 @@ impl TestCommand {
         } else {
             format!("run: [{}]", self.line.replace(' ', ", "))
         }
+    }
+
+    /// Returns the key of a gate that runs it and counts its tests, with these keys; `None` if its output is not read.
+    pub(super) fn counting_gate(&self, keys: &str) -> Option<String> {
+        let words = self.line.replace(' ', ", ");
+        self.is_read
+            .then(|| format!("tests: {{ run: [{words}]{keys} }}"))
     }
 
     /// Returns its commands as items of a list of YAML, without the quote at the end.
@@ -374,6 +388,7 @@ mod tests {
         let command = TestCommand {
             line: CMAKE.to_owned(),
             is_detected: true,
+            is_read: false,
         };
         assert_eq!(command.gate(), format!("run: {CMAKE}\n    shell: true"));
         let patterns = "\"cmake --build build\", \"ctest --test-dir build";

@@ -132,6 +132,44 @@ fn tests_are_where_the_language_of_the_project_has_them() {
 }
 
 #[test]
+fn gates_count_tests_where_the_runner_is_read_and_compare_them_in_a_repository() {
+    for (mark, has_git, counts, compares) in [
+        ("Cargo.toml", true, true, true),
+        ("Cargo.toml", false, true, false),
+        ("pom.xml", true, false, false),
+    ] {
+        let project = tempfile::tempdir().unwrap();
+        fs::write(project.path().join(mark), "").unwrap();
+        if has_git {
+            fs::create_dir(project.path().join(".git")).unwrap();
+        }
+        let bugfix = templates().find(|template| template.name == "bugfix");
+        write(
+            project.path(),
+            bugfix.unwrap(),
+            "bugfix",
+            Language::Yaml,
+            "{}",
+        )
+        .unwrap();
+        let gate = |phase: &str| {
+            let path = format!("{WORKFLOWS}/bugfix/{phase}.md");
+            let text = fs::read_to_string(project.path().join(path)).unwrap();
+            let gate = text.lines().skip_while(|line| *line != "gate:").nth(1);
+            gate.unwrap().to_owned()
+        };
+        let (fix, verify) = (gate("fix"), gate("verify"));
+        assert_eq!(verify.contains("tests: {"), counts, "{mark}: {verify}");
+        assert_eq!(
+            fix.contains("failsWithoutChange: true"),
+            compares,
+            "{mark}: {fix}"
+        );
+        assert!(!fix.contains('#'), "{mark}: {fix}");
+    }
+}
+
+#[test]
 fn a_failed_write_leaves_no_partial_workflow() {
     let project = tempfile::tempdir().unwrap();
     let workflows = project.path().join(WORKFLOWS);
