@@ -368,6 +368,17 @@ mod tests {
     }
 
     #[test]
+    fn tests_that_compare_with_a_commit_miss_the_repository() {
+        let project = tempfile::tempdir().unwrap();
+        let mut tests = TestsCheck::default();
+        assert_eq!(without_git(&tests, project.path()), None);
+        tests.no_new_skips = true;
+        assert!(without_git(&tests, project.path()).is_some());
+        fs::create_dir(project.path().join(".git")).unwrap();
+        assert_eq!(without_git(&tests, project.path()), None);
+    }
+
+    #[test]
     fn a_program_or_a_directory_that_is_not_there_is_missing() {
         let project = project(&[("scripts/test", ""), ("api/x", "")]);
         let found = |words: &[&str]| {
