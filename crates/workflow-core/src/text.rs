@@ -61,6 +61,13 @@ pub(crate) const STILL_ACTIVE: &str = "Continue with {phaseEmoji} {phaseName}, o
 pub(crate) const STILL_ACTIVE_WITH_INSTRUCTIONS: &str = "Continue with {phaseEmoji} {phaseName}, or call workflow_step if it is done: workflow \"{workflowName}\" is still in this phase.\n\n\
      What to do in this phase:\n{phaseInstructions}";
 
+/// The first message of a run of the built-in workflow.
+pub(crate) const QUICK_MESSAGE: &str = "{description}";
+
+/// The instructions of its phase.
+pub(crate) const QUICK_INSTRUCTIONS: &str = "Make this change and nothing else: {description}\n\n\
+     When it is done, call {toolName} with action='next'.";
+
 /// The prefix of the description in a session's name.
 pub(crate) const SESSION_NAME_PREFIX: &str = "Workflow: ";
 

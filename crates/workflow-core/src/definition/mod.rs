@@ -36,12 +36,15 @@ pub use load::{
     EntryOrigin, FilePath, FileProblem, Files, Listing, LoadOutcome, Loaded, MemoryFiles, Origins,
     TierEntry, WorkflowOrigin, document, load, load_located,
 };
+pub use model::QUICK;
 pub(crate) use model::value_text;
 pub use model::{
     Approval, Bound, Budget, CancelBy, Catalog, Check, Checkpoint, Comparison, Condition,
     ContextMode, ContinueRule, ExpectedExit, FileCheck, Gate, GitCheck, Guards, Hints, Limits,
     OnLimit, OnRepeat, OnStop, OpenedTools, Opening, OutputStream, Parameter, ParameterKind, Phase,
     PhaseEntry, PhaseOutcome, ResultKind, ResultRule, Rule, RuleAction, RunCheck, SETTINGS_FILE,
+    Settings, SettingsStatus, Show, Start, Subject, Subworkflow, Target, Templates, TextLimits,
+    Thinking, TierSettings, Token, ToolAccess, Trigger, TriggerOn, WithoutRun, Workflow,
     Settings, SettingsStatus, Show, Subject, Subworkflow, Target, Templates, Test, TestsCheck,
     TextLimits, Thinking, TierSettings, Token, ToolAccess, Trigger, TriggerOn, ValueLimits,
     Workflow,
@@ -50,4 +53,4 @@ pub(crate) use schema::{Change, Declared};
 pub use schema::{Default, Key, KeyLocations, Section, nearest};
 pub use schema_file::SchemaFile;
 pub use tier::Tier;
-pub(crate) use value::{NamedValues, words};
+pub(crate) use value::{NamedValues, spelled_duration, words};

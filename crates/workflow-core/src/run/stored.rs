@@ -36,9 +36,11 @@ pub mod entry_type {
     pub const GATE: &str = "workflow:gate";
     /// The checkpoint of the code at the start of a turn.
     pub const CHECKPOINT: &str = "workflow:checkpoint";
+    /// What the user decided for the time without a run.
+    pub const DOOR: &str = "workflow:door";
     /// All of them, each with its meaning for a host.
     #[rustfmt::skip] // A row a line.
-    pub const ALL: [(&str, &str); 8] = [
+    pub const ALL: [(&str, &str); 9] = [
         (STATE, "The state of the run; the last entry counts"),
         (DEFINITION, "The definition that the run uses, also if its files change or are removed"),
         (RUN, "How many reminders the agent was sent, whether the run is paused, and the last move by the user"),
@@ -47,6 +49,7 @@ pub mod entry_type {
         (TALLY, "What happened in the run, for the summary at its end"),
         (GATE, "The result of a gate, or the state that it compares with, recorded when its phase was entered"),
         (CHECKPOINT, "The checkpoint of the code at the start of a turn"),
+        (DOOR, "What the user decided for the time without a run: until when `withoutRun` is lifted, or that no run is wanted"),
     ];
 }
 
@@ -115,7 +118,11 @@ impl StoredGuards {
     pub fn of(settings: &Settings, known: Option<&Self>) -> Self {
         let guards = |now: &Guards, known: Option<&Guards>| {
             if now.status.is_loaded() {
-                now.clone()
+                // What holds without a run is none of a run's.
+                Guards {
+                    without_run: None,
+                    ..now.clone()
+                }
             } else {
                 known.cloned().unwrap_or_default()
             }

@@ -158,6 +158,7 @@ impl Session {
                     run.allow_unknown(likeness, &mut self.out);
                 }
             }
+            Topic::Door(pending) => self.on_door_answer(*pending, answer),
             Topic::Trust(_) | Topic::Approval | Topic::Comment(_) => {
                 self.on_exit_answer(topic, Some(answer));
             }
@@ -225,6 +226,16 @@ impl Session {
                     .end_question(call, "the session ended", &mut self.out);
             }
             (Topic::ToolCall(call), Withdrawn(why)) => call.end(why, &mut self.out),
+            (Topic::Door(pending), TimedOut(_)) => {
+                self.end_door_question(*pending, "The user did not decide about it.")
+            }
+            (Topic::Door(pending), SessionEnded) => {
+                pending.end("The session ended.", &mut self.out)
+            }
+            (Topic::Door(pending), Withdrawn(why)) => pending.end(
+                &format!("The user did not decide about it: {why}."),
+                &mut self.out,
+            ),
             (topic @ (Topic::Trust(_) | Topic::Approval | Topic::Comment(_)), TimedOut(_)) => {
                 self.on_exit_answer(topic, None);
             }

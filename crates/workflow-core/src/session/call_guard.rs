@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::phase::{ResolvedPhase, settings_levels};
+use super::door::PendingDoor;
+use super::phase::{ResolvedPhase, door_levels, settings_levels};
 use crate::definition::{OnRepeat, Settings};
 use crate::diagnostic::{shown, visible};
 use crate::effect::{BlockKind, Denied, Effects, Question, Reply, ToolDecision};
@@ -36,6 +37,8 @@ const FOR_RUN: &str = "\nYes, for this run: exactly this command line, or withou
 pub(crate) struct CallGuard {
     /// The rules of the settings on calls, for the time without a run.
     rules: Rules,
+    /// The rules of `withoutRun`, for the same time.
+    door: Rules,
     /// The rules of the settings on results, for the time without a run.
     results: Results,
     /// True if the host itself asks the user about a call that needs consent.
@@ -56,10 +59,15 @@ pub(crate) struct RepeatedDenial {
 }
 
 /// What follows from a call.
+#[derive(Debug, Clone)]
 pub(crate) enum CallVerdict {
     Decided(ToolDecision),
     /// The user is asked.
     Ask(Question, PendingCall),
+    /// It is blocked for this reason, because no run is active.
+    AtDoor(String),
+    /// The user is asked what to start.
+    AskAtDoor(Question, Box<PendingDoor>),
 }
 
 /// A call that waits for a person.
@@ -87,21 +95,76 @@ impl CallGuard {
     pub(crate) fn adopt_settings(&mut self, settings: &Settings) {
         let Settings { user, project, .. } = settings;
         self.rules = Rules::new(settings_levels(settings.guards()));
+        self.door = Rules::new(door_levels(settings.guards()));
         self.results = Results::new(user.results.iter().chain(&project.results));
     }
 
     /// Returns true if the settings have rules on tools, which apply without a run as well.
     pub(crate) fn is_guarded(&self) -> bool {
-        !(self.rules.is_empty() && self.results.is_empty())
+        !(self.rules.is_empty() && self.results.is_empty() && self.door.is_empty())
+    }
+
+    /// Returns true if the settings have `withoutRun`.
+    pub(crate) fn has_door(&self) -> bool {
+        !self.door.is_empty()
+    }
+
+    /// Returns true if only `withoutRun` stops a call.
+    pub(crate) fn stops_at_door(&self, call: &Call<'_>) -> bool {
+        matches!(self.rules.decide(call), CallDecision::Allow)
+            && !matches!(self.door.decide(call), CallDecision::Allow)
+    }
+
+    /// Decides about a call that no other rule stops, where no run is active. `None` if it may run.
+    pub(crate) fn at_door(
+        &mut self,
+        request: RequestId,
+        call: &Call<'_>,
+        cannot_ask: Option<&str>,
+        out: &mut Effects,
+    ) -> Option<CallVerdict> {
+        let (denial, needs_consent) = match self.door.decide(call) {
+            CallDecision::Allow => return None,
+            CallDecision::Ask(denial) => (denial, true),
+            CallDecision::Block(denial) => (denial, false),
+        };
+        self.denials += 1;
+        let cause = cause(&denial, call.tool());
+        let reason = format!(
+            "[workflow] The tool \"{}\" is blocked by {cause}",
+            call.tool()
+        );
+        if needs_consent && (cannot_ask.is_none() || self.host_asks) {
+            let why = "This call needs your consent.";
+            let mut question = call_question(call, None, why, &cause, true);
+            if self.host_asks {
+                question.message = format!("{reason}\nIt needs the consent of the user.");
+            }
+            let pending = PendingCall {
+                request,
+                asked: Some(hash_of([call.tool(), call.input_text(), &reason]).into()),
+                likeness: None,
+                reason,
+            };
+            return Some(CallVerdict::Ask(question, pending));
+        }
+        out.denied.push(Denied {
+            tool: call.tool().to_owned(),
+            level: denial.level.to_owned(),
+            rule: denial.rule.map_or("", |rule| &rule.source).to_owned(),
+        });
+        Some(CallVerdict::AtDoor(reason))
     }
 
     /// Returns true if a decision may depend on arguments or results, and not on tools' names alone.
     pub(crate) fn looks_at_payload(&self, phase: Option<&ResolvedPhase>) -> bool {
-        let (rules, results) = match phase {
-            Some(phase) => (&phase.rules, &phase.results),
-            None => (&self.rules, &self.results),
-        };
-        rules.depend_on_input() || !results.is_empty()
+        match phase {
+            Some(phase) => phase.rules.depend_on_input() || !phase.results.is_empty(),
+            None => {
+                let mut rules = [&self.rules, &self.door].into_iter();
+                rules.any(Rules::depend_on_input) || !self.results.is_empty()
+            }
+        }
     }
 
     /// Decides about a call; `cannot_ask` is the reason why the user cannot be asked.
@@ -307,6 +370,12 @@ fn stop_trying(times: u32) -> String {
     )
 }
 
+/// A call, as a person reads it.
+pub(crate) fn described(call: &Call<'_>) -> String {
+    let (tool, input) = (shown(call.tool()), shortened(&readable(call.input_text())));
+    format!("The agent wants to run {tool}:\n{input}")
+}
+
 fn call_question(
     call: &Call<'_>,
     location: Option<String>,
@@ -315,7 +384,7 @@ fn call_question(
     needs_consent: bool,
 ) -> Question {
     let tool = shown(call.tool());
-    let input = shortened(&readable(call.input_text()));
+    let described = described(call);
     let no_run = || "No workflow is active. A rule of the settings asks.".to_owned();
     let location = location.unwrap_or_else(no_run);
     let consequence = if needs_consent {
@@ -323,9 +392,7 @@ fn call_question(
     } else {
         "Yes: this one call runs although the rule blocks it.\nNo: it stays blocked. The workflow continues either way."
     };
-    let message = format!(
-        "{location}\n\nThe agent wants to run {tool}:\n{input}\n\n{why}\nRule of {cause}\n\n{consequence}"
-    );
+    let message = format!("{location}\n\n{described}\n\n{why}\nRule of {cause}\n\n{consequence}");
     let mut question = Question::new(format!("Allow {tool}?"), message);
     if !needs_consent {
         question.options = vec![KEEP_BLOCKED.to_owned(), ALLOW_ONCE.to_owned()];

@@ -73,6 +73,23 @@ impl NewRun {
         })
     }
 
+    /// A run of the workflow that a name starts, without inputs beside the defaults; the error is shown to the person.
+    pub(crate) fn described(
+        name: &str,
+        description: &str,
+        loaded: Arc<Loaded>,
+    ) -> Result<Self, String> {
+        let workflow_key = find(name, &loaded)?.key.clone();
+        let mut run = Self {
+            workflow_key,
+            inputs: Values::new(),
+            description: description.to_owned(),
+            loaded,
+        };
+        run.complete_inputs()?;
+        Ok(run)
+    }
+
     /// The first input that is required and missing.
     pub(crate) fn missing_input(&self) -> Option<Parameter> {
         inputs::missing(self.workflow()?, &self.inputs).cloned()

@@ -3,6 +3,7 @@
 use super::Session;
 use super::checkpoints::Checkpoints;
 use super::context::SentContext;
+use super::door::Door;
 use super::memory::Memory;
 use super::questions::Unanswered;
 use super::run::ActiveRun;
@@ -21,6 +22,7 @@ impl Session {
         let before = self.run.clone();
         self.leave_session();
         self.checkpoints.adopt(entries);
+        self.door = Door::of(entries);
         let mut restored = restore(entries);
         self.out.diagnostics.clone_from(&loaded.diagnostics);
         self.out.diagnostics.append(&mut restored.diagnostics);
@@ -124,6 +126,7 @@ impl Session {
             reminded: self.auto_continue.reminded.clone(),
             repeated: self.call_guard.repeated.clone(),
             last_shown: self.last_shown.clone(),
+            prompt: self.door.prompt.clone(),
         }
     }
 
@@ -131,6 +134,7 @@ impl Session {
     pub fn recall(&mut self, memory: Memory) {
         self.call_guard.repeated = memory.repeated;
         self.last_shown = memory.last_shown;
+        self.door.prompt = memory.prompt;
         let run = self.run.as_mut();
         if run.is_some_and(|run| run.recall(memory.run)) {
             self.sent_context = memory.sent_context;

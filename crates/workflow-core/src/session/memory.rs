@@ -22,4 +22,7 @@ pub struct Memory {
     pub(super) reminded: Option<SentReminder>,
     pub(super) repeated: Option<RepeatedDenial>,
     pub(super) last_shown: LastShown,
+    /// The last prompt, while it may become the description of a run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) prompt: Option<String>,
 }

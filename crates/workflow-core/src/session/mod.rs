@@ -16,6 +16,7 @@ pub(crate) mod commands;
 mod condition;
 mod context;
 mod controls;
+mod door;
 mod exiting;
 mod handover;
 mod host;
@@ -41,6 +42,8 @@ mod user;
 mod view;
 mod workflow_step;
 
+use std::sync::Arc;
+
 use serde_json::value::RawValue;
 
 use self::auto_continue::AutoContinue;
@@ -48,6 +51,7 @@ use self::budget::Budgets;
 use self::call_guard::{CallGuard, CallVerdict};
 use self::checkpoints::Checkpoints;
 use self::context::SentContext;
+use self::door::Door;
 use self::host::Host;
 use self::ids::Ids;
 pub use self::ids::task_id;
@@ -57,9 +61,9 @@ use self::problems::ShownProblems;
 use self::questions::{QuestionTable, Topic, Unanswered};
 use self::run::{ActiveRun, approval_not_stored};
 use self::triggers::TriggerQueue;
-use crate::definition::{Checkpoint, Settings};
+use crate::definition::{Checkpoint, Loaded, Settings};
 use crate::effect::{
-    Action, Delivery, Effects, Message, Mutation, Reply, ToolDecision, TriggerOutcome,
+    Action, BlockKind, Delivery, Effects, Message, Mutation, Reply, ToolDecision, TriggerOutcome,
 };
 use crate::event::{Author, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
@@ -102,6 +106,7 @@ pub struct Session {
     last_shown: LastShown,
     exit: PhaseExit,
     call_guard: CallGuard,
+    door: Door,
     auto_continue: AutoContinue,
     sent_context: SentContext,
     triggers: TriggerQueue,
@@ -125,6 +130,7 @@ impl Session {
             last_shown: LastShown::default(),
             exit: PhaseExit::default(),
             call_guard: CallGuard::new(abilities.consents),
+            door: Door::default(),
             auto_continue: AutoContinue::default(),
             sent_context: SentContext::default(),
             triggers: TriggerQueue::default(),
@@ -217,6 +223,7 @@ impl Session {
     /// Handles a prompt that the agent is about to start on. Returns the context message of the phase.
     pub fn handle_before_agent_start(&mut self, prompt: Option<&str>) -> Option<Message> {
         self.on_work_begun();
+        self.note_prompt(prompt);
         self.forget_first_cancel();
         self.turn_moved = None;
         self.with_run(|run, _| run.budgets.forget_work());
@@ -305,37 +312,58 @@ impl Session {
         mutation
     }
 
-    /// Handles a tool call.
-    pub fn handle_tool_call(&mut self, request: RequestId, call: &Call<'_>) {
+    /// Handles a tool call. `definitions` are what can be started if only the lack of a run stops it.
+    pub fn handle_tool_call(
+        &mut self,
+        request: RequestId,
+        call: &Call<'_>,
+        definitions: Option<Arc<Loaded>>,
+    ) {
         self.triggers.set_busy();
         self.auto_continue.on_tool_used(&mut self.out);
+        let mut verdict = self.judge(request, call);
+        if let CallVerdict::Decided(ToolDecision::Allow) = verdict
+            && let Some(stopped) = self.at_door(request, call, definitions)
+        {
+            verdict = stopped;
+        }
+        self.follow(request, verdict);
+    }
+
+    /// Decides about a call by the rules in force, and counts it against the budgets.
+    fn judge(&mut self, request: RequestId, call: &Call<'_>) -> CallVerdict {
         if call.tool() != STEP_TOOL
             && !call.is_part()
             && let Some(used_up) = self.spend(Budgets::count_call)
         {
-            self.count_blocked();
-            return self
-                .out
-                .reply(request, Reply::ToolCall(budget::blocked(&used_up)));
+            return CallVerdict::Decided(budget::blocked(&used_up));
         }
         let run = self.run.as_ref();
         let phase = run.and_then(ActiveRun::phase);
         let allowed = run.map(ActiveRun::allowed).filter(|all| !all.is_empty());
         let cannot_ask = self.questions.cannot_ask("this host cannot ask for it");
         let guard = &mut self.call_guard;
-        let decision = match guard.on_call(request, call, phase, allowed, cannot_ask, &mut self.out)
-        {
-            CallVerdict::Decided(decision) => decision,
-            CallVerdict::Ask(question, pending) => {
-                self.questions
-                    .ask(Topic::ToolCall(pending), question, &mut self.out);
-                return self.refresh_status();
+        guard.on_call(request, call, phase, allowed, cannot_ask, &mut self.out)
+    }
+
+    /// Answers a call, or asks the user about it.
+    fn follow(&mut self, request: RequestId, verdict: CallVerdict) {
+        let (topic, question) = match verdict {
+            CallVerdict::Decided(decision) => {
+                if let ToolDecision::Block(_) = decision {
+                    self.count_blocked();
+                }
+                return self.out.reply(request, Reply::ToolCall(decision));
             }
+            CallVerdict::AtDoor(reason) => {
+                let decision = ToolDecision::block(BlockKind::Policy, reason);
+                return self.out.reply(request, Reply::ToolCall(decision));
+            }
+            CallVerdict::Ask(question, pending) => (Topic::ToolCall(pending), question),
+            CallVerdict::AskAtDoor(question, pending) => (Topic::Door(pending), question),
         };
-        if let ToolDecision::Block(_) = decision {
-            self.count_blocked();
-        }
-        self.out.reply(request, Reply::ToolCall(decision));
+        self.questions.ask(topic, question, &mut self.out);
+        self.refresh_status();
     }
 
     /// Handles the result of a tool. Returns the content that the model reads instead.

@@ -91,7 +91,10 @@ impl Session {
         self.call_guard.repeated = None;
         let why =
             format!("{cause}, so other rules may apply now; call it again if you still need it");
-        self.withdraw_all(|topic| matches!(topic, Topic::ToolCall(_)), &why);
+        self.withdraw_all(
+            |topic| matches!(topic, Topic::ToolCall(_) | Topic::Door(_)),
+            &why,
+        );
     }
 
     /// Withdraws the question for trust at the start of a run.

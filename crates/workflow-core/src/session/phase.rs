@@ -301,6 +301,28 @@ pub(crate) fn settings_levels([user, project]: [&Guards; 2]) -> [LevelRules<'_>;
     })
 }
 
+/// The rules of `withoutRun` in the settings, the user's first.
+pub(crate) fn door_levels(guards: [&Guards; 2]) -> impl Iterator<Item = LevelRules<'_>> {
+    let levels = guards.into_iter().zip(settings_levels(guards));
+    levels.filter_map(|(guards, settings)| {
+        let door = guards.without_run.as_deref()?;
+        let read_only = match &door.tools {
+            Some(ToolAccess::ReadOnly { source }) => {
+                Some(ReadOnly::new(source, &door.writable, &door.commands))
+            }
+            _ => None,
+        };
+        Some(LevelRules {
+            name: format!("`withoutRun` of {}", settings.name).into(),
+            tools: door.tools.as_ref(),
+            rules: &door.rules,
+            read_only,
+            unknown: settings.unknown.max(door.unknown),
+            ..settings
+        })
+    })
+}
+
 /// The rules of all levels on tool calls, outer first.
 pub(crate) fn levels<'a>(
     position: &Position<'a>,

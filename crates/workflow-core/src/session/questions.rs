@@ -8,6 +8,7 @@ use super::Abilities;
 use super::call_guard::PendingCall;
 use super::commands::PendingStart;
 use super::controls::PendingMove;
+use super::door::PendingDoor;
 use crate::definition::{RunCheck, Trigger};
 use crate::effect::{Effects, Question};
 use crate::run::RunState;
@@ -54,6 +55,8 @@ pub(crate) enum Topic {
     Start(PendingStart),
     /// A tool call.
     ToolCall(PendingCall),
+    /// What to start, so that a call may run.
+    Door(Box<PendingDoor>),
     /// Trust in these commands of a gate.
     Trust(Vec<RunCheck>),
     /// Trust in these commands of a run that has started.
@@ -101,7 +104,7 @@ impl Topic {
     fn without_answer(&self) -> &'static str {
         match self {
             Self::Start(_) => "No workflow was started.",
-            Self::ToolCall(_) => "The call was not allowed.",
+            Self::ToolCall(_) | Self::Door(_) => "The call was not allowed.",
             Self::Trust(_) | Self::StartTrust(_) => "Nothing was trusted, and no command was run.",
             Self::Approval | Self::Comment(_) => "Nothing was approved.",
             Self::Move(_) => "The workflow was not moved.",

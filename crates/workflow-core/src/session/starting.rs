@@ -9,7 +9,7 @@ use super::questions::Topic;
 use super::run::ActiveRun;
 use super::{Session, controls, inputs};
 use crate::definition::{Loaded, Parameter};
-use crate::effect::{Action, Effect, Notice};
+use crate::effect::{Action, Delivery, Effect, Notice};
 use crate::event::Answer;
 use crate::types::RequestId;
 
@@ -39,7 +39,7 @@ impl Session {
         }
         run.complete_inputs()?;
         let Some(active) = self.run.as_ref().filter(|run| run.is_active()) else {
-            self.start(&run);
+            self.start(&run, None);
             return Ok(Answered::Now);
         };
         let cannot_ask = "this host cannot ask whether to replace it";
@@ -104,7 +104,7 @@ impl Session {
             (StartAwaits::Confirmation(replaces), Answer::Confirmed(true)) => {
                 let active = self.run.as_ref().filter(|run| run.is_active());
                 if active.is_some_and(|run| run.state().task_id == replaces) {
-                    self.start(&run);
+                    self.start(&run, None);
                     Ok(Answered::Now)
                 } else {
                     let message = "The active workflow has changed in the meantime. Run /workflow again to replace it.";
@@ -116,7 +116,8 @@ impl Session {
         controls::end_command(request, since, outcome, &mut self.out);
     }
 
-    fn start(&mut self, new: &NewRun) {
+    /// Starts a run. Its first message reaches a busy agent as `deliver_as` says.
+    pub(super) fn start(&mut self, new: &NewRun, deliver_as: Option<Delivery>) {
         let Some(workflow) = new.workflow() else {
             return;
         };
@@ -131,6 +132,7 @@ impl Session {
         let triggers = std::mem::take(&mut self.settings.triggers);
         self.adopt_settings(&new.loaded.settings);
         self.auto_continue.reminded = None;
+        self.door.forget();
         self.with_run(ActiveRun::clear_approval);
         let run = ActiveRun::start(progress.clone(), &new.loaded);
         if let Some(replaced) = self.run.replace(run) {
@@ -155,6 +157,6 @@ impl Session {
         }
         let name = session_name(workflow, &new.description);
         self.out.act(Action::SetSessionName { name });
-        self.send_to_agent(first_message, None);
+        self.send_to_agent(first_message, deliver_as);
     }
 }

@@ -11,6 +11,7 @@ use super::{Session, budget, controls};
 use crate::effect::{Delivery, Notice, Question};
 use crate::event::Answer;
 use crate::run::{Actor, TransitionError, phase_name};
+use crate::text;
 use crate::types::RequestId;
 
 impl Session {
@@ -21,9 +22,18 @@ impl Session {
         control: Control,
         argument: &str,
     ) -> Result<Answered, Notice> {
-        let takes_argument = control.completes() || control == Control::Resume;
+        let takes_argument =
+            control.completes() || matches!(control, Control::Resume | Control::Off);
         let run = self.run.as_mut().filter(|run| run.is_active());
-        let run = run.ok_or_else(|| Notice::info(controls::no_run(control)))?;
+        let Some(run) = run else {
+            if control == Control::Off {
+                return self.lift_door(argument);
+            }
+            let notice = controls::no_run(control);
+            let door = self.door_status().filter(|_| control == Control::Status);
+            let lines = [notice].into_iter().chain(door);
+            return Err(Notice::info(text::join(lines, "\n")));
+        };
         if !takes_argument && !argument.is_empty() {
             return Err(controls::takes_no_argument(control, argument).into());
         }
@@ -63,6 +73,7 @@ impl Session {
                 return self.move_or_confirm(request, plan);
             }
             Control::Approve => return self.approve_by_user(request, argument),
+            Control::Off => return self.lift_door(argument),
         }
         Ok(Answered::Now)
     }

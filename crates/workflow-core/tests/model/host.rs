@@ -297,8 +297,9 @@ impl Host {
         let call = Call::new(tool, None, &*PLAIN_PATHS);
         let mut session = self.session.clone();
         let request = RequestId(u64::MAX);
-        let ((), mut out) =
-            session.at(self.now, |session| session.handle_tool_call(request, &call));
+        let ((), mut out) = session.at(self.now, |session| {
+            session.handle_tool_call(request, &call, None)
+        });
         match out.answers.pop().map(|answer| answer.reply) {
             Some(Reply::ToolCall(ToolDecision::Allow)) => Access::Runs,
             None => Access::Asked,

@@ -71,7 +71,10 @@ fn index(world: &World) -> serde_json::Value {
 #[test]
 fn a_command_without_a_run_says_so() {
     let mut world = World::new(vec![workflow("w", &["a"])]);
-    for control in Control::ALL {
+    for control in Control::ALL
+        .into_iter()
+        .filter(|control| *control != Control::Off)
+    {
         let lines = world.control(control, "");
         assert_eq!(lines.len(), 1, "{lines:?}");
         assert!(

@@ -36,6 +36,7 @@ pub(crate) enum Event<'a> {
         request: RequestId,
         tool: &'a str,
         input: Option<&'a RawValue>,
+        loaded: Arc<Loaded>,
     },
     ToolResult {
         tool: &'a str,
@@ -139,9 +140,11 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>) -> Replied {
             request,
             tool,
             input,
+            loaded,
         } => {
             let call = Call::new(tool, input, &*PLAIN_PATHS);
-            session.handle_tool_call(request, &call);
+            let loaded = session.is_stopped_at_door(&call).then_some(loaded);
+            session.handle_tool_call(request, &call, loaded);
             return Replied::ToRequest(request, RequestKind::ToolCall);
         }
         Event::ToolResult {

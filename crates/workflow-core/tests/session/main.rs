@@ -10,6 +10,7 @@ mod commands;
 mod consent;
 mod context;
 mod controls;
+mod door;
 mod event;
 mod flow;
 mod flow_entries;

@@ -177,7 +177,7 @@ impl World {
         };
         Arc::new(Loaded {
             index: self.own.iter().map(listing).collect(),
-            catalog: Arc::new(Catalog::new(self.workflows.clone())),
+            catalog: Arc::new(Catalog::new(self.workflows.clone()).with_quick(Vec::new())),
             settings: self.settings.clone(),
             ..Loaded::default()
         })
@@ -458,6 +458,7 @@ impl World {
             request: RequestId(self.requests),
             tool,
             input: Some(&input),
+            loaded: self.loaded(),
         })
     }
 

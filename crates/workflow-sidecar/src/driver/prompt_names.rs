@@ -4,10 +4,12 @@ use workflow_core::session::Control;
 
 /// The engine's names of the other commands, and how a person types them as a prompt, after the word of the host. Longer ones first.
 #[rustfmt::skip] // A row a line.
-const COMMANDS: [(&str, &str); 8] = [
+const COMMANDS: [(&str, &str); 10] = [
     ("The user answers in this session,", "The user answers with the prompt `{workflow} approve`,"),
     ("close this session and trust them with `workflow-sidecar trust` in a terminal", "trust them with the prompt `{workflow} trust`"),
     ("`workflow-sidecar trust` once this session is closed", "the prompt `{workflow} trust`"),
+    ("`/workflow ", "`{workflow} "),
+    ("/workflow-quick", "{workflow} quick"),
     ("/cancel-workflow", "{workflow} cancel"),
     ("Run /workflow again", "Type it again"),
     ("Usage: /workflow ", "Usage: {workflow} "),

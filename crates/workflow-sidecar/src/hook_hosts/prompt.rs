@@ -95,6 +95,7 @@ fn action<'a>(text: &'a str, is_sure: bool, loaded: &Loaded) -> Option<PromptAct
         // A phase is named by one word or by its name.
         "goto" => control(Control::Goto),
         "approve" => control(Control::Approve),
+        "off" if is_verb || rest.starts_with(|c: char| c.is_ascii_digit()) => control(Control::Off),
         _ => {
             let startable = loaded.catalog.startable();
             let workflows = startable.map(|workflow| &*workflow.command_name);

@@ -15,6 +15,8 @@ use workflow_protocol::{
 
 /// The command that starts a run.
 pub(crate) const START_COMMAND: &str = "workflow";
+/// The command that starts the built-in workflow.
+pub(super) const QUICK_COMMAND: &str = "workflow-quick";
 /// The command that cancels a run.
 pub(super) const CANCEL_COMMAND: &str = "cancel-workflow";
 
@@ -123,8 +125,10 @@ fn commands() -> Vec<CommandDeclaration> {
         immediate,
     };
     let start = "Start a workflow: /workflow {name} {description}";
+    let quick = "Start a run of one phase, for a small change: /workflow-quick {description}";
     let mut commands = vec![
         command(START_COMMAND, start, true, false),
+        command(QUICK_COMMAND, quick, false, false),
         command(CANCEL_COMMAND, "Cancel the active workflow", false, true),
     ];
     commands.extend(Control::ALL.map(|control| {

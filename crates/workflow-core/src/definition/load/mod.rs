@@ -24,7 +24,7 @@ pub use listing::{Listing, LoadOutcome};
 pub use origins::{EntryOrigin, Origins, WorkflowOrigin};
 
 use super::model::{Catalog, Limits, Settings, SettingsStatus, Show, TierSettings};
-use super::schema::KeyLocations;
+use super::schema::{KeyLocations, nearest};
 use super::syntax::{Findings, Source, json5};
 use super::tier::Tier;
 use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown};
@@ -119,6 +119,7 @@ fn load_all(files: &dyn Files, keeps_locations: bool) -> Loaded {
     let max_nesting = settings.limits.max_nesting;
     resolve(&mut drafts, &mut index, max_nesting, &mut diagnostics);
     duplicate_commands(&drafts, &mut diagnostics);
+    unknown_starts(&tiers, &drafts, &mut diagnostics);
     let origins = drafts.iter_mut();
     let origins =
         origins.filter_map(|(_, draft)| Some((draft.workflow.key.clone(), draft.origin.take()?)));
@@ -128,7 +129,7 @@ fn load_all(files: &dyn Files, keeps_locations: bool) -> Loaded {
     };
     let workflows = drafts.into_iter().map(|(_, draft)| draft.workflow);
     Loaded {
-        catalog: Arc::new(Catalog::new(workflows.collect())),
+        catalog: Arc::new(Catalog::new(workflows.collect()).with_quick(Vec::new())),
         index,
         settings,
         tiers,
@@ -273,5 +274,36 @@ fn duplicate_commands(drafts: &[(usize, Draft)], diagnostics: &mut Vec<Diagnosti
                 .at(draft.command_name.clone())
                 .about(&draft.workflow.key),
         );
+    }
+}
+
+/// A workflow that is offered without a run, and that nobody can start.
+fn unknown_starts(
+    tiers: &[TierSettings; 2],
+    drafts: &[(usize, Draft)],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let commands = drafts.iter().map(|(_, draft)| &draft.workflow);
+    let commands = commands.filter(|workflow| workflow.show == Show::User);
+    let commands: Vec<&str> = commands.map(|workflow| &*workflow.command_name).collect();
+    for tier in tiers {
+        let start = tier.guards.without_run.as_ref();
+        let Some(start) = start.and_then(|of| of.start.as_ref()) else {
+            continue;
+        };
+        let name = &*start.workflow;
+        if commands.contains(&name) {
+            continue;
+        }
+        let message = format!(
+            "`start` names `{}`, and no workflow has this `commandName`",
+            shown(name)
+        );
+        let found = Diagnostic::new(Code::BrokenReference, Severity::Warning, message)
+            .at(tier.start_at.clone());
+        diagnostics.push(match nearest(name, commands.iter().copied()) {
+            Some(meant) => found.with_help(format!("did you mean `{meant}`?")),
+            None => found.with_help("correct the name, or add a workflow with it"),
+        });
     }
 }

@@ -4,8 +4,8 @@
 //! A settings file with a mistake keeps its valid keys. Guards that cannot be read fail closed.
 
 use crate::definition::model::{
-    Guards, Limits, RuleAction, RuleSets, Settings, SettingsStatus, TierSettings, fail_closed,
-    read_level,
+    Guards, Limits, RuleAction, RuleSets, Settings, SettingsStatus, TierSettings, WithoutRun,
+    fail_closed, read_level,
 };
 use crate::definition::schema::{Declared, MapReader, Reader};
 use crate::definition::syntax::{Kind, Map};
@@ -55,6 +55,11 @@ pub(super) fn read_settings(
     check_own(&mut keys);
     read_limits(&mut keys, &mut settings.limits);
     settings.guards = read_guards(&mut keys, &mut settings.rule_sets);
+    if let Some(written) = keys.written(&TierSettings::without_run) {
+        let read = WithoutRun::read(keys.reader, written, &settings.rule_sets);
+        settings.start_at = Some(keys.reader.source.location(written.span()));
+        settings.guards.without_run = Some(Box::new(read));
+    }
     settings
 }
 

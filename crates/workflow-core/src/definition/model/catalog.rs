@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::gate::Gate;
 use super::graph::{contains_itself, levels, strongly_connected};
+use super::phase::Phase;
 use super::settings::Limits;
 use super::workflow::{PhaseEntry, Show, Workflow};
+use crate::text;
 
 /// The workflows that can run, in order: global keys first, an override keeps the position of the global one.
 ///
@@ -14,7 +17,14 @@ use super::workflow::{PhaseEntry, Show, Workflow};
 pub struct Catalog {
     workflows: Vec<Workflow>,
     by_key: BTreeMap<String, usize>,
+    /// The built-in workflow, which is started and found by its name only.
+    quick: Option<Box<Workflow>>,
 }
+
+/// The key of the built-in workflow.
+const QUICK_KEY: &str = "workflow-quick";
+/// The name by which it is started.
+pub const QUICK: &str = "quick";
 
 impl Catalog {
     /// Creates a catalog of workflows with valid references; the last of equal keys wins.
@@ -24,7 +34,34 @@ impl Catalog {
             .enumerate()
             .map(|(at, workflow)| (workflow.key.clone(), at))
             .collect();
-        Self { workflows, by_key }
+        Self {
+            workflows,
+            by_key,
+            quick: None,
+        }
+    }
+
+    /// The same catalog with the built-in workflow: one phase with this gate.
+    #[must_use]
+    pub fn with_quick(mut self, gate: Vec<Gate>) -> Self {
+        let phase = Phase {
+            id: "change".to_owned(),
+            name: "Change".to_owned(),
+            emoji: "⚡".to_owned(),
+            instructions: text::QUICK_INSTRUCTIONS.to_owned(),
+            gate,
+            ..Phase::default()
+        };
+        self.quick = Some(Box::new(Workflow {
+            key: QUICK_KEY.to_owned(),
+            name: "Quick".to_owned(),
+            command_name: QUICK.to_owned(),
+            initial_message: text::QUICK_MESSAGE.to_owned(),
+            loopable: true,
+            phases: vec![PhaseEntry::Phase(phase)],
+            ..Workflow::default()
+        }));
+        self
     }
 
     /// The catalog of workflows from elsewhere, if they fulfil the conditions of a catalog.
@@ -56,7 +93,12 @@ impl Catalog {
 
     /// The workflow of this key.
     pub fn get(&self, key: &str) -> Option<&Workflow> {
-        self.by_key.get(key).map(|&at| &self.workflows[at])
+        let own = self.by_key.get(key).map(|&at| &self.workflows[at]);
+        own.or_else(|| self.built_in(|quick| quick.key == key))
+    }
+
+    fn built_in(&self, is_meant: impl Fn(&Workflow) -> bool) -> Option<&Workflow> {
+        self.quick.as_deref().filter(|quick| is_meant(quick))
     }
 
     /// A workflow and those that it refers to, each once, in the order in which a run meets them.
@@ -93,8 +135,9 @@ impl Catalog {
 
     /// The workflow that `/workflow NAME` starts.
     pub fn started_by(&self, name: &str) -> Option<&Workflow> {
-        self.startable()
-            .find(|workflow| workflow.command_name == name)
+        let is_meant = |workflow: &Workflow| workflow.command_name == name;
+        let own = self.startable().find(|workflow| is_meant(workflow));
+        own.or_else(|| self.built_in(is_meant))
     }
 }
 

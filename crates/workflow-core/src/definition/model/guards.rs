@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::result_rule::ResultRule;
 use super::rules::{OnRepeat, Rule, RuleAction};
+use super::without_run::WithoutRun;
 
-/// The guards of a settings file. They apply in every phase, and outside of phases.
+/// The guards of a settings file. They apply in every phase, and outside of phases, but for `withoutRun`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Guards {
@@ -21,6 +22,9 @@ pub struct Guards {
     /// The reaction to a call that is denied again and again, if given; inner levels can only be stricter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_repeat: Option<OnRepeat>,
+    /// What holds while no run is active, if given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_run: Option<Box<WithoutRun>>,
     /// The status of the file they come from.
     #[serde(rename = "reading", skip_serializing_if = "SettingsStatus::is_loaded")]
     pub status: SettingsStatus,
@@ -29,7 +33,10 @@ pub struct Guards {
 impl Guards {
     /// Returns true if there is no rule on tools or results.
     pub fn is_empty(&self) -> bool {
-        self.tools.is_none() && self.rules.is_empty() && self.results.is_empty()
+        self.tools.is_none()
+            && self.rules.is_empty()
+            && self.results.is_empty()
+            && self.without_run.is_none()
     }
 }
 

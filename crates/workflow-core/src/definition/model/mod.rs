@@ -25,13 +25,14 @@ mod target;
 mod tests_check;
 mod tools;
 mod trigger;
+mod without_run;
 mod workflow;
 
 use super::schema::{Declared, Section, Sections};
 pub use approval::Approval;
 pub use auto_continue::{Bound, ContinueRule, OnLimit, OnStop};
 pub use budget::Budget;
-pub use catalog::Catalog;
+pub use catalog::{Catalog, QUICK};
 pub use check::{Check, ExpectedExit, FileCheck, GitCheck, OutputStream, RunCheck};
 pub(crate) use condition::value_text;
 pub use condition::{Comparison, Condition, Subject, Test};
@@ -48,6 +49,7 @@ pub use target::{PhaseOutcome, Target};
 pub use tests_check::TestsCheck;
 pub(super) use tools::{read_level, too_many_patterns};
 pub use trigger::{Token, Trigger, TriggerOn};
+pub use without_run::{Start, WithoutRun};
 pub use workflow::{CancelBy, ContextMode, PhaseEntry, Show, Subworkflow, Templates, Workflow};
 
 impl Section {
@@ -68,6 +70,8 @@ impl Section {
         trigger::Http::SECTION,
         ContinueRule::SECTION,
         TierSettings::SECTION,
+        WithoutRun::SECTION,
+        Start::SECTION,
         Limits::SECTION,
         Parameter::SECTION,
         parameter::OUTPUT,

@@ -10,10 +10,13 @@ use super::rule_sets::{NamedRules, RuleSets};
 use super::rules::{OnRepeat, Rule, RuleAction};
 use super::tools::ToolsMap;
 use super::trigger::{Trigger, Triggers};
+use super::without_run::{Start, WithoutRunMap};
 use super::workflow::{ContextMode, Workflow};
 use crate::definition::schema::{Change, FromMap, MapReader, Section, section};
 use crate::definition::syntax::TreeLimits;
+use crate::definition::tier::Tier;
 use crate::definition::value::{Choices, FilledText, Limit, ListOf, Map, OneOf, Seconds, Text};
+use crate::diagnostic::Location;
 
 /// The name of the settings file.
 pub const SETTINGS_FILE: &str = "workflow-sidecar.json5";
@@ -50,6 +53,9 @@ section! {
         /// Events from outside that send the agent a message: a written file, or a web request.
         #[key("triggers": Triggers, no_value: Refuse, guard: true, example: r#"[{"file": "notes/trigger.txt", "prompt": "Somebody says: {content}"}]"#)]
         pub triggers: Vec<Trigger>,
+        /// Rules that hold only while no run is active, and the workflow that is offered when they block a call.
+        #[key("withoutRun": WithoutRunMap, no_value: Refuse, strict: true, guard: true, change: Some(Change::Text), example: r#"{"tools": "read-only", "writable": ["notes/**"], "start": "feature"}"#)]
+        const without_run;
         /// Limits on the size of definitions, and on jumps into one phase.
         #[key("limits": Map<Limits>, strict: true, default: Described("see `limits`"), example: r#"{"maxPhases": 200}"#)]
         const own_limits;
@@ -65,6 +71,9 @@ section! {
         const schema;
         /// Its guards.
         pub guards: Guards,
+        /// Where `start` of `withoutRun` is.
+        #[serde(skip)]
+        pub(crate) start_at: Option<Location>,
         /// The rule sets that workflows of the tier may use.
         pub(crate) rule_sets: RuleSets,
     }
@@ -168,6 +177,15 @@ impl Settings {
     /// The guards of the user's and of the project's settings.
     pub fn guards(&self) -> [&Guards; 2] {
         [&self.user, &self.project]
+    }
+
+    /// The workflow that is offered without a run, and the settings that say so: the project's win.
+    pub fn start(&self) -> Option<(&Start, Tier)> {
+        let [user, project] = self
+            .guards()
+            .map(|guards| guards.without_run.as_ref()?.start.as_ref());
+        let project = project.map(|start| (start, Tier::Project));
+        project.or_else(|| Some((user?, Tier::Global)))
     }
 
     /// Returns whether the user's or the project's settings restrict calls or results.

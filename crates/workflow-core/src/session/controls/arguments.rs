@@ -32,7 +32,9 @@ pub(crate) fn complete(
             .approval()
             .map_or_else(Vec::new, |approval| run.consequences(approval, Actor::User)),
         Control::Next => outcomes_of(run),
-        Control::Status | Control::Pause | Control::Resume | Control::Skip => Vec::new(),
+        Control::Status | Control::Pause | Control::Resume | Control::Skip | Control::Off => {
+            Vec::new()
+        }
     };
     all.retain(|(value, _)| value.starts_with(prefix));
     all

@@ -19,6 +19,8 @@ words! {
         "workflow-goto" => Goto,
         /// Answer the question for approval: /workflow-approve {choice} {comment}
         "workflow-approve" => Approve,
+        /// Lift `withoutRun` of the settings for a while: /workflow-off 30m
+        "workflow-off" => Off,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::types::Millis;
 /// The answer without a run.
 pub(crate) fn no_run(control: Control) -> String {
     let what = match control {
-        Control::Status => "No workflow is active.",
+        Control::Status | Control::Off => "No workflow is active.",
         Control::Pause => "No workflow is active, so there is nothing to pause.",
         Control::Resume => "No workflow is active, so there is nothing to resume.",
         Control::Next | Control::Skip | Control::Goto => {

@@ -122,7 +122,7 @@ fn commands(word: &str) -> String {
     let controls =
         Control::ALL.map(|control| format!("  /{} — {}\n", control.word(), control.description()));
     format!(
-        "Commands:\n{}  {word} trust — List the project's commands that gates run, to trust them\n  \
+        "Commands:\n{}  {word} quick — Start a run of one phase, for a small change\n  {word} trust — List the project's commands that gates run, to trust them\n  \
          {word} confirm — Do what was listed: {word} confirm trust\n  /cancel-workflow — End the run",
         controls.concat()
     )

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
@@ -54,15 +55,22 @@ pub(super) fn judge(
         let call = Call::new(&part.tool, part.input.as_deref(), &paths).opened_in(&opened_in);
         let call = if number == 0 { call } else { call.as_part() };
         let has_run = session.driver.session.view().is_some();
-        if has_run && call.sent_texts().into_iter().any(may_be_command) {
+        let is_at_door = session.driver.session.is_at_door();
+        if (has_run || is_at_door) && call.sent_texts().into_iter().any(may_be_command) {
             return HookDecision::Deny(SENT_AS_PROMPT.to_owned());
         }
+        let loaded = is_at_door.then(|| Arc::clone(&session.loaded));
         let (_, answer) =
-            session.request(|session, request| session.handle_tool_call(request, &call));
+            session.request(|session, request| session.handle_tool_call(request, &call, loaded));
         match answer {
             Some(Reply::ToolCall(ToolDecision::Allow)) => {}
             Some(Reply::ToolCall(ToolDecision::Block(block))) => {
-                return HookDecision::Deny(block.reason);
+                let reason = if is_at_door {
+                    session.with_commands_as_prompts(&block.reason)
+                } else {
+                    block.reason
+                };
+                return HookDecision::Deny(reason);
             }
             Some(Reply::Step(_) | Reply::Command | Reply::Branch(_)) | None => {
                 let Some(question) = session.take_questions().pop() else {

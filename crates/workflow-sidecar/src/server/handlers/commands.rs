@@ -1,16 +1,23 @@
 //! The commands of the manifest.
 
+use std::borrow::Cow;
+
+use workflow_core::definition::QUICK;
 use workflow_core::session::{self, Control};
 use workflow_protocol::method::{CommandComplete, CommandRun};
 use workflow_protocol::{CommandCompleteResult, Completion, Error, Kind};
 
-use super::super::manifest::{CANCEL_COMMAND, START_COMMAND};
+use super::super::manifest::{CANCEL_COMMAND, QUICK_COMMAND, START_COMMAND};
 use super::super::requests::RequestKind;
 
 handler!(CommandRun, |server, params| {
-    let (name, arguments) = (&*params.name, &*params.arguments);
+    let name = &*params.name;
+    let arguments: Cow<'_, str> = match name {
+        QUICK_COMMAND => format!("{QUICK} {}", params.arguments).into(),
+        _ => (&*params.arguments).into(),
+    };
     let loaded = match name {
-        START_COMMAND => Some(server.definitions(&params.session_id, &params.context)?),
+        START_COMMAND | QUICK_COMMAND => Some(server.definitions(&params.session_id, &params.context)?),
         _ => None,
     };
     let control = Control::of_command(name);
@@ -19,8 +26,8 @@ handler!(CommandRun, |server, params| {
     }
     let kind = RequestKind::Command;
     server.handle_request(&params, kind, |session, request| match (loaded, control) {
-        (Some(loaded), _) => session.handle_workflow_command(request, arguments, loaded),
-        (None, Some(control)) => session.handle_control(request, control, arguments),
+        (Some(loaded), _) => session.handle_workflow_command(request, &arguments, loaded),
+        (None, Some(control)) => session.handle_control(request, control, &arguments),
         (None, None) => session.handle_cancel_command(Some(request)),
     })
 });
@@ -32,7 +39,7 @@ handler!(CommandComplete, |server, params| {
             let proposals = session::complete(&loaded.catalog, &params.prefix);
             Ok(Some(proposed(proposals)))
         }
-        CANCEL_COMMAND => Ok(Some(CommandCompleteResult::default())),
+        CANCEL_COMMAND | QUICK_COMMAND => Ok(Some(CommandCompleteResult::default())),
         name => {
             let control = Control::of_command(name).ok_or_else(|| unknown_command(name))?;
             let open = server.sessions.get(&*params.session_id);

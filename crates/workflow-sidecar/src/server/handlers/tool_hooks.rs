@@ -11,8 +11,15 @@ handler!(HookToolCall, |server, params| {
     let directories = server.session_of(&params)?.driver.directories.clone();
     let paths = server.config.platform.paths(&directories.project());
     let call = Call::new(&params.event.tool_name, params.event.input, &*paths);
+    let is_at_door = server.session_of(&params)?.driver.session.is_at_door();
+    let is_stopped = is_at_door
+        && server
+            .handle_call(&params, |session| session.is_stopped_at_door(&call))?
+            .0;
+    let loaded = is_stopped.then(|| server.definitions(&params.session_id, &params.context));
+    let loaded = loaded.transpose()?;
     server.handle_request(&params, RequestKind::ToolCall, |session, request| {
-        session.handle_tool_call(request, &call);
+        session.handle_tool_call(request, &call, loaded);
     })
 });
 

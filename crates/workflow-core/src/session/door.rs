@@ -1,0 +1,366 @@
+//! The time without a run: what `withoutRun` of the settings blocks, and what is offered then.
+//!
+//! Nothing is guessed from a prompt: the first call that is blocked is the moment. Where the host has dialogs the user decides
+//! about it, elsewhere the reason names the commands, for the model to pass on.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::call_guard::{CallVerdict, described};
+use super::commands::NewRun;
+use super::controls::Answered;
+use super::phase::ResolvedPhase;
+use super::questions::Topic;
+use super::run::ActiveRun;
+use super::{Session, task_id};
+use crate::definition::{Loaded, QUICK, Tier, spelled_duration};
+use crate::effect::{BlockKind, Delivery, Effects, Notice, Question, Reply, ToolDecision};
+use crate::event::{Answer, Entry};
+use crate::policy::rules::Call;
+use crate::run::entry_type;
+use crate::types::{Millis, RequestId};
+use crate::{text, white_space};
+
+/// The version of [`StoredDoor`].
+const VERSION: u32 = 1;
+/// The time for which the answer to the question lifts the rules.
+const FREELY: Millis = 30 * 60_000;
+/// The longest time for which the user may lift them.
+const LONGEST: Millis = 24 * 3_600_000;
+/// The characters of a prompt that become a description.
+const MAX_PROMPT: u32 = 10_000;
+
+const OFFER_QUICK: &str = "Quick: a run of one phase";
+const OFFER_FREELY: &str = "Write freely for 30 minutes";
+const NO: &str = "No";
+
+/// What the user decided for the time without a run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Door {
+    stored: StoredDoor,
+    /// The last prompt, if it may become the description of a run.
+    pub(super) prompt: Option<String>,
+}
+
+/// The decision, as an entry of the session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct StoredDoor {
+    version: u32,
+    /// When the rules hold again, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    off_until: Option<Millis>,
+    /// True if the user was asked, and started nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    asked: bool,
+}
+
+/// A call that waits for the user's decision on what to start.
+#[derive(Debug, Clone)]
+pub(crate) struct PendingDoor {
+    request: RequestId,
+    /// The reason why it may not run.
+    reason: String,
+    /// The options that start a run, each with the run and what its first phase says of the call.
+    runs: Vec<(String, NewRun, CallVerdict)>,
+}
+
+impl Door {
+    /// The decision that the entries of a session contain. A run ends that not to start one.
+    pub(crate) fn of(entries: &[Entry<'_>]) -> Self {
+        let mut stored = StoredDoor::default();
+        for entry in entries {
+            if entry.custom_type == entry_type::STATE {
+                stored.asked = false;
+            } else if entry.custom_type == entry_type::DOOR {
+                let read = entry
+                    .data
+                    .and_then(|data| serde_json::from_str(data.get()).ok());
+                stored = read
+                    .filter(|read: &StoredDoor| read.version == VERSION)
+                    .unwrap_or_default();
+            }
+        }
+        Self {
+            stored,
+            prompt: None,
+        }
+    }
+
+    /// The time for which the rules are lifted still.
+    fn lifted_for(&self, now: Millis) -> Option<Millis> {
+        let until = self.stored.off_until?;
+        until.checked_sub(now).filter(|left| *left > 0)
+    }
+
+    /// Forgets that the user was asked, because a run starts. Its entry says so.
+    pub(crate) fn forget(&mut self) {
+        self.stored.asked = false;
+    }
+
+    fn decide(&mut self, stored: StoredDoor, out: &mut Effects) {
+        self.stored = StoredDoor {
+            version: VERSION,
+            ..stored
+        };
+        out.append_entry(entry_type::DOOR, &self.stored);
+    }
+}
+
+impl PendingDoor {
+    /// Blocks the call.
+    pub(crate) fn end(self, why: &str, out: &mut Effects) {
+        let reason = format!("{}\n{why}", self.reason);
+        let decision = ToolDecision::block(BlockKind::User, reason);
+        out.reply(self.request, Reply::ToolCall(decision));
+    }
+}
+
+impl Session {
+    /// Returns true if no run is active, and the settings say what holds then.
+    pub fn is_at_door(&self) -> bool {
+        let is_active = self.run.as_ref().is_some_and(ActiveRun::is_active);
+        self.call_guard.has_door() && !is_active
+    }
+
+    /// Returns true if a call is blocked because no run is active, and what can be started is needed to decide about it.
+    pub fn is_stopped_at_door(&self, call: &Call<'_>) -> bool {
+        let starts = self.settings.start().is_some_and(|(start, _)| !start.ask);
+        let asks = !self.door.stored.asked && self.questions.can_ask();
+        self.is_in_force() && (starts || asks) && self.call_guard.stops_at_door(call)
+    }
+
+    fn is_in_force(&self) -> bool {
+        self.is_at_door() && self.door.lifted_for(self.out.now()).is_none()
+    }
+
+    /// Notes a prompt that may become the description of a run.
+    pub(super) fn note_prompt(&mut self, prompt: Option<&str>) {
+        let starts = self.settings.start().is_some_and(|(start, _)| !start.ask);
+        let is_needed = self.is_at_door() && (starts || self.questions.can_ask());
+        let prompt = prompt
+            .map(white_space::trim)
+            .filter(|prompt| is_needed && !prompt.is_empty());
+        self.door.prompt = prompt.map(|prompt| text::shortened(prompt, MAX_PROMPT).to_string());
+    }
+
+    /// Decides about a call that no other rule blocks. `None` if it may run.
+    pub(super) fn at_door(
+        &mut self,
+        request: RequestId,
+        call: &Call<'_>,
+        definitions: Option<Arc<Loaded>>,
+    ) -> Option<CallVerdict> {
+        if !self.is_in_force() {
+            return None;
+        }
+        let cannot_ask = self.questions.cannot_ask("this host cannot ask for it");
+        let verdict = self
+            .call_guard
+            .at_door(request, call, cannot_ask, &mut self.out)?;
+        let CallVerdict::AtDoor(mut reason) = verdict else {
+            return Some(verdict);
+        };
+        let mut why = String::new();
+        if let Some((start, tier)) = self.settings.start() {
+            let (start, is_trusted) = (
+                start.clone(),
+                tier == Tier::Global || self.host.project_trusted,
+            );
+            if let (false, true, Some(loaded)) = (start.ask, is_trusted, &definitions) {
+                match self.new_at_door(&start.workflow, loaded) {
+                    Ok(run) => {
+                        self.start(&run, Some(Delivery::Steer));
+                        if self.run.as_ref().is_some_and(ActiveRun::is_active) {
+                            return Some(self.judge(request, call));
+                        }
+                    }
+                    Err(refusal) => {
+                        why = format!("\n`{}` was not started: {refusal}", start.workflow)
+                    }
+                }
+            }
+        }
+        let asks = |topic: &Topic| matches!(topic, Topic::Door(_));
+        if self.questions.is_open(asks) {
+            reason += "\nThe user is being asked what to do: wait.";
+        } else if let (None, false, Some(loaded)) =
+            (cannot_ask, self.door.stored.asked, definitions)
+        {
+            return Some(self.ask_at_door(request, call, reason, &loaded));
+        }
+        let reason = format!("{reason}{why}{}", self.commands_at_door());
+        Some(CallVerdict::Decided(ToolDecision::block(
+            BlockKind::Policy,
+            reason,
+        )))
+    }
+
+    /// The commands that the model passes on to the user.
+    fn commands_at_door(&self) -> String {
+        let start = self.settings.start();
+        let name = start.map_or("{name}", |(start, _)| &*start.workflow);
+        format!(
+            "\nNo workflow is active. Ask the user to type one of these, and wait: `/workflow {name} {{description}}` to start it, \
+             `/workflow-quick {{description}}` for a small change, or `/workflow-off 30m` to write freely."
+        )
+    }
+
+    /// A run of a workflow with the last prompt as its description; the error says why it cannot be started.
+    fn new_at_door(&self, name: &str, loaded: &Arc<Loaded>) -> Result<NewRun, String> {
+        let prompt = self.door.prompt.as_deref();
+        let prompt = prompt.ok_or("there is no prompt that describes the task.")?;
+        NewRun::described(name, prompt, Arc::clone(loaded))
+    }
+
+    /// Asks the user what to start.
+    fn ask_at_door(
+        &mut self,
+        request: RequestId,
+        call: &Call<'_>,
+        reason: String,
+        loaded: &Arc<Loaded>,
+    ) -> CallVerdict {
+        let start = self
+            .settings
+            .start()
+            .map(|(start, _)| start.workflow.clone());
+        let offers = start.map(|name| (format!("Start {name}"), name));
+        let quick = (OFFER_QUICK.to_owned(), QUICK.to_owned());
+        let mut problems = String::new();
+        let mut runs = Vec::new();
+        for (offer, name) in offers.into_iter().chain([quick]) {
+            match self.new_at_door(&name, loaded) {
+                Ok(run) => {
+                    let verdict = self.judge_in(&run, request, call);
+                    runs.extend(verdict.map(|verdict| (offer, run, verdict)));
+                }
+                Err(why) => problems += &format!("\n\n{name} cannot be started here: {why}"),
+            }
+        }
+        let mut question = Question::new("No workflow is active", String::new());
+        let offers = runs.iter().map(|(offer, ..)| offer.clone());
+        let others = [OFFER_FREELY, NO].map(str::to_owned);
+        question.options = offers.chain(others).collect();
+        let shown = described(call);
+        let task = self.door.prompt.as_deref().unwrap_or_default();
+        question.message = format!(
+            "{shown}\n\nThe settings let nothing be changed without a workflow. What holds for this task?\n{}{problems}\n\n\
+             No: it is blocked, and you are not asked again in this session.",
+            text::shortened(task, 200)
+        );
+        let pending = PendingDoor {
+            request,
+            reason,
+            runs,
+        };
+        CallVerdict::AskAtDoor(question, Box::new(pending))
+    }
+
+    /// What the first phase of a run says of a call; `None` if it does not begin.
+    fn judge_in(&self, run: &NewRun, request: RequestId, call: &Call<'_>) -> Option<CallVerdict> {
+        let now = self.out.now();
+        let progress = run.progress(run.workflow()?, task_id(0, now), now);
+        let (catalog, settings) = (&run.loaded.catalog, &run.loaded.settings);
+        let phase = ResolvedPhase::of(&progress, catalog, None, settings).ok()?;
+        let cannot_ask = self.questions.cannot_ask("this host cannot ask for it");
+        // A copy: nothing has happened yet.
+        let mut guard = self.call_guard.clone();
+        let out = &mut Effects::at(now);
+        Some(guard.on_call(request, call, Some(&phase), None, cannot_ask, out))
+    }
+
+    /// Acts on the user's decision on what to start.
+    pub(super) fn on_door_answer(&mut self, pending: PendingDoor, answer: Answer<'_>) {
+        let Answer::Chosen(chosen) = answer else {
+            return self.end_door_question(pending, "The user did not decide about it.");
+        };
+        if chosen == OFFER_FREELY {
+            self.lift_until(self.out.now().saturating_add(FREELY));
+            let allow = Reply::ToolCall(ToolDecision::Allow);
+            return self.out.reply(pending.request, allow);
+        }
+        let mut runs = pending.runs.iter();
+        let Some((_, run, verdict)) = runs.find(|(offer, ..)| offer == chosen) else {
+            return self.end_door_question(pending, "The user was asked and wants no run now.");
+        };
+        self.start(run, Some(Delivery::Steer));
+        self.follow(pending.request, verdict.clone());
+    }
+
+    /// Blocks a call about which the user decided nothing that lets it run. The question is not repeated.
+    pub(super) fn end_door_question(&mut self, pending: PendingDoor, why: &str) {
+        let asked = StoredDoor {
+            asked: true,
+            ..StoredDoor::default()
+        };
+        self.door.decide(asked, &mut self.out);
+        let why = format!("{why}{}", self.commands_at_door());
+        pending.end(&why, &mut self.out);
+    }
+
+    fn lift_until(&mut self, until: Millis) {
+        let stored = StoredDoor {
+            off_until: Some(until),
+            ..StoredDoor::default()
+        };
+        self.door.decide(stored, &mut self.out);
+    }
+
+    /// Lifts the rules for a time, as the user asks.
+    pub(super) fn lift_door(&mut self, argument: &str) -> Result<Answered, Notice> {
+        if !self.call_guard.has_door() {
+            let message = "The settings have no `withoutRun`, so there is nothing to switch off.";
+            return Err(Notice::info(message));
+        }
+        let now = self.out.now();
+        if argument == "0" {
+            self.lift_until(now);
+            self.out.inform("`withoutRun` of the settings holds again.");
+            return Ok(Answered::Now);
+        }
+        let span = spelled_duration(argument).map(|seconds| Millis::from(seconds) * 1000);
+        let Some(span) = span.filter(|span| (1..=LONGEST).contains(span)) else {
+            return Err(Notice::warning(
+                "Say for how long, at most a day: /workflow-off 30m. /workflow-off 0 ends it.",
+            ));
+        };
+        self.lift_until(now.saturating_add(span));
+        self.out.inform(self.door_status().unwrap_or_default());
+        Ok(Answered::Now)
+    }
+
+    /// What holds without a run, for the user; `None` if nothing does.
+    pub(super) fn door_status(&self) -> Option<String> {
+        if !self.call_guard.has_door() {
+            return None;
+        }
+        Some(match self.door.lifted_for(self.out.now()) {
+            Some(left) => format!(
+                "`withoutRun` of the settings is off for {}. /workflow-off 0 ends it.",
+                text::duration(left)
+            ),
+            None => "`withoutRun` of the settings holds until a workflow starts. /workflow-off 30m lifts it.".to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decision_not_to_start_holds_until_a_run() {
+        let raw = |text: &str| serde_json::value::RawValue::from_string(text.to_owned()).unwrap();
+        let (no, state) = (raw(r#"{"version":1,"asked":true}"#), raw("{}"));
+        let entry = |custom_type, data| Entry { custom_type, data };
+        let no = entry(entry_type::DOOR, Some(&*no));
+        let state = entry(entry_type::STATE, Some(&*state));
+        assert!(Door::of(&[no]).stored.asked);
+        assert!(!Door::of(&[no, state]).stored.asked);
+        let later = raw(r#"{"version":2,"offUntil":9}"#);
+        let later = entry(entry_type::DOOR, Some(&*later));
+        assert_eq!(Door::of(&[later]).lifted_for(1), None);
+    }
+}

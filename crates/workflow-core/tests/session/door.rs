@@ -1,0 +1,262 @@
+//! `withoutRun` of the settings: what holds while no run is active, and what is offered then.
+
+use serde_json::json;
+use workflow_core::Session;
+use workflow_core::definition::{
+    Guards, Parameter, Phase, PhaseEntry, Start, ToolAccess, WithoutRun,
+};
+use workflow_core::session::{Abilities, Control};
+
+use crate::world::{World, guarded, line, phase, workflow};
+
+const MINUTE: u64 = 60_000;
+
+fn door(ask: bool) -> WithoutRun {
+    WithoutRun {
+        tools: Some(ToolAccess::ReadOnly {
+            source: "s:1".to_owned(),
+        }),
+        writable: vec!["notes/**".to_owned()],
+        start: Some(Start {
+            workflow: "w".to_owned(),
+            ask,
+        }),
+        ..WithoutRun::default()
+    }
+}
+
+/// A session under the user's `withoutRun`, with a workflow that begins with this phase.
+fn world_with(first: Phase, without_run: WithoutRun) -> World {
+    let mut work = workflow("w", &["b"]);
+    work.phases.insert(0, PhaseEntry::Phase(first));
+    let mut world = World::new(vec![work]);
+    world.settings.user = Guards {
+        without_run: Some(Box::new(without_run)),
+        ..Guards::default()
+    };
+    world.reload();
+    world.prompt("make it blue");
+    world
+}
+
+fn world(ask: bool) -> World {
+    world_with(phase("a"), door(ask))
+}
+
+fn without_dialogs(ask: bool) -> World {
+    let mut world = world(ask);
+    world.session = Session::new(Abilities::default(), 7);
+    world.reload();
+    world.prompt("make it blue");
+    world
+}
+
+fn write(world: &mut World) -> Vec<String> {
+    world.call("write", &json!({"path": "src/a.rs", "content": "x"}))
+}
+
+fn runs(lines: &[String]) -> bool {
+    !lines
+        .iter()
+        .any(|line| line.starts_with("block") || line.starts_with("ask "))
+}
+
+#[test]
+fn only_what_is_open_runs_without_a_run() {
+    let mut world = without_dialogs(true);
+    assert!(runs(&world.call("read", &json!({"path": "src/a.rs"}))));
+    assert!(runs(
+        &world.call("write", &json!({"path": "notes/a.md", "content": "x"}))
+    ));
+    assert!(runs(&world.call("bash", &json!({"command": "git status"}))));
+    let lines = write(&mut world);
+    let reason = line(&lines, "block");
+    for part in [
+        "`withoutRun` of the user's settings",
+        "/workflow w {description}",
+        "/workflow-quick",
+        "/workflow-off 30m",
+    ] {
+        assert!(reason.contains(part), "{reason}");
+    }
+    assert!(reason.len() < 600, "150 tokens: {reason}");
+    world.command("w the task");
+    assert!(runs(&write(&mut world)));
+    world.cancel_command();
+    assert!(!runs(&write(&mut world)));
+}
+
+#[test]
+fn the_first_blocked_call_asks_what_to_start() {
+    let mut world = world(true);
+    let lines = write(&mut world);
+    let question = line(&lines, "ask ");
+    for part in [
+        "Start w",
+        "Quick",
+        "Write freely for 30 minutes",
+        "No",
+        "make it blue",
+        "src/a.rs",
+    ] {
+        assert!(question.contains(part), "{part}: {question}");
+    }
+    // Another one does not ask again meanwhile.
+    assert!(line(&write(&mut world), "block").contains("being asked"));
+    let lines = world.choose(Some("Start w"));
+    assert!(runs(&lines), "{lines:?}");
+    let first = line(&lines, "user ");
+    assert!(
+        first.contains("Start N-w: make it blue") && first.starts_with("user (steers)"),
+        "{lines:?}"
+    );
+    assert!(runs(&write(&mut world)));
+}
+
+#[test]
+fn a_call_that_starts_a_run_is_judged_by_its_first_phase() {
+    let mut world = world_with(guarded("a", &["write"]), door(true));
+    write(&mut world);
+    let lines = world.choose(Some("Start w"));
+    assert!(
+        line(&lines, "settled block").contains("blocked during the A phase"),
+        "{lines:?}"
+    );
+    assert_eq!(world.last_state()["workflowKey"], "w");
+}
+
+#[test]
+fn quick_is_a_run_of_one_phase_that_is_found_again() {
+    let mut world = world(true);
+    write(&mut world);
+    assert!(runs(&world.choose(Some("Quick: a run of one phase"))));
+    assert_eq!(world.last_state()["workflowKey"], "workflow-quick");
+    world.reload();
+    let status = world.control(Control::Status, "");
+    assert!(
+        line(&status, "notify Info").contains("Quick: make it blue"),
+        "{status:?}"
+    );
+    world.tool("next");
+    assert_eq!(world.last_state()["active"], false);
+    let listed = world.command("");
+    assert!(
+        !line(&listed, "notify Info").contains("quick"),
+        "{listed:?}"
+    );
+    world.stop("aborted");
+    world.command("quick make it red");
+    assert_eq!(world.last_state()["taskDescription"], "make it red");
+}
+
+#[test]
+fn to_write_freely_ends_with_its_time() {
+    let mut world = world(true);
+    write(&mut world);
+    assert!(runs(&world.choose(Some("Write freely for 30 minutes"))));
+    world.now += 29 * MINUTE;
+    assert!(runs(&write(&mut world)));
+    world.reload();
+    assert!(runs(&write(&mut world)));
+    world.now += 2 * MINUTE;
+    // The user is asked again.
+    assert!(!line(&write(&mut world), "ask ").is_empty());
+}
+
+#[test]
+fn no_is_kept_for_the_session_until_a_run() {
+    let mut world = world(true);
+    write(&mut world);
+    assert!(line(&world.choose(Some("No")), "settled block").contains("wants no run now"));
+    assert!(line(&write(&mut world), "block").contains("/workflow w {description}"));
+    world.reload();
+    assert!(line(&write(&mut world), "block").contains("/workflow w {description}"));
+    world.command("w the task");
+    world.cancel_command();
+    assert!(!line(&write(&mut world), "ask ").is_empty());
+}
+
+#[test]
+fn off_lifts_the_rules_for_a_time() {
+    let mut world = without_dialogs(true);
+    let said = world.control(Control::Off, "");
+    assert!(line(&said, "notify Warning").contains("/workflow-off 30m"));
+    let said = world.control(Control::Off, "30m");
+    assert!(
+        line(&said, "notify Info").contains("off for 30 min"),
+        "{said:?}"
+    );
+    assert!(
+        line(&said, "entry workflow:door").contains("offUntil"),
+        "{said:?}"
+    );
+    assert!(runs(&write(&mut world)));
+    let status = world.control(Control::Status, "");
+    assert!(
+        line(&status, "notify Info").contains("off for 30 min"),
+        "{status:?}"
+    );
+    world.control(Control::Off, "0");
+    assert!(!runs(&write(&mut world)));
+    world.settings.user.without_run = None;
+    world.reload();
+    let said = world.control(Control::Off, "30m");
+    assert!(
+        line(&said, "notify Info").contains("nothing to switch off"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_workflow_starts_without_a_question_where_the_settings_say_so() {
+    let mut world = without_dialogs(false);
+    let lines = write(&mut world);
+    assert!(runs(&lines), "{lines:?}");
+    assert_eq!(world.last_state()["taskDescription"], "make it blue");
+    // The session of a process for each event knows the prompt.
+    let mut world = without_dialogs(false);
+    let memory = world.session.memory();
+    world.session = Session::new(Abilities::default(), 7);
+    world.reload();
+    world.session.recall(memory);
+    write(&mut world);
+    assert_eq!(world.last_state()["taskDescription"], "make it blue");
+}
+
+#[test]
+fn a_workflow_with_a_required_input_does_not_start_by_itself() {
+    let mut world = without_dialogs(false);
+    let input = json!({"name": "version", "kind": {"text": {}}, "required": true, "about": ""});
+    let input: Parameter = serde_json::from_value(input).expect("it is an input");
+    world.workflows[0].inputs = vec![input];
+    let lines = write(&mut world);
+    let reason = line(&lines, "block");
+    assert!(
+        reason.contains("`w` was not started") && reason.contains("--version"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_project_that_is_not_trusted_starts_nothing_by_itself() {
+    let mut world = without_dialogs(false);
+    world.settings.project = std::mem::take(&mut world.settings.user);
+    world.reload();
+    world.session.set_project_trusted(false);
+    world.prompt("make it blue");
+    assert!(!runs(&write(&mut world)));
+    world.session.set_project_trusted(true);
+    assert!(runs(&write(&mut world)));
+}
+
+#[test]
+fn a_question_that_nobody_answers_is_not_repeated() {
+    let mut world = world(true);
+    write(&mut world);
+    let lines = world.wait(31 * MINUTE);
+    assert!(
+        line(&lines, "settled block").contains("did not decide"),
+        "{lines:?}"
+    );
+    assert!(line(&write(&mut world), "block").contains("/workflow w"));
+}
