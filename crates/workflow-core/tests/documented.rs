@@ -206,10 +206,11 @@ fn row(key: &Key) -> (&'static str, String) {
 }
 
 /// The maps whose keys overlap, and their names in the table of shared keys.
-const LEVELS: [(&str, &str); 3] = [
+const LEVELS: [(&str, &str); 4] = [
     ("a workflow", "workflow"),
     ("a phase", "phase"),
     ("the settings", "settings"),
+    ("`withoutRun`", "`withoutRun`"),
 ];
 
 /// The map that messages call this.
@@ -274,6 +275,8 @@ fn the_tables_are_those_of_the_code() {
         ("keys of http", table("`http`")),
         ("keys of continue", table("`continue`")),
         ("keys of settings", table("the settings")),
+        ("keys of withoutRun", table("`withoutRun`")),
+        ("keys of start", table("`start`")),
         ("keys of limits", table("`limits` of the settings")),
         ("keys of an input", table("an input")),
         ("keys of an output", table("an output")),

@@ -4,13 +4,14 @@
 
 use crate::definition::{Bound, Budget, CancelBy, Condition, Declared, Parameter, Phase};
 use crate::diagnostic::shown;
-use crate::policy::rules::RuleSource;
+use crate::policy::rules::{Description, RuleSource};
 use crate::run::{
     Actor, Path, Position, RunProgress, RunState, TransitionError, cancel, in_order, repeat,
 };
 use crate::session::announcement;
 use crate::session::commands::session_name;
 use crate::session::inputs::start_line;
+use crate::session::phase::door_levels;
 use crate::session::phase_texts::all_profiles;
 use crate::text;
 
@@ -73,6 +74,17 @@ fn start(rows: &mut Rows<'_>) {
     rows.add("sessionName", session_name(root, description), origin);
     let message = rows.initial_message.to_owned();
     rows.add_text("initialMessage", message, &["initialMessage"]);
+    for level in door_levels(rows.loaded.settings.guards()) {
+        let described = Description(std::slice::from_ref(&level)).text();
+        let origin = rows.origin(level.source, &["withoutRun"]);
+        rows.add("withoutRun", described.unwrap_or_else(|| "all".to_owned()), origin);
+    }
+    if let Some((start, tier)) = rows.loaded.settings.start() {
+        let when = if start.ask { "offered" } else { "started" };
+        let value = format!("{} is {when} when it blocks a call", start.workflow);
+        let origin = rows.origin(RuleSource::Settings(tier), &["withoutRun", "start"]);
+        rows.add("withoutRun", value, origin);
+    }
 }
 
 fn phase(rows: &mut Rows<'_>) {

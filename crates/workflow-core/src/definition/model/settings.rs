@@ -54,7 +54,7 @@ section! {
         #[key("triggers": Triggers, no_value: Refuse, guard: true, example: r#"[{"file": "notes/trigger.txt", "prompt": "Somebody says: {content}"}]"#)]
         pub triggers: Vec<Trigger>,
         /// Rules that hold only while no run is active, and the workflow that is offered when they block a call.
-        #[key("withoutRun": WithoutRunMap, no_value: Refuse, strict: true, guard: true, change: Some(Change::Text), example: r#"{"tools": "read-only", "writable": ["notes/**"], "start": "feature"}"#)]
+        #[key("withoutRun": WithoutRunMap, no_value: Refuse, strict: true, guard: true, change: Some(Change::Text), example: r#"{"tools": "read-only", "writable": ["notes/**"], "start": "bugfix"}"#)]
         const without_run;
         /// Limits on the size of definitions, and on jumps into one phase.
         #[key("limits": Map<Limits>, strict: true, default: Described("see `limits`"), example: r#"{"maxPhases": 200}"#)]

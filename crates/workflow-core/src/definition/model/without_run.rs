@@ -13,13 +13,14 @@ use crate::definition::schema::{
 };
 use crate::definition::syntax::{Kind, Span};
 use crate::definition::value::{CommandName, Flag, Map, OneOf, TextOrTexts};
+use crate::diagnostic::{Code, Finding};
 
 section! {
     Section::guard("`withoutRun`");
     /// What holds while no run is active.
     #[derive(Default)]
     pub struct WithoutRun {
-        #[key(Phase: ReadOnlyOrTools, default: Required)]
+        #[key(Phase: ReadOnlyOrTools)]
         const level_tools;
         /// The tools that may run.
         pub tools?: Option<ToolAccess>,
@@ -33,7 +34,7 @@ section! {
         #[key(Rule?: OneOf<RuleAction>)]
         pub unknown: Option<RuleAction>,
         /// The `commandName` of the workflow that is offered when a call is blocked, or a map.
-        #[key("start"?: NameOrStart, example: r#""feature""#)]
+        #[key("start"?: NameOrStart, example: r#""bugfix""#)]
         pub start: Option<Start>,
         /// Rules on single calls.
         pub rules?: Vec<Rule>,
@@ -46,7 +47,7 @@ section! {
     #[derive(Default)]
     pub struct Start {
         /// Its `commandName`.
-        #[key("workflow": CommandName, default: Required, example: r#""feature""#)]
+        #[key("workflow": CommandName, default: Required, example: r#""bugfix""#)]
         pub workflow: String,
         /// Whether the user is asked. With `false` it starts at once, with the user's last prompt as its description.
         #[key("ask": Flag, default: True, example: "false")]
@@ -110,7 +111,12 @@ impl WithoutRun {
             read.unknown = Some(RuleAction::Block);
         }
         let tools = keys.get(&Self::level_tools);
-        let is_lost = tools.is_none() || !keys.lost_guards().is_empty();
+        if !keys.has("tools") {
+            let message = "`withoutRun` blocks nothing without `tools`";
+            let finding = Finding::warning(Code::NoValue, span, message);
+            keys.report(finding.help("add `tools: 'read-only'`"));
+        }
+        let is_lost = keys.is_unreadable(&Self::level_tools) || !keys.lost_guards().is_empty();
         let level = tools.unwrap_or_default().with(sets, keys.reader);
         if is_lost {
             return Self::closed(level, read, keys.reader, span);

@@ -115,7 +115,7 @@ impl EventHandler<'_> {
     fn run_above(&self, own: &SessionKey, cwd: &Path) -> Result<Option<SessionKey>, StoreError> {
         let named = self.surroundings.parent.as_ref();
         if let Some(key) = named
-            && self.store.active_run(key)?.is_some()
+            && self.governs(key)?
         {
             return Ok(Some(key.clone()));
         }
@@ -130,6 +130,16 @@ impl EventHandler<'_> {
         let is_kept = |run: &IndexedRun| run.file.is_none() && self.store.is_here(run);
         let mut here = runs.into_iter().filter(|run| is_below(cwd, &run.cwd));
         Ok(here.find(is_kept).map(|run| run.key))
+    }
+
+    /// Returns true if a session has a run, or what the user decided for the time without one: that holds for a host that its
+    /// agent starts, too.
+    fn governs(&self, key: &SessionKey) -> Result<bool, StoreError> {
+        let has_decision = |stored: StoredSession| {
+            let mut entries = stored.entries.iter();
+            entries.any(|entry| entry.custom_type == entry_type::DOOR)
+        };
+        Ok(self.store.active_run(key)?.is_some() || has_decision(self.store.load(key)?))
     }
 
     fn restore(
@@ -205,6 +215,7 @@ impl EventHandler<'_> {
     ) -> Result<Option<HookAnswer>, HookError> {
         let (mut context, mut warnings) = (None, Vec::new());
         let mut decision = HookDecision::GoOn;
+        let mut starts_run = false;
         let payload = event.payload;
         match event.name {
             EventName::Prompt
@@ -261,6 +272,7 @@ impl EventHandler<'_> {
             }
             EventName::ToolCall => {
                 let (tool, input) = (payload.tool(), payload.tool_input);
+                starts_run = session.driver.session.is_at_door();
                 decision = judge(self.host, self.store, session, event.cwd, tool, input);
                 if self.host.is_step(tool) && decision == HookDecision::GoOn {
                     decision = if event.is_of_subagent {
@@ -291,6 +303,13 @@ impl EventHandler<'_> {
             session.memory.reminders += 1;
             session.with_effects(Session::handle_agent_start);
             decision = HookDecision::Continue(to_agent.join("\n\n"));
+        }
+        starts_run &= session.driver.session.view().is_some();
+        if starts_run {
+            session.memory.may_lack_context = true;
+            if let HookDecision::Deny(reason) = &mut decision {
+                *reason = format!("{reason}\n\n{}", to_agent.join("\n\n"));
+            }
         }
         let can_show = matches!(decision, HookDecision::GoOn | HookDecision::Continue(_))
             && !(event.is_of_subagent || event.name == EventName::ToolCall)

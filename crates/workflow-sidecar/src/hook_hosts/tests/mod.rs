@@ -2,6 +2,7 @@
 
 mod answers;
 mod claude;
+mod door;
 mod prompts;
 mod sessions;
 mod tool_calls;

@@ -92,6 +92,13 @@ impl World {
         self.write(&WORKFLOW.replace("blacklist: [edit, write]", "whitelist: [read]"));
     }
 
+    /// Has the project say what holds without a run; `start` is the workflow that is offered.
+    pub(super) fn close_door(&self, start: &str) {
+        let settings = format!("{{ withoutRun: {{ tools: 'read-only', start: {start} }} }}");
+        let file = self.root.path().join("project/.pi/workflow-sidecar.json5");
+        fs::write(file, settings).unwrap();
+    }
+
     fn write(&self, workflow: &str) {
         let file = ".pi/workflows/bugfix/workflow.yaml";
         fs::write(self.root.path().join("project").join(file), workflow).unwrap();

@@ -17,7 +17,9 @@ handler!(CommandRun, |server, params| {
         _ => (&*params.arguments).into(),
     };
     let loaded = match name {
-        START_COMMAND | QUICK_COMMAND => Some(server.definitions(&params.session_id, &params.context)?),
+        START_COMMAND | QUICK_COMMAND => {
+            Some(server.definitions(&params.session_id, &params.context)?)
+        }
         _ => None,
     };
     let control = Control::of_command(name);
