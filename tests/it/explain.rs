@@ -443,6 +443,7 @@ fn projects() -> impl Strategy<Value = Files> {
         }
         let settings = settings.replacen("continue: wait", "continue: 'wait'", 1);
         let settings = settings.replace("unlimited", "'unlimited'").replace("onLimit: pause", "onLimit: 'pause'").replace("cancel", "'cancel'");
+        let settings = if settings.is_empty() { settings } else { format!("defaults: {{{settings}}}") };
         let comma = if settings.is_empty() { "" } else { "," };
         let comma_behind = if outer.is_empty() { "" } else { ", " };
         let context = if every_turn { "context: 'every-turn'" } else { "" };

@@ -19,6 +19,7 @@ const STAND_IN: &str = "GATE_OF_A_STAND_IN";
 
 fn run(command: &[&str], shell: bool) -> Gate {
     Gate {
+        default_of: None,
         on_fail: None,
         check: Check::Run(RunCheck {
             command: command.iter().map(|&word| word.to_owned()).collect(),
@@ -431,6 +432,7 @@ fn a_command_is_away_from_the_terminal_and_can_kill_only_its_own() {
 fn a_check_for_changes_compares_with_the_baseline() {
     let place = tempfile::tempdir().unwrap();
     let gate = Gate {
+        default_of: None,
         on_fail: None,
         check: Check::File(FileCheck {
             path: "plan.md".to_owned(),

@@ -128,7 +128,7 @@ fn hostile(level: &str, key: &Key) -> Value {
     match (level, key.name) {
         ("a workflow", "phases") => json!([phase(json!({}))]),
         ("a workflow", "name" | "commandName") => json!("w"),
-        ("a workflow" | "a phase", "gate") => {
+        ("a workflow" | "a phase" | "`defaults`", "gate") => {
             json!([{"run": ["./evil"]}, {"run": "./evil", "shell": true}, {"git": "clean"}])
         }
         ("a workflow" | "a phase", "approve") => {
@@ -152,6 +152,7 @@ fn hostile(level: &str, key: &Key) -> Value {
         ("`http`", "tokenEnv") => json!("HOME"),
         ("the settings", "triggers") => json!([{"file": "victim.txt", "prompt": "{content}"}]),
         ("a workflow" | "a phase" | "the settings", "checkpoint") => json!("git"),
+        ("`withoutRun`", "start") | ("`start`", "workflow") => json!("w"),
         ("`limits` of the settings", _) => key.schema()["maximum"].clone(),
         _ => serde_json::from_str(key.example)
             .unwrap_or_else(|_| panic!("{level:?}: {} needs a value here", key.name)),
@@ -230,6 +231,21 @@ fn project(level: &str, key: &str, value: &Value) -> (Value, Value) {
         "the settings" => return (workflow, map),
         "`limits` of the settings" => {
             settings["limits"] = map;
+            return (workflow, settings);
+        }
+        "`defaults`" => {
+            settings["defaults"] = map;
+            return (workflow, settings);
+        }
+        "`withoutRun`" | "`start`" => {
+            let map = if level == "`start`" {
+                merge(&mut map, json!({"workflow": "w"}));
+                json!({"start": map})
+            } else {
+                map
+            };
+            settings["withoutRun"] = json!({"tools": "read-only"});
+            merge(&mut settings["withoutRun"], map);
             return (workflow, settings);
         }
         "a trigger" => {

@@ -621,7 +621,7 @@ fn whatever_is_said_replays() {
         let ((_directory, file), project) = (recording(), project());
         fs::write(
             project.path().join(".pi/workflow-sidecar.json5"),
-            "{ continue: { countdown: 0, max: 'unlimited' } }",
+            "{ defaults: { continue: { countdown: 0, max: 'unlimited' } } }",
         )
         .unwrap();
         let more = ["--record-redact"];

@@ -206,10 +206,11 @@ fn row(key: &Key) -> (&'static str, String) {
 }
 
 /// The maps whose keys overlap, and their names in the table of shared keys.
-const LEVELS: [(&str, &str); 4] = [
+const LEVELS: [(&str, &str); 5] = [
     ("a workflow", "workflow"),
     ("a phase", "phase"),
     ("the settings", "settings"),
+    ("`defaults`", "`defaults`"),
     ("`withoutRun`", "`withoutRun`"),
 ];
 
@@ -275,6 +276,7 @@ fn the_tables_are_those_of_the_code() {
         ("keys of http", table("`http`")),
         ("keys of continue", table("`continue`")),
         ("keys of settings", table("the settings")),
+        ("keys of defaults", table("`defaults`")),
         ("keys of withoutRun", table("`withoutRun`")),
         ("keys of start", table("`start`")),
         ("keys of limits", table("`limits` of the settings")),

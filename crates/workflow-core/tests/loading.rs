@@ -7,6 +7,7 @@ use workflow_core::definition::{
     LoadOutcome, Loaded, MemoryFiles, PhaseEntry, RuleAction, Tier, ToolAccess, load,
 };
 use workflow_core::diagnostic::{Code, Severity, render};
+use workflow_core::session::project_gate_commands;
 
 const WORKFLOW: &str = "\
 name: Fix
@@ -315,4 +316,104 @@ fn settings_that_allow_with_a_misspelled_condition_allow_nothing() {
     let rules = &loaded.settings.project.rules;
     assert_eq!(rules.len(), 1, "{rules:?}");
     assert_eq!(rules[0].action, RuleAction::Block);
+}
+
+/// A workflow with a phase of its own guards, under these settings of the user and of the project.
+fn under_defaults(user: &str, project: &str) -> Loaded {
+    let workflow = "{name: 'W', commandName: 'w', initialMessage: 'Go.', budget: {turns: 9}, continue: {max: 2},\
+        phases: [{id: 'a', name: 'A', emoji: 'a', instructions: 'Go.', gate: [{file: 'own'}]}]}";
+    let files = MemoryFiles::new()
+        .with_settings(Tier::Global, user)
+        .with_settings(Tier::Project, project)
+        .with(Tier::Global, "w/workflow.json5", workflow);
+    load(&files)
+}
+
+#[test]
+fn defaults_are_added_to_every_workflow_and_to_the_built_in_one() {
+    let user = "{defaults: {gate: [{run: ['true']}], budget: {turns: 5, minutes: 9}, cancel: 'user', continue: {max: 4, countdown: 7}}}";
+    let loaded = under_defaults(
+        user,
+        "{defaults: {gate: [{git: 'clean'}], budget: {turns: 7}}}",
+    );
+    assert_eq!(loaded.diagnostics, []);
+    for (key, own) in [("w", 1), ("workflow-quick", 0)] {
+        let workflow = loaded.catalog.get(key).unwrap();
+        assert_eq!(workflow.budget.turns, Some(5), "{key}: the stricter one");
+        assert_eq!(workflow.budget.minutes, Some(9), "{key}");
+        assert!(workflow.cancel.is_some(), "{key}");
+        let PhaseEntry::Phase(phase) = &workflow.phases[0] else {
+            panic!("it is a phase");
+        };
+        let tiers: Vec<_> = phase.gate.iter().map(|gate| gate.default_of).collect();
+        let settings = [Some(Tier::Global), Some(Tier::Project)];
+        assert_eq!(tiers[..2], settings, "{key}");
+        assert_eq!(tiers.len(), 2 + own, "{key}");
+    }
+    assert!(loaded.catalog.iter().all(|workflow| workflow.key == "w"));
+    // A key of the workflow comes in place of that of the settings.
+    assert!(loaded.settings.auto_continue.countdown.is_some());
+}
+
+#[test]
+fn a_default_check_of_the_project_needs_trust_and_one_of_the_user_does_not() {
+    let run = |program: &str| format!("{{defaults: {{gate: [{{run: ['{program}']}}]}}}}");
+    let loaded = under_defaults(&run("mine"), &run("theirs"));
+    for key in ["w", "workflow-quick"] {
+        let needed = project_gate_commands(key, &loaded.catalog, &loaded.index);
+        let needed: Vec<_> = needed.map(|(run, _)| run.in_full()).collect();
+        assert_eq!(needed, ["theirs"], "{key}");
+    }
+}
+
+#[test]
+fn defaults_that_cannot_be_read_forbid_everything() {
+    for defaults in [
+        "3",
+        "{gate: [{rum: ['x']}]}",
+        "{budget: {turns: 0}}",
+        "{gates: []}",
+    ] {
+        let loaded = under_defaults(&format!("{{defaults: {defaults}}}"), "{}");
+        let blocks = |rule: &workflow_core::definition::Rule| rule.action == RuleAction::Block;
+        assert!(loaded.settings.user.rules.iter().any(blocks), "{defaults}");
+        assert!(!loaded.tiers[0].is_loaded(), "{defaults}");
+    }
+    let loaded = under_defaults("{defaults: {gate: [{file: 'x', onFail: 'a'}]}}", "{}");
+    assert!(
+        loaded.diagnostics[0]
+            .message
+            .contains("belong to all workflows")
+    );
+}
+
+#[test]
+fn without_run_that_cannot_be_read_forbids_everything_without_a_run() {
+    for closed in [
+        "3",
+        "{tool: 'read-only'}",
+        "{tools: 'read'}",
+        "{tools: {rules: 3}}",
+    ] {
+        let loaded = under_defaults(&format!("{{withoutRun: {closed}}}"), "{}");
+        let door = loaded.settings.user.without_run.unwrap();
+        let blocks = |rule: &workflow_core::definition::Rule| rule.action == RuleAction::Block;
+        assert!(door.rules.iter().any(blocks), "{closed}");
+    }
+    let loaded = under_defaults("{withoutRun: {tools: 'read-only', start: 'ww'}}", "{}");
+    assert_eq!(loaded.diagnostics[0].code, Code::BrokenReference);
+    assert!(
+        loaded.diagnostics[0]
+            .help
+            .as_ref()
+            .unwrap()
+            .contains("add a workflow")
+    );
+    let loaded = under_defaults(
+        "{withoutRun: {tools: 'read-only', start: {workflow: 'w', ask: false}}}",
+        "{}",
+    );
+    assert_eq!(loaded.diagnostics, []);
+    assert!(!loaded.settings.start().unwrap().0.ask);
+    assert!(loaded.settings.has_rules());
 }

@@ -37,16 +37,14 @@ pub use load::{
     TierEntry, WorkflowOrigin, document, load, load_located,
 };
 pub use model::QUICK;
-pub(crate) use model::value_text;
+pub(crate) use model::{least, value_text};
 pub use model::{
     Approval, Bound, Budget, CancelBy, Catalog, Check, Checkpoint, Comparison, Condition,
-    ContextMode, ContinueRule, ExpectedExit, FileCheck, Gate, GitCheck, Guards, Hints, Limits,
+    ContextMode, ContinueRule, DefaultTools, Defaults, ExpectedExit, FileCheck, Gate, GitCheck, Guards, Hints, Limits,
     OnLimit, OnRepeat, OnStop, OpenedTools, Opening, OutputStream, Parameter, ParameterKind, Phase,
     PhaseEntry, PhaseOutcome, ResultKind, ResultRule, Rule, RuleAction, RunCheck, SETTINGS_FILE,
-    Settings, SettingsStatus, Show, Start, Subject, Subworkflow, Target, Templates, TextLimits,
-    Thinking, TierSettings, Token, ToolAccess, Trigger, TriggerOn, WithoutRun, Workflow,
-    Settings, SettingsStatus, Show, Subject, Subworkflow, Target, Templates, Test, TestsCheck,
-    TextLimits, Thinking, TierSettings, Token, ToolAccess, Trigger, TriggerOn, ValueLimits,
+    Settings, SettingsStatus, Show, Start, Subject, Subworkflow, Target, Templates, Test, TestsCheck,
+    TextLimits, Thinking, TierSettings, Token, ToolAccess, Trigger, TriggerOn, ValueLimits, WithoutRun,
     Workflow,
 };
 pub(crate) use schema::{Change, Declared};

@@ -97,7 +97,11 @@ impl<'a> Rows<'a> {
     fn given(&self, whose: RuleSource<'_>, key: &[&str]) -> Option<Value> {
         let (outer, inner) = key.split_first()?;
         let given = match whose {
-            RuleSource::Settings(tier) => self.loaded.tiers[tier as usize].value_of(outer),
+            RuleSource::Settings(tier) => {
+                let settings = &self.loaded.tiers[tier as usize];
+                let of_all = || settings.defaults.value_of(outer);
+                settings.value_of(outer).or_else(of_all)
+            }
             RuleSource::Workflow(key) => self.loaded.catalog.get(key)?.value_of(outer),
             RuleSource::Phase => self.position.phase.value_of(outer),
         };
@@ -121,7 +125,13 @@ impl<'a> Rows<'a> {
     pub(super) fn origin(&self, whose: RuleSource<'_>, key: &[&str]) -> Origin {
         let origins = &self.loaded.origins;
         let location = match whose {
-            RuleSource::Settings(tier) => origins.settings[tier as usize].of(key),
+            RuleSource::Settings(tier) => {
+                let mut key = key.to_vec();
+                if key.first() == Some(&"continue") {
+                    key.insert(0, "defaults");
+                }
+                origins.settings[tier as usize].of(&key)
+            }
             RuleSource::Workflow(name) => {
                 origins.workflows.get(name).and_then(|of| of.keys.of(key))
             }

@@ -2,7 +2,7 @@
 //!
 //! A scalar key of a phase without a row here is shown as it is written.
 
-use crate::definition::{Bound, Budget, CancelBy, Condition, Declared, Parameter, Phase};
+use crate::definition::{Bound, Budget, CancelBy, Condition, Declared, Parameter, Phase, Tier};
 use crate::diagnostic::shown;
 use crate::policy::rules::{Description, RuleSource};
 use crate::run::{
@@ -74,10 +74,32 @@ fn start(rows: &mut Rows<'_>) {
     rows.add("sessionName", session_name(root, description), origin);
     let message = rows.initial_message.to_owned();
     rows.add_text("initialMessage", message, &["initialMessage"]);
+    for tier in [Tier::Global, Tier::Project] {
+        let defaults = &rows.loaded.tiers[tier as usize].defaults;
+        let checks = defaults
+            .gate
+            .iter()
+            .map(|gate| gate.check.requirement(shown));
+        let limits = Budget::SECTION.keys.iter();
+        let limits = limits.filter_map(|key| {
+            let value = defaults.budget.value_of(key.name)?;
+            (!value.is_null()).then(|| format!("{} {value}", key.name))
+        });
+        let cancel = defaults.cancel.map(|by| format!("cancel: {}", by.word()));
+        let all: Vec<String> = checks.chain(limits).chain(cancel).collect();
+        if !all.is_empty() {
+            let origin = rows.origin(RuleSource::Settings(tier), &["defaults"]);
+            rows.add("defaults", all.join(", "), origin);
+        }
+    }
     for level in door_levels(rows.loaded.settings.guards()) {
         let described = Description(std::slice::from_ref(&level)).text();
         let origin = rows.origin(level.source, &["withoutRun"]);
-        rows.add("withoutRun", described.unwrap_or_else(|| "all".to_owned()), origin);
+        rows.add(
+            "withoutRun",
+            described.unwrap_or_else(|| "all".to_owned()),
+            origin,
+        );
     }
     if let Some((start, tier)) = rows.loaded.settings.start() {
         let when = if start.ask { "offered" } else { "started" };

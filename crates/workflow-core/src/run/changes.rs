@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::definition::{
-    Budget, CancelBy, Catalog, Change, Declared, Gate, Guards, Key, Limits, Loaded, Phase,
-    PhaseEntry, Section, Subworkflow, TierSettings, Workflow,
+    CancelBy, Catalog, Change, Declared, Gate, Guards, Key, Limits, Loaded, Phase, PhaseEntry,
+    Section, Subworkflow, TierSettings, Workflow, least,
 };
 use crate::diagnostic::shown;
 
@@ -236,7 +236,7 @@ pub(crate) fn meaning(of: &impl Serialize) -> Value {
 }
 
 fn hold_in_workflow(workflow: &mut Workflow, before: &Workflow) {
-    hold_budget(&mut workflow.budget, before.budget);
+    workflow.budget = workflow.budget.stricter(before.budget);
     if before.cancel == Some(CancelBy::User) {
         workflow.cancel = before.cancel;
     }
@@ -258,22 +258,5 @@ fn hold_in_phase(phase: &mut Phase, before: &Phase) {
         phase.approve.clone_from(&before.approve);
     }
     phase.max_visits = least(phase.max_visits, before.max_visits);
-    hold_budget(&mut phase.budget, before.budget);
-}
-
-fn hold_budget(budget: &mut Budget, before: Budget) {
-    *budget = Budget {
-        turns: least(budget.turns, before.turns),
-        tool_calls: least(budget.tool_calls, before.tool_calls),
-        minutes: least(budget.minutes, before.minutes),
-        tokens: least(budget.tokens, before.tokens),
-        us_cents: least(budget.us_cents, before.us_cents),
-    };
-}
-
-fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
-    }
+    phase.budget = phase.budget.stricter(before.budget);
 }

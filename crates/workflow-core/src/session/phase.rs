@@ -328,7 +328,8 @@ pub(crate) fn levels<'a>(
     position: &Position<'a>,
     guards: [&'a Guards; 2],
 ) -> impl Iterator<Item = LevelRules<'a>> {
-    let (own, phase) = (position.own_workflow(), position.phase);
+    let (own, place) = (position.own_workflow(), position.phase);
+    let phase = place;
     let workflows = position.levels.iter().map(|level| {
         let workflow = level.workflow;
         // The phases of subworkflows cannot replace it.
@@ -362,8 +363,37 @@ pub(crate) fn levels<'a>(
         unknown: phase.unknown,
         on_repeat: None,
     };
-    let inner: Vec<_> = workflows.chain([phase]).collect();
-    settings_levels(guards).into_iter().chain(inner)
+    let opened = || {
+        let writable = own.writable.iter().chain(&place.writable);
+        (writable, own.commands.iter().chain(&place.commands))
+    };
+    // Only an empty blacklist lifts what all workflows have.
+    let is_lifted = matches!(&place.tools, Some(ToolAccess::Blacklist(names)) if names.is_empty());
+    let settings = settings_levels(guards);
+    let defaults = guards.into_iter().zip(settings.clone());
+    let defaults = defaults.map(|(guards, settings)| {
+        let access = guards.defaults.access.as_ref().filter(|_| !is_lifted);
+        let read_only = match access {
+            Some(ToolAccess::ReadOnly { source }) => {
+                let (writable, commands) = opened();
+                Some(ReadOnly::new(source, writable, commands))
+            }
+            _ => None,
+        };
+        LevelRules {
+            name: format!("`defaults` of {}", settings.name).into(),
+            tools: access,
+            rules: &guards.defaults.rules,
+            read_only,
+            unknown: None,
+            on_repeat: None,
+            ..settings
+        }
+    });
+    let restricts = |level: &LevelRules<'_>| level.tools.is_some() || !level.rules.is_empty();
+    let defaults = defaults.filter(restricts);
+    let inner: Vec<_> = defaults.chain(workflows).chain([phase]).collect();
+    settings.into_iter().chain(inner)
 }
 
 /// The rules of all levels on results, outer first; without a run, those of the settings.

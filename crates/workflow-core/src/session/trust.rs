@@ -7,7 +7,7 @@ use crate::diagnostic::visible;
 use crate::effect::Question;
 use crate::text;
 
-/// The workflows of a run that are not the user's own, and their commands.
+/// The workflows of a run with commands that are not the user's own, and these commands.
 #[derive(Debug, Clone)]
 pub(crate) struct ProjectCommands {
     /// The workflows' keys.
@@ -19,12 +19,19 @@ pub(crate) struct ProjectCommands {
 }
 
 impl ProjectCommands {
-    /// Collects them for a run of this root.
-    pub(crate) fn of(root: &str, catalog: &Catalog, index: &[Listing]) -> Self {
-        let workflows = project_workflows(root, catalog, index);
-        let commands: Vec<_> = project_gate_commands(root, catalog, index).collect();
+    /// Collects them for a run of this root. Without an index, as of a stored definition, nothing says who wrote it.
+    pub(crate) fn of(root: &str, catalog: &Catalog, index: Option<&[Listing]>) -> Self {
+        let mut workflows = catalog.reachable_from(root);
+        workflows.retain(|workflow| commands_of(workflow, index).next().is_some());
+        let commands = workflows
+            .iter()
+            .flat_map(|workflow| commands_of(workflow, index));
+        let commands: Vec<_> = commands.collect();
         Self {
-            workflows: workflows.map(|workflow| workflow.key.clone()).collect(),
+            workflows: workflows
+                .into_iter()
+                .map(|workflow| workflow.key.clone())
+                .collect(),
             listed: listed(&commands),
             commands: commands.into_iter().map(|(run, _)| run.clone()).collect(),
         }
@@ -107,28 +114,31 @@ fn listed(commands: &[(&RunCheck, &str)]) -> Vec<String> {
     lines.collect()
 }
 
-/// The commands of a run that run only if the user trusts them, each with its location: those of the workflow of this
-/// key and of all workflows it refers to, except the user's own.
+/// The commands of a run that run only if the user trusts them, each with its location: those that a workflow of the
+/// project has, and those that the settings of the project give all workflows. Only a run of this key and what it refers to counts.
 pub fn project_gate_commands<'c>(
     root: &str,
     catalog: &'c Catalog,
     index: &[Listing],
 ) -> impl Iterator<Item = (&'c RunCheck, &'c str)> {
-    project_workflows(root, catalog, index)
-        .flat_map(Workflow::own_phases)
-        .flat_map(|phase| &phase.gate)
-        .filter_map(|gate| Some((gate.check.command()?, &*gate.source)))
+    let workflows = catalog.reachable_from(root).into_iter();
+    workflows.flat_map(move |workflow| commands_of(workflow, Some(index)))
 }
 
-fn project_workflows<'c>(
-    root: &str,
-    catalog: &'c Catalog,
-    index: &[Listing],
-) -> impl Iterator<Item = &'c Workflow> {
-    let is_own =
-        |listing: &&Listing| listing.tier == Tier::Global && listing.outcome == LoadOutcome::Loaded;
-    let own = index.iter().filter(is_own);
-    let mut workflows = catalog.reachable_from(root);
-    workflows.retain(|workflow| own.clone().all(|listing| listing.key != workflow.key));
-    workflows.into_iter()
+/// The commands of a workflow that need trust.
+fn commands_of<'c>(
+    workflow: &'c Workflow,
+    index: Option<&[Listing]>,
+) -> impl Iterator<Item = (&'c RunCheck, &'c str)> + use<'c> {
+    let is_own = index.into_iter().flatten().any(|listing| {
+        let is_user = listing.tier == Tier::Global && listing.outcome == LoadOutcome::Loaded;
+        is_user && listing.key == workflow.key
+    });
+    let is_known = index.is_some();
+    let gates = workflow.own_phases().flat_map(|phase| &phase.gate);
+    let gates = gates.filter(move |gate| match gate.default_of {
+        Some(tier) if is_known => tier == Tier::Project,
+        _ => !is_own,
+    });
+    gates.filter_map(|gate| Some((gate.check.command()?, &*gate.source)))
 }

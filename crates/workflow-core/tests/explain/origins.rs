@@ -166,8 +166,8 @@ fn a_workflow_in_json5_has_its_lines_too() {
 #[test]
 fn of_two_settings_files_the_one_that_wins_is_named() {
     let files = files()
-        .with_settings(Tier::Global, "{\n  continue: {\n    onLimit: 'cancel',\n    onError: 'pause' },\n  context: 'every-turn'}")
-        .with_settings(Tier::Project, "{\n  continue: { onLimit: 'pause', onQuestion: 'what' } }");
+        .with_settings(Tier::Global, "{\n  defaults: { continue: {\n    onLimit: 'cancel',\n    onError: 'pause' } },\n  context: 'every-turn'}")
+        .with_settings(Tier::Project, "{\n  defaults: { continue: { onLimit: 'pause', onQuestion: 'what' } } }");
     let at = |section, key| origin_in(&files, "mend", section, key);
     let (value, origin) = at(Topic::Continue, "onLimit");
     assert_eq!(value, Value::Label("pause".to_owned()));

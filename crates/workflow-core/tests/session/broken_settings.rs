@@ -257,7 +257,7 @@ fn the_last_known_good_guards_replace_those_that_cannot_be_read() {
         let files = MemoryFiles::new().with_settings(Tier::Global, global);
         load(&files.with_settings(Tier::Project, project))
     };
-    let sound = of("{tools: {blacklist: ['bash']}, continue: 'wait'}");
+    let sound = of("{tools: {blacklist: ['bash']}, defaults: {continue: 'wait'}}");
     let mut broken = of("{tools: {");
     assert!(sound.tiers.iter().all(TierSettings::is_loaded));
     assert!(!broken.tiers[1].is_loaded());

@@ -260,3 +260,30 @@ fn a_question_that_nobody_answers_is_not_repeated() {
     );
     assert!(line(&write(&mut world), "block").contains("/workflow w"));
 }
+
+#[test]
+fn a_phase_is_under_the_defaults_of_the_settings_unless_it_lifts_them() {
+    let mut work = workflow("w", &[]);
+    work.phases = vec![
+        PhaseEntry::Phase(Phase {
+            writable: vec!["docs/**".to_owned()],
+            ..phase("a")
+        }),
+        PhaseEntry::Phase(guarded("b", &[])),
+    ];
+    let mut world = World::new(vec![work]);
+    world.settings.user.defaults.access = door(true).tools;
+    world.reload();
+    assert!(runs(&write(&mut world)), "only in a run");
+    world.command("w the task");
+    let reason = write(&mut world);
+    assert!(
+        line(&reason, "block").contains("`defaults` of the user's settings"),
+        "{reason:?}"
+    );
+    assert!(runs(
+        &world.call("write", &json!({"path": "docs/a.md", "content": "x"}))
+    ));
+    world.tool("next");
+    assert!(runs(&write(&mut world)));
+}

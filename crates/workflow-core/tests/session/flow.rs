@@ -75,6 +75,7 @@ pub(crate) fn gate(on_fail: Option<&str>) -> Gate {
             cwd: None,
             env: Vec::new(),
         }),
+        default_of: None,
         on_fail: on_fail.map(str::to_owned),
         source: "w/phases/a.md:3".to_owned(),
     }

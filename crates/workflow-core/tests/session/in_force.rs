@@ -35,6 +35,7 @@ fn strict() -> Workflow {
         }),
         gate: vec![
             Gate {
+                default_of: None,
                 on_fail: None,
                 check: Check::File(FileCheck {
                     path: "plan.md".to_owned(),
@@ -43,6 +44,7 @@ fn strict() -> Workflow {
                 source: String::new(),
             },
             Gate {
+                default_of: None,
                 on_fail: None,
                 check: Check::Tests(TestsCheck {
                     min: 1,

@@ -177,7 +177,7 @@ impl World {
         };
         Arc::new(Loaded {
             index: self.own.iter().map(listing).collect(),
-            catalog: Arc::new(Catalog::new(self.workflows.clone()).with_quick(Vec::new())),
+            catalog: Arc::new(Catalog::new(self.workflows.clone()).with_quick()),
             settings: self.settings.clone(),
             ..Loaded::default()
         })

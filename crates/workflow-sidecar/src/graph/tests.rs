@@ -195,6 +195,7 @@ fn any_phase() -> impl Strategy<Value = Phase> {
                 changed: None,
             };
             phase.gate.push(Gate {
+                default_of: None,
                 on_fail: None,
                 check: Check::File(check),
                 source: String::new(),

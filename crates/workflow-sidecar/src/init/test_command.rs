@@ -104,6 +104,7 @@ impl TestCommand {
                 timeout,
                 ..RunCheck::default()
             }),
+            default_of: None,
             on_fail: None,
             source: String::new(),
         }

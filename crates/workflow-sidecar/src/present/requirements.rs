@@ -57,7 +57,8 @@ impl Requirements {
             }
             anyhow::Ok(Kind { title, noun, lines })
         };
-        let gates = loaded.catalog.startable().map(|workflow| {
+        let startable = loaded.catalog.startable().chain(loaded.catalog.quick());
+        let gates = startable.map(|workflow| {
             let gates = project_gate_commands(&workflow.key, &loaded.catalog, &loaded.index);
             let (commands, locations): (Vec<_>, Vec<_>) = gates.unzip();
             let in_full = commands.iter().map(|run| run.in_full());

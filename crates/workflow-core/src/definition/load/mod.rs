@@ -54,6 +54,7 @@ impl Loaded {
     /// Replaces settings that can no longer be read by those that were loaded last.
     pub fn keep_last_known_good(&mut self, tier: Tier, before: TierSettings) {
         let settings = &mut self.tiers[tier as usize];
+        Arc::make_mut(&mut self.catalog).apply(&before.defaults);
         *settings = before;
         settings.guards.status = SettingsStatus::LastKnownGood;
         let limits = self.settings.limits;
@@ -128,8 +129,13 @@ fn load_all(files: &dyn Files, keeps_locations: bool) -> Loaded {
         workflows: origins.collect(),
     };
     let workflows = drafts.into_iter().map(|(_, draft)| draft.workflow);
+    let mut catalog = Catalog::new(workflows.collect()).with_quick();
+    // The checks of the user's settings come first.
+    for tier in tiers.iter().rev() {
+        catalog.apply(&tier.defaults);
+    }
     Loaded {
-        catalog: Arc::new(Catalog::new(workflows.collect()).with_quick(Vec::new())),
+        catalog: Arc::new(catalog),
         index,
         settings,
         tiers,

@@ -1,11 +1,11 @@
-//! The reader of the settings files: `continue`, `context`, `checkpoint`, `limits`, where the project's wins, key by key;
+//! The reader of the settings files: `defaults`, `context`, `checkpoint`, `limits`, where the project's wins, key by key;
 //! `tools`, `results` and `triggers`, where both apply.
 //!
 //! A settings file with a mistake keeps its valid keys. Guards that cannot be read fail closed.
 
 use crate::definition::model::{
-    Guards, Limits, RuleAction, RuleSets, Settings, SettingsStatus, TierSettings, WithoutRun,
-    fail_closed, read_level,
+    Defaults, Guards, Limits, RuleAction, RuleSets, Settings, SettingsStatus, TierSettings,
+    WithoutRun, fail_closed, read_level,
 };
 use crate::definition::schema::{Declared, MapReader, Reader};
 use crate::definition::syntax::{Kind, Map};
@@ -55,6 +55,11 @@ pub(super) fn read_settings(
     check_own(&mut keys);
     read_limits(&mut keys, &mut settings.limits);
     settings.guards = read_guards(&mut keys, &mut settings.rule_sets);
+    if let Some(written) = keys.written(&TierSettings::all_defaults) {
+        let (sets, guards) = (&settings.rule_sets, &mut settings.guards);
+        settings.defaults = Defaults::read(keys.reader, written, sets, guards);
+        settings.guards.defaults = settings.defaults.tools.clone();
+    }
     if let Some(written) = keys.written(&TierSettings::without_run) {
         let read = WithoutRun::read(keys.reader, written, &settings.rule_sets);
         settings.start_at = Some(keys.reader.source.location(written.span()));
@@ -135,7 +140,10 @@ fn check_own(keys: &mut MapReader<'_, '_, '_>) {
 /// The settings in force.
 pub(super) fn merged([outer, inner]: &[TierSettings; 2]) -> Settings {
     Settings {
-        auto_continue: inner.auto_continue.within(&outer.auto_continue),
+        auto_continue: inner
+            .defaults
+            .auto_continue
+            .within(&outer.defaults.auto_continue),
         context: inner.context.or(outer.context),
         limits: inner.limits,
         user: outer.guards.clone(),

@@ -36,6 +36,18 @@ impl Budget {
         *self == Self::default()
     }
 
+    /// The stricter limits of both.
+    #[must_use]
+    pub(crate) fn stricter(&self, other: Self) -> Self {
+        Self {
+            turns: least(self.turns, other.turns),
+            tool_calls: least(self.tool_calls, other.tool_calls),
+            minutes: least(self.minutes, other.minutes),
+            tokens: least(self.tokens, other.tokens),
+            us_cents: least(self.us_cents, other.us_cents),
+        }
+    }
+
     /// The findings about bounds of a phase that its workflow's come before.
     pub(crate) fn check_within(
         &self,
@@ -55,6 +67,14 @@ impl Budget {
                 format!("`{name}` of the phase can never act: that of the workflow is lower");
             Finding::warning(Code::IdleVisits, span, message).help("lower it, or remove it")
         })
+    }
+}
+
+/// The lower of two limits.
+pub(crate) fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 

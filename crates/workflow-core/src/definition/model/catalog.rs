@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::gate::Gate;
+use super::defaults::Defaults;
 use super::graph::{contains_itself, levels, strongly_connected};
 use super::phase::Phase;
 use super::settings::Limits;
@@ -41,15 +41,14 @@ impl Catalog {
         }
     }
 
-    /// The same catalog with the built-in workflow: one phase with this gate.
+    /// The same catalog with the built-in workflow: one phase.
     #[must_use]
-    pub fn with_quick(mut self, gate: Vec<Gate>) -> Self {
+    pub fn with_quick(mut self) -> Self {
         let phase = Phase {
             id: "change".to_owned(),
             name: "Change".to_owned(),
             emoji: "⚡".to_owned(),
             instructions: text::QUICK_INSTRUCTIONS.to_owned(),
-            gate,
             ..Phase::default()
         };
         self.quick = Some(Box::new(Workflow {
@@ -95,6 +94,17 @@ impl Catalog {
     pub fn get(&self, key: &str) -> Option<&Workflow> {
         let own = self.by_key.get(key).map(|&at| &self.workflows[at]);
         own.or_else(|| self.built_in(|quick| quick.key == key))
+    }
+
+    /// The built-in workflow.
+    pub fn quick(&self) -> Option<&Workflow> {
+        self.built_in(|_| true)
+    }
+
+    /// Adds the defaults of a settings file to all workflows.
+    pub(crate) fn apply(&mut self, defaults: &Defaults) {
+        let all = self.workflows.iter_mut().chain(self.quick.as_deref_mut());
+        all.for_each(|workflow| defaults.apply(workflow));
     }
 
     fn built_in(&self, is_meant: impl Fn(&Workflow) -> bool) -> Option<&Workflow> {

@@ -6,6 +6,7 @@ use super::check::{Check, FileCheck, GitCheck, ONE_OF, RunCheck};
 use super::target::OnFail;
 use super::tests_check::TestsCheck;
 use crate::definition::schema::{FromMap, MapReader, Section, Written, section};
+use crate::definition::tier::Tier;
 use crate::definition::value::{Map, OneOf, words};
 use crate::diagnostic::{Code, Finding};
 use crate::text::join;
@@ -30,6 +31,8 @@ section! {
         /// The id of the same workflow to which the run goes when the check fails.
         #[key("onFail"?: OnFail, default: Described("it stays in the phase"), example: r#""reproduce""#)]
         pub on_fail: Option<String>,
+        /// The settings that give it to all workflows.
+        pub default_of?: Option<Tier>,
         /// Its location, as `file:line`.
         pub source?: String,
     }
@@ -83,6 +86,7 @@ impl FromMap for Gate {
         Some(Self {
             check,
             on_fail,
+            default_of: None,
             source: keys.reader.file_and_line(keys.start),
         })
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::defaults::DefaultTools;
 use super::result_rule::ResultRule;
 use super::rules::{OnRepeat, Rule, RuleAction};
 use super::without_run::WithoutRun;
@@ -22,6 +23,9 @@ pub struct Guards {
     /// The reaction to a call that is denied again and again, if given; inner levels can only be stricter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_repeat: Option<OnRepeat>,
+    /// What may run in every phase, beside these.
+    #[serde(skip_serializing_if = "crate::definition::schema::is_absent")]
+    pub defaults: DefaultTools,
     /// What holds while no run is active, if given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub without_run: Option<Box<WithoutRun>>,

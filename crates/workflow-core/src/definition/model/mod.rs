@@ -10,6 +10,7 @@ mod catalog;
 mod check;
 mod condition;
 mod dead_conditions;
+mod defaults;
 pub(crate) mod fail_closed;
 mod gate;
 pub(crate) mod graph;
@@ -32,10 +33,12 @@ use super::schema::{Declared, Section, Sections};
 pub use approval::Approval;
 pub use auto_continue::{Bound, ContinueRule, OnLimit, OnStop};
 pub use budget::Budget;
+pub(crate) use budget::least;
 pub use catalog::{Catalog, QUICK};
 pub use check::{Check, ExpectedExit, FileCheck, GitCheck, OutputStream, RunCheck};
 pub(crate) use condition::value_text;
 pub use condition::{Comparison, Condition, Subject, Test};
+pub use defaults::{DefaultTools, Defaults};
 pub use gate::Gate;
 pub use guards::{Guards, SettingsStatus, ToolAccess};
 pub use opening::{OpenedTools, Opening};
@@ -70,6 +73,7 @@ impl Section {
         trigger::Http::SECTION,
         ContinueRule::SECTION,
         TierSettings::SECTION,
+        Defaults::SECTION,
         WithoutRun::SECTION,
         Start::SECTION,
         Limits::SECTION,

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::auto_continue::{ContinueRule, WaitOrMap};
+use super::auto_continue::ContinueRule;
+use super::defaults::{Defaults, DefaultsMap};
 use super::guards::Guards;
 use super::phase::{Checkpoint, Phase};
 use super::result_rule::ResultRule;
@@ -26,9 +27,11 @@ section! {
     /// The content of one settings file (`workflow-sidecar.json5`).
     #[derive(Default)]
     pub struct TierSettings {
-        /// As in a workflow.
-        #[key(Workflow: WaitOrMap)]
-        pub auto_continue: ContinueRule,
+        /// What holds for all workflows: `tools`, `gate`, `budget`, `cancel` and `continue`. A workflow's own value comes in place of `continue` and is added to `tools` and `gate`; of `budget` and `cancel` the stricter counts.
+        #[key("defaults": DefaultsMap, no_value: Refuse, strict: true, guard: true, change: Some(Change::Guard), example: r#"{"gate": [{"git": "clean"}], "budget": {"minutes": 240}, "continue": {"max": 5}}"#)]
+        const all_defaults;
+        /// What holds for all workflows.
+        pub defaults: Defaults,
         /// As in a workflow.
         #[key(Workflow: OneOf<ContextMode>)]
         pub context: Option<ContextMode>,

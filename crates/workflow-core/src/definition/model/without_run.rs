@@ -116,7 +116,7 @@ impl WithoutRun {
             let finding = Finding::warning(Code::NoValue, span, message);
             keys.report(finding.help("add `tools: 'read-only'`"));
         }
-        let is_lost = keys.is_unreadable(&Self::level_tools) || !keys.lost_guards().is_empty();
+        let is_lost = keys.is_unreadable(&Self::level_tools) || !keys.all_known();
         let level = tools.unwrap_or_default().with(sets, keys.reader);
         if is_lost {
             return Self::closed(level, read, keys.reader, span);

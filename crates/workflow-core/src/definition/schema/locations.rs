@@ -35,7 +35,7 @@ impl KeyLocations {
                         self.add(&item_name(&name, at), source.location(item.start()));
                     }
                 }
-                Kind::Map(map) if start.is_empty() => {
+                Kind::Map(map) if start.matches('.').count() < 2 => {
                     self.add_all(source, &format!("{name}."), map);
                 }
                 _ => {}

@@ -109,6 +109,11 @@ fn synonyms(key: &str) -> impl Iterator<Item = &'static str> {
 const RENAMED: &[(&str, &str, Option<&str>)] = &[
     ("run", "commands", Some(RUN_ELSEWHERE)),
     ("onMaxVisits", "onLimit", None),
+    (
+        "continue",
+        "defaults",
+        Some("write `defaults: { continue: … }`"),
+    ),
 ];
 
 const RUN_ELSEWHERE: &str = "write `commands` for commands that may run here, or `gate: [{ run: … }]` for a check that must pass";
@@ -168,7 +173,9 @@ fn unknown(
             None => finding,
         };
     }
-    if let Some(guard) = resembled_guard(reader.sections, &entry.key) {
+    // `default` of an input is no `defaults`.
+    let is_meant = |guard: &&str| entry.key != "default" || is_known(guard);
+    if let Some(guard) = resembled_guard(reader.sections, &entry.key).filter(is_meant) {
         let finding = guard_key("");
         return if is_known(guard) {
             renamed(finding, guard)

@@ -114,7 +114,7 @@ impl ActiveRun {
     fn new(
         progress: RunProgress,
         in_force: InForce,
-        index: &[Listing],
+        index: Option<&[Listing]>,
         settings: &Settings,
         mut budgets: Budgets,
     ) -> Self {
@@ -131,7 +131,7 @@ impl ActiveRun {
                 commands_of_files.clone()
             } else {
                 // A stored definition says nothing of who wrote it.
-                ProjectCommands::of(&state.workflow_key, catalog, &[])
+                ProjectCommands::of(&state.workflow_key, catalog, None)
             },
             commands_of_files,
             record: StoredRun::default(),
@@ -177,7 +177,13 @@ impl ActiveRun {
     pub(crate) fn start(progress: RunProgress, loaded: &Loaded) -> Self {
         let (index, settings) = (&loaded.index, &loaded.settings);
         let in_force = InForce::of(Terms::of(loaded, None));
-        Self::new(progress, in_force, index, settings, Budgets::default())
+        Self::new(
+            progress,
+            in_force,
+            Some(index),
+            settings,
+            Budgets::default(),
+        )
     }
 
     /// Restores a run with the definitions that it continues with (behaviour: "Definition gone").
@@ -217,7 +223,7 @@ impl ActiveRun {
         let mut record = restored.run;
         let data = std::mem::take(&mut record.data);
         let from_files = Arc::ptr_eq(&in_force.files.catalog, &loaded.catalog);
-        let index = if from_files { &*loaded.index } else { &[] };
+        let index = from_files.then_some(&*loaded.index);
         let progress = RunProgress { state, data };
         let budgets = Budgets::restored(restored.spending);
         let mut run = Self::new(progress, in_force, index, settings, budgets);

@@ -138,6 +138,7 @@ mod tests {
 
     fn check(expected: &RunCheck) -> Gate {
         Gate {
+            default_of: None,
             on_fail: None,
             check: Check::Run(expected.clone()),
             source: "a.md:4".to_owned(),

@@ -103,6 +103,7 @@ mod tests {
     #[test]
     fn a_report_survives_serialization() {
         let gate = Gate {
+            default_of: None,
             on_fail: None,
             check: run(&["x"], false),
             source: "a.md:3".to_owned(),

@@ -99,6 +99,7 @@ impl TestProject {
 
 fn gate(check: Check) -> Gate {
     Gate {
+        default_of: None,
         on_fail: None,
         check,
         source: "phase.md:4".to_owned(),

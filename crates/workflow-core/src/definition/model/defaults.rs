@@ -1,0 +1,131 @@
+//! What the settings say of all workflows.
+
+use super::auto_continue::{ContinueRule, WaitOrMap};
+use super::budget::Budget;
+use super::gate::Gate;
+use super::guards::{Guards, ToolAccess};
+use super::phase::Phase;
+use super::rule_sets::RuleSets;
+use super::rules::Rule;
+use super::tools::ReadOnlyOrTools;
+use super::workflow::{CancelBy, PhaseEntry, Workflow};
+use crate::definition::schema::{
+    Declared, KeyType, MapReader, Reader, Section, Shape, Written, schema_of, section,
+};
+use crate::definition::syntax::Kind;
+use crate::definition::value::{ListOf, Map, OneOf};
+use crate::diagnostic::{Code, Finding};
+
+section! {
+    Section::guard("`defaults`");
+    /// What the settings say of all workflows.
+    #[derive(Default)]
+    #[serde(default)]
+    pub struct Defaults {
+        #[key(Phase: ReadOnlyOrTools)]
+        const level_tools;
+        /// As in a workflow.
+        #[key(Workflow: WaitOrMap)]
+        #[serde(rename = "continue")]
+        pub auto_continue: ContinueRule,
+        #[key(Phase: ListOf<Gate>, summary: "Checks of every phase of all workflows, before those of the workflow.")]
+        const gate;
+        /// Checks of every phase.
+        pub gate?: Vec<Gate>,
+        /// As in a workflow.
+        #[key(Workflow?: Map<Budget>, summary: "How much a run of any workflow may use. Of this and the workflow's the stricter limit counts.")]
+        pub budget: Budget,
+        /// As in a workflow.
+        #[key(Workflow?: OneOf<CancelBy>)]
+        pub cancel: Option<CancelBy>,
+        /// The tools and the rules of all phases.
+        pub tools?: DefaultTools,
+    }
+}
+
+/// What may run in every phase.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct DefaultTools {
+    /// The tools that may run; `None` is all.
+    pub access: Option<ToolAccess>,
+    /// Rules on single calls.
+    pub rules: Vec<Rule>,
+}
+
+/// The map, which is read with the rule sets of its file.
+pub(crate) struct DefaultsMap;
+
+impl KeyType for DefaultsMap {
+    type Value = ();
+    const SHAPE: Shape = Shape::new(|| schema_of(Defaults::SECTION), || "map".to_owned());
+
+    fn read(_reader: &mut Reader<'_>, _written: Written<'_>) -> Option<()> {
+        None
+    }
+}
+
+impl Defaults {
+    /// Reads the map of the settings. What restricts and cannot be read makes these guards forbid everything.
+    pub(crate) fn read(
+        reader: &mut Reader<'_>,
+        written: Written<'_>,
+        sets: &RuleSets,
+        guards: &mut Guards,
+    ) -> Self {
+        let span = written.entry.key_span;
+        let Kind::Map(map) = written.kind() else {
+            reader.report(written.wrong_type("a map"));
+            guards.fail_closed(reader, span);
+            return Self::default();
+        };
+        let tier = reader.tier;
+        let mut keys = MapReader::new(reader, Self::SECTION, map, span);
+        let mut read: Self = keys.read();
+        let tools = keys.get(&Self::level_tools).unwrap_or_default();
+        let gate = keys.get(&Self::gate).unwrap_or_default();
+        let written = |name| {
+            keys.entry(name).map_or(0, |entry| match &entry.value.kind {
+                Kind::List(items) => items.len(),
+                Kind::Map(map) => map.entries.len(),
+                _ => 1,
+            })
+        };
+        let limits = Budget::SECTION.keys.iter();
+        let limits = limits.filter_map(|key| read.budget.value_of(key.name));
+        let is_lost = keys.is_lost("tools")
+            || keys.is_lost("cancel")
+            || written("gate") != gate.all.len()
+            || written("budget") != limits.filter(|limit| !limit.is_null()).count()
+            || !keys.all_known();
+        for site in std::mem::take(&mut keys.reader.sites.targets) {
+            let message = "`onFail` names a phase, and these checks belong to all workflows";
+            let finding = Finding::error(Code::InvalidValue, site.span, message);
+            keys.report(finding.help("remove it, or write the check in a workflow"));
+        }
+        read.gate = gate.all;
+        for gate in &mut read.gate {
+            (gate.default_of, gate.on_fail) = (Some(tier), None);
+        }
+        let level = tools.with(sets, keys.reader);
+        if is_lost || !level.status.is_loaded() {
+            guards.fail_closed(keys.reader, span);
+        }
+        let (access, rules) = (level.tools, level.rules);
+        read.tools = DefaultTools { access, rules };
+        read
+    }
+
+    /// Adds them to a workflow: a gate comes first, and the stricter budget and `cancel` count.
+    pub(crate) fn apply(&self, workflow: &mut Workflow) {
+        workflow.budget = workflow.budget.stricter(self.budget);
+        if self.cancel == Some(CancelBy::User) {
+            workflow.cancel = self.cancel;
+        }
+        for entry in &mut workflow.phases {
+            if let PhaseEntry::Phase(phase) = entry {
+                phase.gate.splice(0..0, self.gate.iter().cloned());
+            }
+        }
+    }
+}
