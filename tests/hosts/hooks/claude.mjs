@@ -152,6 +152,17 @@ const scenarios = {
     assert.ok(!existsSync(file('a.txt')));
     const runs = JSON.parse((await ours('runs', '--format', 'json')).stdout);
     assert.deepEqual([runs.length, runs[0].phase], [1, 'Analyze']);
+    // Without a run both are under the same door.
+    await prompt('workflow cancel', []);
+    const agent = join(home, '.pi/agent/workflow-sidecar.json5');
+    writeFileSync(agent, "{ withoutRun: { tools: { blacklist: ['write'] }, start: 'bugfix' } }");
+    const task = { description: 'x', prompt: SUBTASK, subagent_type: 'general-purpose', run_in_background: false };
+    for (const started of [nested(SUBTASK), call('Agent', task)]) {
+      const ofSubtask = [write(file('a.txt')), say('Done.'), call('SubagentHandback', { message: 'Done.' })];
+      await prompt('go on', [started, say('Shall I?')], { ofSubtask });
+      includes(model.ofSubtask[1], /workflow bugfix \{description\}/);
+      assert.ok(!existsSync(file('a.txt')));
+    }
   },
 
   async 'a call that needs consent is asked about on the screen, and runs nowhere else'() {

@@ -1,6 +1,7 @@
 /** The story that a drill tells of its host: a workflow from its start to its end. A host has its own calls of tools. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { includes, proves } from './world.mjs';
 
 /**
@@ -51,4 +52,23 @@ export async function wholeWorkflow({ prompt, file, sidecar }, { say, shell, wri
   assert.equal(JSON.parse(runs.stdout)[0].active, false, runs.stdout);
   await prompt('and now?', [write(file('d.txt')), say('ok')]);
   assert.ok(existsSync(file('d.txt')), 'the run is over');
+  await atTheDoor({ prompt, file }, { say, write, step });
+}
+
+/** What holds without a run, where the settings say so. */
+async function atTheDoor({ prompt, file }, { say, write, step }) {
+  const settings = file('.pi/workflow-sidecar.json5');
+  mkdirSync(dirname(settings), { recursive: true });
+  writeFileSync(settings, "{ withoutRun: { tools: 'read-only', start: 'bugfix' } }");
+  const { texts } = await prompt('add e', [write(file('e.txt')), say('Shall I?')]);
+  includes(texts.at(-1), /workflow bugfix \{description\}.*workflow quick \{description\}.*workflow off 30m/s);
+  assert.ok(!existsSync(file('e.txt')), 'nothing is written without a run');
+  const quick = await prompt('workflow quick add e', [write(file('e.txt')), step('next'), say('Done.')]);
+  includes(quick.texts[0], /add e/);
+  assert.ok(existsSync(file('e.txt')), 'a quick run may write');
+  await prompt('add f', [write(file('f.txt')), say('Shall I?')]);
+  assert.ok(!existsSync(file('f.txt')), 'the quick run is over');
+  await prompt('workflow off 30m', [say('As it says.')]);
+  await prompt('add f', [write(file('f.txt')), say('ok')]);
+  assert.ok(existsSync(file('f.txt')), 'the user has lifted it');
 }

@@ -28,6 +28,7 @@ const VERBS: Record<string, [name: string, takes: Takes]> = {
   skip: ["workflow-skip", nothing],
   goto: ["workflow-goto", anything],
   approve: ["workflow-approve", anything],
+  off: ["workflow-off", (words) => words === "" || /^\d\S*$/.test(words)],
   answer: [ANSWER, anything],
 };
 
@@ -45,7 +46,8 @@ export function parseArguments(words: string, workflows: readonly string[]): Com
   const [word, more] = split(words);
   const [name, takes] = (Object.hasOwn(VERBS, word) && VERBS[word]) || [];
   if (name !== undefined) return takes?.(more) ? { name, arguments: more } : undefined;
-  return workflows.includes(word) ? { name: "workflow", arguments: words.trim() } : undefined;
+  // The built-in workflow is in no list.
+  return [...workflows, "quick"].includes(word) ? { name: "workflow", arguments: words.trim() } : undefined;
 }
 
 /** `opencode run` puts quotes around an argument with spaces. */

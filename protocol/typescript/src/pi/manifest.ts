@@ -163,6 +163,11 @@ export const manifest: Manifest = {
       "completes": true
     },
     {
+      "name": "workflow-quick",
+      "description": "Start a run of one phase, for a small change: /workflow-quick {description}",
+      "completes": false
+    },
+    {
       "name": "cancel-workflow",
       "description": "Cancel the active workflow",
       "completes": false,
@@ -208,6 +213,12 @@ export const manifest: Manifest = {
       "name": "workflow-approve",
       "description": "Answer the question for approval: /workflow-approve {choice} {comment}",
       "completes": true,
+      "immediate": true
+    },
+    {
+      "name": "workflow-off",
+      "description": "Lift `withoutRun` of the settings for a while: /workflow-off 30m",
+      "completes": false,
       "immediate": true
     }
   ],
@@ -282,6 +293,10 @@ export const manifest: Manifest = {
     {
       "customType": "workflow:checkpoint",
       "description": "The checkpoint of the code at the start of a turn"
+    },
+    {
+      "customType": "workflow:door",
+      "description": "What the user decided for the time without a run: until when `withoutRun` is lifted, or that no run is wanted"
     }
   ]
 };

@@ -19,7 +19,7 @@ fn a_blocked_call_names_the_commands_in_the_form_of_the_host() {
         let printed = write(&world);
         assert!(is_denied(&printed), "{}: {}", host.name, printed.stdout);
         for part in ["bugfix {description}", "quick {description}", "off 30m"] {
-            let command = format!("`{} {part}`", host.prompt_word);
+            let command = format!("workflow {part}`");
             assert!(
                 printed.stdout.contains(&command),
                 "{command}: {}",
