@@ -227,10 +227,10 @@ impl Session {
             }
             (Topic::ToolCall(call), Withdrawn(why)) => call.end(why, &mut self.out),
             (Topic::Door(pending), TimedOut(_)) => {
-                self.end_door_question(*pending, "The user did not decide about it.")
+                self.end_door_question(*pending, "The user did not decide about it.");
             }
             (Topic::Door(pending), SessionEnded) => {
-                pending.end("The session ended.", &mut self.out)
+                pending.end("The session ended.", &mut self.out);
             }
             (Topic::Door(pending), Withdrawn(why)) => pending.end(
                 &format!("The user did not decide about it: {why}."),

@@ -158,13 +158,11 @@ impl CallGuard {
 
     /// Returns true if a decision may depend on arguments or results, and not on tools' names alone.
     pub(crate) fn looks_at_payload(&self, phase: Option<&ResolvedPhase>) -> bool {
-        match phase {
-            Some(phase) => phase.rules.depend_on_input() || !phase.results.is_empty(),
-            None => {
-                let mut rules = [&self.rules, &self.door].into_iter();
-                rules.any(Rules::depend_on_input) || !self.results.is_empty()
-            }
+        if let Some(phase) = phase {
+            return phase.rules.depend_on_input() || !phase.results.is_empty();
         }
+        let mut rules = [&self.rules, &self.door].into_iter();
+        rules.any(Rules::depend_on_input) || !self.results.is_empty()
     }
 
     /// Decides about a call; `cannot_ask` is the reason why the user cannot be asked.

@@ -99,10 +99,12 @@ impl Door {
         self.stored.asked = false;
     }
 
-    fn decide(&mut self, stored: StoredDoor, out: &mut Effects) {
+    /// Stores until when the rules are lifted, or that the user was asked.
+    fn decide(&mut self, off_until: Option<Millis>, out: &mut Effects) {
         self.stored = StoredDoor {
             version: VERSION,
-            ..stored
+            off_until,
+            asked: off_until.is_none(),
         };
         out.append_entry(entry_type::DOOR, &self.stored);
     }
@@ -142,7 +144,7 @@ impl Session {
         let prompt = prompt
             .map(white_space::trim)
             .filter(|prompt| is_needed && !prompt.is_empty());
-        self.door.prompt = prompt.map(|prompt| text::shortened(prompt, MAX_PROMPT).to_string());
+        self.door.prompt = prompt.map(|prompt| text::shortened(prompt, MAX_PROMPT));
     }
 
     /// Decides about a call that no other rule blocks. `None` if it may run.
@@ -177,7 +179,7 @@ impl Session {
                         }
                     }
                     Err(refusal) => {
-                        why = format!("\n`{}` was not started: {refusal}", start.workflow)
+                        why = format!("\n`{}` was not started: {refusal}", start.workflow);
                     }
                 }
             }
@@ -236,7 +238,9 @@ impl Session {
                     let verdict = self.judge_in(&run, request, call);
                     runs.extend(verdict.map(|verdict| (offer, run, verdict)));
                 }
-                Err(why) => problems += &format!("\n\n{name} cannot be started here: {why}"),
+                Err(why) => {
+                    problems = format!("{problems}\n\n{name} cannot be started here: {why}");
+                }
             }
         }
         let mut question = Question::new("No workflow is active", String::new());
@@ -291,21 +295,13 @@ impl Session {
 
     /// Blocks a call about which the user decided nothing that lets it run. The question is not repeated.
     pub(super) fn end_door_question(&mut self, pending: PendingDoor, why: &str) {
-        let asked = StoredDoor {
-            asked: true,
-            ..StoredDoor::default()
-        };
-        self.door.decide(asked, &mut self.out);
+        self.door.decide(None, &mut self.out);
         let why = format!("{why}{}", self.commands_at_door());
         pending.end(&why, &mut self.out);
     }
 
     fn lift_until(&mut self, until: Millis) {
-        let stored = StoredDoor {
-            off_until: Some(until),
-            ..StoredDoor::default()
-        };
-        self.door.decide(stored, &mut self.out);
+        self.door.decide(Some(until), &mut self.out);
     }
 
     /// Lifts the rules for a time, as the user asks.

@@ -304,12 +304,8 @@ impl EventHandler<'_> {
             session.with_effects(Session::handle_agent_start);
             decision = HookDecision::Continue(to_agent.join("\n\n"));
         }
-        starts_run &= session.driver.session.view().is_some();
-        if starts_run {
-            session.memory.may_lack_context = true;
-            if let HookDecision::Deny(reason) = &mut decision {
-                *reason = format!("{reason}\n\n{}", to_agent.join("\n\n"));
-            }
+        if starts_run && session.driver.session.view().is_some() {
+            tell_of_start(session, &mut decision, &to_agent);
         }
         let can_show = matches!(decision, HookDecision::GoOn | HookDecision::Continue(_))
             && !(event.is_of_subagent || event.name == EventName::ToolCall)
@@ -330,6 +326,14 @@ fn begin_turn(session: &mut RestoredSession, prompt: &str) -> Option<Message> {
     session.memory.may_lack_context = false;
     session.with_effects(Session::handle_agent_start);
     context
+}
+
+/// Has the agent read of the run that its call has started: in the reason why the call is blocked, or with its result.
+fn tell_of_start(session: &mut RestoredSession, decision: &mut HookDecision, texts: &[String]) {
+    session.memory.may_lack_context = true;
+    if let HookDecision::Deny(reason) = decision {
+        *reason = format!("{reason}\n\n{}", texts.join("\n\n"));
+    }
 }
 
 /// The agent's last text.
