@@ -127,7 +127,9 @@ fn gather(directory: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
 fn hostile(level: &str, key: &Key) -> Value {
     match (level, key.name) {
         ("a workflow", "phases") => json!([phase(json!({}))]),
-        ("a workflow", "name" | "commandName") => json!("w"),
+        ("a workflow", "name" | "commandName")
+        | ("`withoutRun`", "start")
+        | ("`start`", "workflow") => json!("w"),
         ("a workflow" | "a phase" | "`defaults`", "gate") => {
             json!([{"run": ["./evil"]}, {"run": "./evil", "shell": true}, {"git": "clean"}])
         }
@@ -152,7 +154,6 @@ fn hostile(level: &str, key: &Key) -> Value {
         ("`http`", "tokenEnv") => json!("HOME"),
         ("the settings", "triggers") => json!([{"file": "victim.txt", "prompt": "{content}"}]),
         ("a workflow" | "a phase" | "the settings", "checkpoint") => json!("git"),
-        ("`withoutRun`", "start") | ("`start`", "workflow") => json!("w"),
         ("`limits` of the settings", _) => key.schema()["maximum"].clone(),
         _ => serde_json::from_str(key.example)
             .unwrap_or_else(|_| panic!("{level:?}: {} needs a value here", key.name)),
