@@ -298,7 +298,7 @@ impl Host {
         let mut session = self.session.clone();
         let request = RequestId(u64::MAX);
         let ((), mut out) = session.at(self.now, |session| {
-            session.handle_tool_call(request, &call, None)
+            session.handle_tool_call(request, &call, None);
         });
         match out.answers.pop().map(|answer| answer.reply) {
             Some(Reply::ToolCall(ToolDecision::Allow)) => Access::Runs,
