@@ -30,6 +30,7 @@ fn run(command: &[&str], shell: bool) -> Gate {
             stream: OutputStream::default(),
             cwd: None,
             env: Vec::new(),
+            values: Vec::new(),
         }),
         source: "phase.md:4".to_owned(),
     }

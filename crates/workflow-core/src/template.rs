@@ -21,6 +21,10 @@ pub enum TemplateKind {
     RuleReason,
     /// `ask` of `approve`.
     Ask,
+    /// A guard that takes values of closed types: an argument or a path.
+    Guard,
+    /// A bound, which is a whole number.
+    Bound,
 }
 
 /// The values of a run that have dotted names.
@@ -70,6 +74,11 @@ impl Family {
 }
 
 impl TemplateKind {
+    /// Returns true if its text decides what may be done.
+    pub(crate) fn is_guard(self) -> bool {
+        matches!(self, Self::Guard | Self::Bound)
+    }
+
     /// The families of dotted names that a template of this kind takes.
     pub fn families(self) -> &'static [Family] {
         const ALL: &[Family] = &[
@@ -82,7 +91,7 @@ impl TemplateKind {
         match self {
             Self::InitialMessage => &ALL[..1],
             Self::Completion => &ALL[..4],
-            Self::Context | Self::NotDone | Self::Ask => ALL,
+            Self::Context | Self::NotDone | Self::Ask | Self::Guard | Self::Bound => ALL,
             Self::BlockReason | Self::Trigger | Self::RuleReason => &[],
         }
     }
@@ -99,7 +108,7 @@ impl TemplateKind {
             Self::Completion => &["workflowName", "taskDescription", "taskId", "phaseCount"],
             Self::NotDone => &["workflowName", "phaseName", "phaseEmoji", "phaseInstructions", "taskDescription", "taskId", "workflowKey"],
             Self::Trigger => &["content", "body"],
-            Self::Ask => &[],
+            Self::Ask | Self::Guard | Self::Bound => &[],
             Self::RuleReason => &["path", "tool", "command"],
         }
     }
@@ -187,6 +196,12 @@ pub fn resolve<'v>(template: &str, value_of: impl Fn(&str) -> Option<&'v str>) -
 /// Replaces the variables that are in a map.
 pub(crate) fn with_values(template: &str, values: &BTreeMap<String, String>) -> String {
     resolve(template, |name| values.get(name).map(String::as_str))
+}
+
+/// Replaces the variables that are in a map and have a value; a guard does not act on the others.
+pub(crate) fn with_known(template: &str, values: &BTreeMap<String, String>) -> String {
+    let known = |name: &str| values.get(name).filter(|value| !value.is_empty());
+    resolve(template, |name| known(name).map(String::as_str))
 }
 
 #[cfg(test)]

@@ -263,16 +263,16 @@ fn flow(rows: &mut Rows<'_>) {
         rows.add("when", joined(&phase.when), rows.origin(PHASE, &["when"]));
     }
     parameters(rows, "output", PHASE, "outputs", &phase.outputs);
-    if let Some(most) = phase.max_visits {
+    if let Some(most) = phase.most_visits() {
         let arrow = phase.redirect().map_or("", |_| "→ ");
         let value = format!("{most}, then {arrow}{}", shown(&phase.instead_of_visit()));
         rows.add("maxVisits", value, rows.origin(PHASE, &["maxVisits"]));
     }
-    budget(rows, PHASE, &phase.budget, "");
+    budget(rows, PHASE, &phase.budget, &phase.bounds, "");
     for workflow in levels.iter().map(|level| level.workflow) {
         let within = format!(" in {}", shown(&workflow.name));
         let whose = RuleSource::Workflow(&workflow.key);
-        budget(rows, whose, &workflow.budget, &within);
+        budget(rows, whose, &workflow.budget, &workflow.bounds, &within);
     }
     for key in Phase::SECTION.keys.iter().map(|key| key.name) {
         let has_row = HAVE_OTHER_ROWS.contains(&key) || HAVE_ROWS_AT_TIMES.contains(&key);
@@ -291,7 +291,7 @@ fn run(rows: &mut Rows<'_>) {
     rows.topic = Topic::Flow;
     let root = rows.position.root();
     parameters(rows, "input", rows.root(), "inputs", &root.inputs);
-    budget(rows, rows.root(), &root.budget, "");
+    budget(rows, rows.root(), &root.budget, &root.bounds, "");
     if let Some(by) = root.cancel {
         let by = match by {
             CancelBy::Anyone => "by the agent and by persons",
@@ -302,9 +302,15 @@ fn run(rows: &mut Rows<'_>) {
 }
 
 /// A budget, if there is one, and the scope in which it applies.
-fn budget(rows: &mut Rows<'_>, whose: RuleSource<'_>, budget: &Budget, within: &str) {
+fn budget(
+    rows: &mut Rows<'_>,
+    whose: RuleSource<'_>,
+    budget: &Budget,
+    bounds: &[(String, String)],
+    within: &str,
+) {
     if !budget.is_unlimited() {
-        let value = budget.describe() + within;
+        let value = budget.describe(bounds) + within;
         rows.add("budget", value, rows.origin(whose, &["budget"]));
     }
 }

@@ -31,7 +31,7 @@ fn change_of(section: &Section, member: &str) -> Change {
 }
 
 /// Members of guards that only say something.
-const REMARKS: &[&str] = &["source", "reason", "notify", "about"];
+const REMARKS: &[&str] = &["source", "reason", "notify", "about", "example"];
 
 /// The definitions of a run and the guards of the settings.
 #[derive(Debug, Clone)]
@@ -167,6 +167,16 @@ impl Level {
         };
         members
             .retain(|name, value| change_of(section, name) != Change::Text && !is_nothing(value));
+        // A bound that is a value belongs to its key.
+        if let Some(Value::Array(bounds)) = members.remove("bounds") {
+            for bound in bounds {
+                let key = bound[0].as_str().filter(|key| *key == "maxVisits");
+                let member = members
+                    .entry(key.unwrap_or("budget"))
+                    .or_insert(Value::Null);
+                *member = json!([member.take(), bound]);
+            }
+        }
         Self {
             id: id.to_owned(),
             name: name.to_owned(),
@@ -237,6 +247,7 @@ pub(crate) fn meaning(of: &impl Serialize) -> Value {
 
 fn hold_in_workflow(workflow: &mut Workflow, before: &Workflow) {
     workflow.budget = workflow.budget.stricter(before.budget);
+    hold_bounds(&mut workflow.bounds, &before.bounds);
     if before.cancel == Some(CancelBy::User) {
         workflow.cancel = before.cancel;
     }
@@ -259,4 +270,11 @@ fn hold_in_phase(phase: &mut Phase, before: &Phase) {
     }
     phase.max_visits = least(phase.max_visits, before.max_visits);
     phase.budget = phase.budget.stricter(before.budget);
+    hold_bounds(&mut phase.bounds, &before.bounds);
+}
+
+fn hold_bounds(bounds: &mut Vec<(String, String)>, before: &[(String, String)]) {
+    let held = before.iter().filter(|bound| !bounds.contains(bound));
+    let held: Vec<_> = held.cloned().collect();
+    bounds.extend(held);
 }

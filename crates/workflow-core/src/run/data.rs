@@ -71,6 +71,20 @@ pub struct RunValues {
     pub answers: BTreeMap<String, PhaseAnswer>,
 }
 
+impl RunValues {
+    /// The size of the outputs, without those of a phase.
+    pub(crate) fn size_without(&self, workflow: &str, phase: &str) -> usize {
+        let key = RunData::output_key(workflow, phase);
+        let others = self.outputs.iter().filter(|(of, _)| **of != key);
+        others.map(|(_, values)| size_of(values)).sum()
+    }
+}
+
+/// The size of values, in bytes as JSON.
+pub(crate) fn size_of(values: &Values) -> usize {
+    values.values().map(|value| value.to_string().len()).sum()
+}
+
 /// The answer of the user to the approval of a phase.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PhaseAnswer {

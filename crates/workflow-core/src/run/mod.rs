@@ -14,8 +14,8 @@ mod transition;
 
 pub use changes::Terms;
 pub(crate) use changes::{Changes, meaning};
-pub(crate) use data::input_texts;
 pub use data::{HandedOver, PhaseAnswer, RunData, RunProgress, RunValues, Values};
+pub(crate) use data::{input_texts, size_of};
 pub use parameters::problems;
 pub(crate) use resolve::phase_name;
 pub use resolve::{DefinitionMismatch, Position, ScopeLevel, entry_name, first_phase};

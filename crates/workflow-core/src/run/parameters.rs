@@ -46,6 +46,7 @@ impl Parameter {
         let is_outside = number.is_some_and(|number| {
             self.least().is_some_and(|least| number < least)
                 || self.most().is_some_and(|most| number > most)
+                || self.limits.whole && number.fract() != 0.0
         });
         let outside = || is_outside.then(|| format!("must be {}, not {found}", self.in_words()));
         self.kind.mistake_in(value).or_else(outside)

@@ -78,6 +78,7 @@ impl Unit {
             Self::Tokens => budget.tokens,
             Self::UsCents => budget.us_cents,
         };
+        let limit = limit.filter(|limit| *limit != Budget::UNKNOWN);
         Some(limit?.saturating_mul(self.form().2))
     }
 
@@ -189,10 +190,18 @@ impl fmt::Display for BudgetUse {
 }
 
 impl Budget {
-    /// The limits, as people read them: `120 turns, 180 minutes`. Empty without limits.
-    pub fn describe(&self) -> String {
+    /// The limits, as people read them: `120 turns, 180 minutes`, with the names of values that are not known. Empty without limits.
+    pub fn describe(&self, bounds: &[(String, String)]) -> String {
         let unused = ScopeUsage::default();
-        text::join(unused.shares(self).map(|share| share.limit()), ", ")
+        let known = unused.shares(self).map(|share| share.limit());
+        let unknown = Unit::ALL
+            .into_iter()
+            .filter(|unit| unit.limit(self).is_none());
+        let named = unknown.filter_map(|unit| {
+            let (_, name) = bounds.iter().find(|(key, _)| key == unit.name())?;
+            Some(format!("{{{name}}} {unit}"))
+        });
+        text::join(known.chain(named), ", ")
     }
 }
 

@@ -8,10 +8,12 @@ use super::phase::ResolvedPhase;
 use crate::definition::{Phase, Target};
 use crate::diagnostic::shown;
 use crate::effect::ToolAnswer;
-use crate::run::{HandedOver, Values, problems};
+use crate::run::{HandedOver, RunValues, Values, problems, size_of};
 use crate::text::shortened;
 use crate::{Text, text_or_none};
 
+/// The size of all outputs of a run together, in bytes as JSON.
+const MAX_OUTPUTS: usize = 1 << 20;
 /// UTF-16 units of the agent's summary that are kept.
 const MAX_SUMMARY: u32 = 2000;
 
@@ -49,6 +51,7 @@ impl<'a> StepCall<'a> {
     pub(crate) fn handed_over(
         &self,
         before: &HandedOver,
+        values: &RunValues,
         resolved: &ResolvedPhase,
     ) -> Result<HandedOver, ToolAnswer> {
         let phase = &resolved.phase;
@@ -64,6 +67,13 @@ impl<'a> StepCall<'a> {
                 outputs.extend(given);
                 let found = problems(&phase.outputs, &outputs).into_iter();
                 refused.extend(found.map(|problem| format!("Output {problem}.")));
+                let others = values.size_without(&resolved.workflow_key, &phase.id);
+                if others + size_of(&outputs) > MAX_OUTPUTS {
+                    refused.push(format!(
+                        "All outputs of a run may take {} KiB together, and these are more: write them to a file and name the file.",
+                        MAX_OUTPUTS >> 10
+                    ));
+                }
             }
             Err(problem) => refused.push(problem),
         }

@@ -11,7 +11,7 @@ use super::context::PhaseContext;
 use super::phase_line;
 use super::phase_texts::{self, Wording};
 use crate::definition::{
-    Approval, Catalog, Checkpoint, ContextMode, Guards, Phase, ResultRule, Settings, Tier,
+    Approval, Catalog, Checkpoint, ContextMode, Gate, Guards, Phase, ResultRule, Settings, Tier,
     ToolAccess, Workflow,
 };
 use crate::effect::HostHints;
@@ -202,8 +202,15 @@ impl ResolvedPhase {
             checkpoint: phase.checkpoint.or(of_scopes).or(settings.checkpoint),
             phase: Phase {
                 instructions: context.instructions().to_owned(),
+                gate: (phase.gate.iter())
+                    .map(|gate| Gate {
+                        check: gate.check.with_values(values),
+                        ..gate.clone()
+                    })
+                    .collect(),
                 approve: phase.approve.as_ref().map(|approve| Approval {
                     ask: resolve_ask(approve, values),
+                    show: (approve.show.as_ref()).map(|show| template::with_known(show, values)),
                     ..approve.clone()
                 }),
                 ..phase.clone()

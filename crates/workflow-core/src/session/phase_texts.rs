@@ -323,10 +323,12 @@ pub(crate) fn outcomes(phase: &Phase, scope: &Workflow, catalog: &Catalog) -> Op
 }
 
 fn budget(phase: &Phase, scope: &Workflow) -> Option<String> {
-    let limits = |budget: &Budget| Some(budget.describe()).filter(|limits| !limits.is_empty());
-    let of_phase = limits(&phase.budget).map(|limits| format!("{limits} in this phase"));
-    let of_scope =
-        limits(&scope.budget).map(|limits| format!("{limits} in {}", shown(&scope.name)));
+    let limits =
+        |budget: &Budget, bounds| Some(budget.describe(bounds)).filter(|limits| !limits.is_empty());
+    let of_phase =
+        limits(&phase.budget, &phase.bounds).map(|limits| format!("{limits} in this phase"));
+    let of_scope = limits(&scope.budget, &scope.bounds)
+        .map(|limits| format!("{limits} in {}", shown(&scope.name)));
     joined(of_phase.into_iter().chain(of_scope), "; ")
 }
 

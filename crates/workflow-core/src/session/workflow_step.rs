@@ -95,7 +95,8 @@ impl Session {
             .filter(|_| self.exit.condition().is_none());
         let Some(run) = run else { return Ok(()) };
         if let Some(phase) = run.phase() {
-            let handed_over = call.handed_over(&run.progress().data.handed_over, phase)?;
+            let data = &run.progress().data;
+            let handed_over = call.handed_over(&data.handed_over, &data.values, phase)?;
             run.hand_over(handed_over, &self.settings, &mut self.out);
         }
         Ok(())

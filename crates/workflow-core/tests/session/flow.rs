@@ -66,6 +66,7 @@ pub(crate) fn plan_text(least: u32) -> Parameter {
 pub(crate) fn gate(on_fail: Option<&str>) -> Gate {
     Gate {
         check: Check::Run(RunCheck {
+            values: Vec::new(),
             command: vec!["cargo".to_owned(), "test".to_owned()],
             shell: false,
             timeout: 60,

@@ -31,4 +31,5 @@ mod step_tool;
 mod texts_for_the_model;
 mod triggers;
 mod unknown_tools;
+mod values;
 mod world;

@@ -5,7 +5,7 @@ use workflow_core::definition::Phase;
 use workflow_core::diagnostic::{few, shown};
 use workflow_core::explain::{Explained, NodeKind, PhaseNode, Topic, Value};
 
-use crate::present::{Page, count};
+use crate::present::Page;
 
 /// The phases and subworkflows of a workflow.
 #[derive(Serialize)]
@@ -113,7 +113,10 @@ fn of_phase<'a>(
     let gate: Vec<String> = gate.map(|row| row.value.to_string()).collect();
     let outcomes = phase.outcomes.iter().map(|outcome| shown(&outcome.name));
     let outcomes = few(&outcomes.collect::<Vec<_>>(), 8);
-    let visits = phase.max_visits.map(|most| count(most as usize, "visit"));
+    let visits = phase.most_visits().map(|most| match &*most {
+        "1" => "1 visit".to_owned(),
+        most => format!("{most} visits"),
+    });
     let reminders = match &max {
         _ if waits => "waits for the user".to_owned(),
         None => String::new(),

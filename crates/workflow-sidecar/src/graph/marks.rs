@@ -36,7 +36,10 @@ pub(super) fn of_workflow(workflow: &Workflow) -> Vec<NodeMark> {
         marks.push(flow("only you can cancel".to_owned()));
     }
     if !workflow.budget.is_unlimited() {
-        marks.push(flow(format!("at most {}", workflow.budget.describe())));
+        marks.push(flow(format!(
+            "at most {}",
+            workflow.budget.describe(&workflow.bounds)
+        )));
     }
     marks
 }
@@ -149,13 +152,13 @@ pub(super) fn flow(phase: &Phase) -> Vec<NodeMark> {
         let names: Vec<&str> = phase.outputs.iter().map(|output| &*output.name).collect();
         texts.push(format!("hands over {}", names.join(", ")));
     }
-    if let Some(most) = phase.max_visits {
-        let visits = if most == 1 { "visit" } else { "visits" };
+    if let Some(most) = phase.most_visits() {
+        let visits = if most == "1" { "visit" } else { "visits" };
         let instead = phase.instead_of_visit();
         texts.push(format!("at most {most} {visits}, then {instead}"));
     }
     if !phase.budget.is_unlimited() {
-        texts.push(format!("at most {}", phase.budget.describe()));
+        texts.push(format!("at most {}", phase.budget.describe(&phase.bounds)));
     }
     texts
         .iter()
@@ -188,7 +191,11 @@ pub(super) fn exits(phase: &Phase) -> Vec<LabelledExit> {
         add("gate not passed", &Target::Phase(id.clone()));
     }
     if let (Some(most), Some(to)) = (phase.max_visits, &phase.on_limit) {
-        add(&format!("instead of visit {}", u64::from(most) + 1), to);
+        let visit = match most {
+            u32::MAX => "one visit too many".to_owned(),
+            most => format!("visit {}", most + 1),
+        };
+        add(&format!("instead of {visit}"), to);
     }
     exits
 }

@@ -82,7 +82,7 @@ impl<'a> WorkflowRow<'a> {
             name: &input.name,
             required: input.required,
         });
-        let budget = workflow.map(|workflow| workflow.budget.describe());
+        let budget = workflow.map(|workflow| workflow.budget.describe(&workflow.bounds));
         Self {
             key: &listing.key,
             command: &listing.command_name,

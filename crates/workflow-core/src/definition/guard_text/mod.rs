@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use crate::definition::syntax::{Span, TYPOGRAPHIC_QUOTES};
 use crate::diagnostic::{Code, Finding, Severity, shown};
 use crate::pattern::{ProjectGlob, check_glob, regex};
-use crate::template::{Family, Piece, pieces};
+use crate::template::{self, Family, Piece, pieces};
 use crate::white_space::trim;
 
 pub(crate) use commands::is_one_command;
@@ -71,8 +71,17 @@ impl GuardText {
         matches!(self, Self::Tool | Self::ToolPattern)
     }
 
+    /// Returns true if values of the run that have a closed type may be in it.
+    pub(crate) fn takes_values(self) -> bool {
+        matches!(
+            self,
+            Self::Argument | Self::Files | Self::File | Self::Directory | Self::Variable
+        )
+    }
+
     /// The finding about a text that is invalid, or can never act.
     pub(crate) fn invalid(self, text: &str, span: Option<Span>) -> Option<Finding> {
+        let text = &*self.with_sample(text);
         if self == Self::Variable {
             let message = "the value of a variable cannot contain a null character";
             let has_null = text.contains('\0');
@@ -107,6 +116,7 @@ impl GuardText {
 
     /// The finding about a text that can never act.
     pub(crate) fn finding(self, text: &str, span: Option<Span>) -> Option<Finding> {
+        let text = &*self.with_sample(text);
         let mistake = foreign(text).or_else(|| match self {
             Self::Tool => tools::name(text, false),
             Self::ToolPattern => tools::name(text, true),
@@ -134,6 +144,14 @@ impl GuardText {
             message: format!("{perhaps}{before}`{text}`{after}: {why}"),
             ..mistake
         })
+    }
+
+    /// The text with any value of the run in place of its variables, if it takes values.
+    fn with_sample(self, text: &str) -> Cow<'_, str> {
+        if !self.takes_values() || variable(text).is_none() {
+            return text.into();
+        }
+        template::resolve(text, |name| Family::of(name).map(|_| "x")).into()
     }
 
     /// The code of a mistake, and the words around the text in its message.
@@ -168,7 +186,7 @@ fn foreign(text: &str) -> Option<Finding> {
         let why = "typographic quotes are part of the text";
         return Some(corrected(why, text, inner));
     }
-    let help = "write the value itself: only texts for the agent and questions have variables";
+    let help = "write the value itself: variables are in texts, arguments of `run`, `cwd`, `env`, `file` and `show`";
     variable(text).map(|_| mistake("no variable is replaced here", help))
 }
 
@@ -222,10 +240,11 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_the_run_is_replaced_in_no_guard() {
+    fn a_value_of_the_run_is_replaced_in_arguments_and_files_only() {
         assert_mistakes(GuardText::Path, &["{inputs.dir}/**", "docs/{outputs.a.b}"]);
         assert_mistakes(GuardText::Command, &["npm test {inputs.name}"]);
-        assert_mistakes(GuardText::File, &["{inputs.plan}", "{visits.a}.md"]);
+        assert_mistakes(GuardText::Program, &["{inputs.program}"]);
+        assert_none(GuardText::File, &["{inputs.plan}", "{visits.a}.md"]);
         assert_none(
             GuardText::Path,
             &["{docs,src}/**", "src/{inputs,outputs}/*.rs"],

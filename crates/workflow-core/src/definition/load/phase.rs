@@ -57,6 +57,7 @@ pub(super) fn read_phase(
         let finding = Finding::error(Code::IdleVisits, entry.value.span, message);
         keys.report(finding.help("add `maxVisits: 3`, for example, or remove it"));
     }
+    phase.bounds = std::mem::take(&mut keys.reader.sites.bounds);
     keys.reader.keep_locations(map, body.map(|(_, span)| span));
     let sites = Sites {
         id: keys.span_of(&Phase::id),

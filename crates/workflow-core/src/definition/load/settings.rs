@@ -65,6 +65,15 @@ pub(super) fn read_settings(
         settings.start_at = Some(keys.reader.source.location(written.span()));
         settings.guards.without_run = Some(Box::new(read));
     }
+    let references = std::mem::take(&mut reader.sites.references).into_iter();
+    for reference in references.filter(|reference| reference.kind.is_guard()) {
+        let message = format!(
+            "`{{{}}}` is the value of a workflow, and no guard of the settings has it",
+            reference.name
+        );
+        let finding = Finding::error(Code::UnknownVariable, reference.span, message);
+        reader.report(finding.help("write the value itself"));
+    }
     settings
 }
 

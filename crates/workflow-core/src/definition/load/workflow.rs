@@ -52,6 +52,7 @@ impl Directory<'_> {
         let approve = keys.get(&Workflow::approve);
         keys.reader.keep_locations(map, None);
         let own = std::mem::take(&mut keys.reader.sites);
+        workflow.bounds.clone_from(&own.bounds);
         let entries = self.entries(&mut keys);
         let (reader, mut sites, mut ids) = (keys.reader, Vec::new(), HashSet::new());
         for (written, item) in &entries {
@@ -87,6 +88,21 @@ impl Directory<'_> {
         if workflow.phases.len() == entries.len() {
             check_unused_sets(reader, &workflow, &own_sets);
             check_flow(reader, &flow);
+        }
+        let (values, bounds) = (flow.closed_values(), flow.bounds());
+        for input in &mut workflow.inputs {
+            input.limits.whole = bounds.contains(&format!("inputs.{}", input.name));
+        }
+        for phase in workflow.phases.iter_mut().filter_map(PhaseEntry::phase_mut) {
+            for output in &mut phase.outputs {
+                let name = format!("outputs.{}.{}", phase.id, output.name);
+                output.limits.whole = bounds.contains(&name);
+            }
+            for gate in &mut phase.gate {
+                if let Some(run) = gate.check.command_mut() {
+                    run.note_values(&values);
+                }
+            }
         }
         let location = |span| reader.source.location(span);
         let references = workflow.phases.iter().zip(&sites);

@@ -2,7 +2,7 @@
 
 use crate::definition::schema::{Declared, FromMap, Key, MapReader, Section, section};
 use crate::definition::syntax::Span;
-use crate::definition::value::{Cents, Whole};
+use crate::definition::value::{Cents, WholeOrValue};
 use crate::diagnostic::{Code, Finding, Severity};
 use crate::text::join;
 
@@ -13,16 +13,16 @@ section! {
     #[serde(default)]
     pub struct Budget {
         /// Responses of the model.
-        #[key("turns"?: Whole<1, { u32::MAX }, u64>, default: Described("no limit"), example: "120")]
+        #[key("turns"?: WholeOrValue<u64>, default: Described("no limit"), example: "120")]
         pub turns: Option<u64>,
         /// Tool calls.
-        #[key("toolCalls"?: Whole<1, { u32::MAX }, u64>, default: Described("no limit"), example: "800")]
+        #[key("toolCalls"?: WholeOrValue<u64>, default: Described("no limit"), example: "800")]
         pub tool_calls: Option<u64>,
         /// Minutes in which the agent works.
-        #[key("minutes"?: Whole<1, { u32::MAX }, u64>, default: Described("no limit"), example: "180")]
+        #[key("minutes"?: WholeOrValue<u64>, default: Described("no limit"), example: "180")]
         pub minutes: Option<u64>,
         /// Tokens, where the host reports them.
-        #[key("tokens"?: Whole<1, { u32::MAX }, u64>, default: Described("no limit"), example: "2000000")]
+        #[key("tokens"?: WholeOrValue<u64>, default: Described("no limit"), example: "2000000")]
         pub tokens: Option<u64>,
         /// US dollars, where the host reports costs.
         #[key("usd"?: Cents, default: Described("no limit"), example: "2.50")]
@@ -31,6 +31,20 @@ section! {
 }
 
 impl Budget {
+    /// A limit that is a value which the run does not have yet.
+    pub(crate) const UNKNOWN: u64 = u32::MAX as u64;
+
+    /// Lowers a limit, by its key.
+    pub(crate) fn lower(&mut self, key: &str, to: u64) {
+        let limit = match key {
+            "turns" => &mut self.turns,
+            "toolCalls" => &mut self.tool_calls,
+            "minutes" => &mut self.minutes,
+            _ => &mut self.tokens,
+        };
+        *limit = Some(limit.map_or(to, |limit| limit.min(to)));
+    }
+
     /// Returns true if it limits nothing.
     pub fn is_unlimited(&self) -> bool {
         *self == Self::default()
@@ -58,7 +72,7 @@ impl Budget {
             let bound = |of: &Self| of.value_of(key.name)?.as_u64();
             bound(self)
                 .zip(bound(workflow))
-                .is_some_and(|(of_phase, of_run)| of_phase > of_run)
+                .is_some_and(|(of_phase, of_run)| of_phase > of_run && of_phase < Self::UNKNOWN)
         };
         let idle: Vec<_> = Self::SECTION.keys.iter().filter(is_idle).collect();
         idle.into_iter().map(move |key| {

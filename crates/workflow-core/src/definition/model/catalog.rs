@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::condition::Subject;
 use super::defaults::Defaults;
 use super::graph::{contains_itself, levels, strongly_connected};
 use super::phase::Phase;
@@ -27,6 +28,42 @@ const QUICK_KEY: &str = "workflow-quick";
 pub const QUICK: &str = "quick";
 
 impl Catalog {
+    /// The workflows of a run of this root with the numbers of its values as bounds; `None` if no bound is a value.
+    pub(crate) fn with_bounds(
+        &self,
+        root: &str,
+        number: impl Fn(&str, &Subject) -> Option<u64>,
+    ) -> Option<Self> {
+        let mut workflows: Vec<Workflow> = self.reachable_from(root).into_iter().cloned().collect();
+        let mut has_any = false;
+        for workflow in &mut workflows {
+            let number = |name: &str| number(&workflow.key, &Subject::named(name)?);
+            let phases = workflow.phases.iter_mut().filter_map(PhaseEntry::phase_mut);
+            let phases = phases.map(|phase| {
+                (
+                    &phase.bounds,
+                    &mut phase.budget,
+                    Some(&mut phase.max_visits),
+                )
+            });
+            let own = (&workflow.bounds, &mut workflow.budget, None);
+            for (bounds, budget, mut visits) in phases.chain([own]) {
+                has_any |= !bounds.is_empty();
+                for (key, name) in bounds {
+                    match (number(name), &mut visits) {
+                        (Some(most), Some(visits)) if key == "maxVisits" => {
+                            let most = u32::try_from(most).unwrap_or(u32::MAX);
+                            **visits = Some(visits.map_or(most, |other| other.min(most)));
+                        }
+                        (Some(most), _) => budget.lower(key, most),
+                        (None, _) => {}
+                    }
+                }
+            }
+        }
+        has_any.then(|| Self::new(workflows))
+    }
+
     /// Creates a catalog of workflows with valid references; the last of equal keys wins.
     pub fn new(workflows: Vec<Workflow>) -> Self {
         let by_key = workflows

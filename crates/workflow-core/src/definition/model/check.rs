@@ -1,17 +1,22 @@
 //! The checks of a gate: commands, files, the repository.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::tests_check::TestsCheck;
-use crate::definition::guard_text::{GuardText, command_finding};
+use crate::definition::guard_text::{GuardText, command_finding, variable};
 use crate::definition::schema::{
     Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Typed, Written, section,
 };
 use crate::definition::syntax::Kind;
-use crate::definition::value::{Duration, FilledText, Flag, Map, NamedTexts, Texts, whole_number};
+use crate::definition::value::{
+    Duration, FilledText, Flag, Map, NamedTexts, Texts, note_values, whole_number,
+};
 use crate::diagnostic::{Code, Finding, shown, visible};
 use crate::pattern::ProjectGlob;
+use crate::template;
 use crate::text::{join, word_of_line};
 use crate::white_space::trim;
 
@@ -63,6 +68,8 @@ section! {
         /// Environment variables for `run`, in addition to those of the sidecar.
         #[key("env"?: NamedTexts, check: Some(GuardText::Variable), example: r#"{"CI": "true"}"#)]
         pub env: Vec<(String, String)>,
+        /// The variables in it, each with the values that it may have: the user trusts them with the command.
+        pub values?: Vec<(String, Vec<String>)>,
     }
 }
 
@@ -110,6 +117,12 @@ impl RunCheck {
         run.command = if run.shell {
             let line = keys.written(command)?;
             match line.kind() {
+                Kind::Text(text) if variable(text).is_some() => {
+                    let message = "no variable is replaced in a shell line";
+                    let finding = Finding::error(Code::InvalidValue, line.span(), message);
+                    let help = "write `run` as a list, with the variable as an argument";
+                    return keys.reader.refuse(finding.help(help));
+                }
                 Kind::Text(text) if !trim(text).is_empty() => vec![text.to_string()],
                 _ => return keys.reader.refuse(line.wrong_type("a line for the shell")),
             }
@@ -122,7 +135,26 @@ impl RunCheck {
     /// The command as one would type it, in one line without control characters, however long it is: for whoever must know
     /// all of it.
     pub fn in_full(&self) -> String {
-        visible(&self.typed())
+        let values = self.values.iter();
+        let values = values.map(|(name, values)| format!(" {{{name}}}: {}", values.join(", ")));
+        visible(&(self.typed() + &values.collect::<String>()))
+    }
+
+    /// The texts in which variables are replaced.
+    fn texts_with_values(&mut self) -> impl Iterator<Item = &mut String> {
+        let arguments = self.command.iter_mut().skip(1);
+        let env = self.env.iter_mut().map(|(_, value)| value);
+        arguments.chain(&mut self.cwd).chain(env)
+    }
+
+    /// Notes the values that its variables may have.
+    pub(crate) fn note_values(&mut self, known: &BTreeMap<String, Vec<String>>) {
+        let text = join(self.texts_with_values(), " ");
+        let known = known.iter();
+        let known = known.filter(|(name, _)| text.contains(&format!("{{{name}}}")));
+        self.values = known
+            .map(|(name, values)| (name.clone(), values.clone()))
+            .collect();
     }
 
     /// As one would type it at the project's root, with its variables and its directory.
@@ -152,9 +184,38 @@ impl Check {
         }
     }
 
+    /// The command that it runs, to be changed.
+    pub(crate) fn command_mut(&mut self) -> Option<&mut RunCheck> {
+        match self {
+            Self::Run(run) => Some(run),
+            Self::Tests(tests) => Some(&mut tests.command),
+            Self::File(_) | Self::Git(_) => None,
+        }
+    }
+
     /// Returns true if it needs the commit at the start of the run.
     pub fn compares_with_start(&self) -> bool {
         matches!(self, Self::Tests(tests) if tests.compares())
+    }
+
+    /// The check with the values of a run in place of its variables.
+    pub(crate) fn with_values(&self, values: &BTreeMap<String, String>) -> Self {
+        let mut check = self.clone();
+        let fill = |text: &mut String| *text = template::with_known(text, values);
+        if let Some(run) = check.command_mut().filter(|run| !run.values.is_empty()) {
+            run.texts_with_values().for_each(fill);
+            run.values.clear();
+        }
+        match &mut check {
+            Self::Tests(tests) => tests
+                .files
+                .iter_mut()
+                .chain(&mut tests.report)
+                .for_each(fill),
+            Self::File(file) => fill(&mut file.path),
+            Self::Run(_) | Self::Git(_) => {}
+        }
+        check
     }
 
     /// The condition as a phrase; `fit` prepares the parts that come from its definition.
@@ -302,6 +363,9 @@ impl KeyType for CommandLine {
                 } else if let Some(finding) = command_finding(&words, list) {
                     finding
                 } else {
+                    for (word, node) in words.iter().zip(list).skip(1) {
+                        note_values(reader, Some(GuardText::Argument), word, node.span);
+                    }
                     return Some(words);
                 }
             }

@@ -76,6 +76,12 @@ impl FromMap for Gate {
         if keys.is_lost(kind) {
             return None;
         }
+        if file.changed.is_some() && file.path.contains("{outputs.") {
+            let message =
+                "`changed` compares with the start of the phase, where its outputs have no value";
+            let finding = Finding::error(Code::InvalidValue, keys.start, message);
+            keys.report(finding.help("name the file itself, or by an input"));
+        }
         let check = match kind {
             "run" => Check::Run(run?),
             "tests" => Check::Tests(tests?),

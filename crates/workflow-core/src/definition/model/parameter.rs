@@ -84,6 +84,8 @@ section! {
         /// The largest number of items of a list.
         #[key("maxItems"?: Whole<1>, default: Described("any"), example: "12")]
         pub max_items: Option<u32>,
+        /// True if a bound is the number, which then is whole.
+        pub whole?: bool,
     }
 }
 
@@ -276,6 +278,16 @@ impl Parameter {
             && !is_above(negative(self.most()), negative(other.most()))
     }
 
+    /// The texts of its values, where a definition decides them.
+    pub(crate) fn closed_texts(&self) -> Option<Vec<String>> {
+        match &self.kind {
+            ParameterKind::OneOf(texts) => Some(texts.clone()),
+            ParameterKind::Flag => Some(["true", "false"].map(str::to_owned).to_vec()),
+            ParameterKind::Number => Some(vec![self.in_words()]),
+            ParameterKind::Text(_) | ParameterKind::List => None,
+        }
+    }
+
     /// The values that it takes, as messages name them.
     pub(crate) fn in_words(&self) -> String {
         let ValueLimits {
@@ -283,6 +295,7 @@ impl Parameter {
             max,
             min_items,
             max_items,
+            ..
         } = &self.limits;
         let items = |bound: &Option<u32>| bound.map(Number::from);
         let (within, unit) = match self.kind {
@@ -301,7 +314,10 @@ impl Parameter {
                 " items",
             ),
         };
-        let words = self.kind.in_words();
+        let words = match self.limits.whole {
+            true => "a whole number".to_owned(),
+            false => self.kind.in_words(),
+        };
         match within.to_string().strip_prefix("is ") {
             Some("any") | None => words,
             Some(bounds) if unit.is_empty() => format!("{words} {bounds}"),

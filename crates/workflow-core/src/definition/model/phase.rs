@@ -17,7 +17,7 @@ use super::tools::ReadOnlyOrTools;
 use crate::definition::guard_text::GuardText;
 use crate::definition::schema::{Change, Section, section};
 use crate::definition::value::{
-    FilledText, Flag, ListOf, Map, OneOf, Template, Text, TextOrTexts, Texts, Whole, words,
+    FilledText, Flag, ListOf, Map, OneOf, Template, Text, TextOrTexts, Texts, WholeOrValue, words,
 };
 use crate::template::TemplateKind;
 
@@ -87,7 +87,7 @@ section! {
         #[key("when"?: Conditions, no_value: Refuse, guard: true, change: Some(Change::Way), default: Described("always"), example: r#"{"visits.reproduce": {"not": [7, 8]}}"#)]
         pub when: Vec<Condition>,
         /// How often the phase may be entered in one run of its workflow.
-        #[key("maxVisits"?: Whole<1>, no_value: Refuse, guard: true, change: Some(Change::Guard), default: Described("no limit, but for `limits.maxVisits`"), example: "3")]
+        #[key("maxVisits"?: WholeOrValue, no_value: Refuse, guard: true, change: Some(Change::Guard), default: Described("no limit, but for `limits.maxVisits`"), example: "3")]
         pub max_visits: Option<u32>,
         /// What happens instead of one more visit: `pause`, `cancel`, or an id of the same workflow.
         #[key("onLimit"?: AfterVisitLimit, no_value: Refuse, guard: true, change: Some(Change::Way), default: Text("pause"), example: r#""cancel""#)]
@@ -95,6 +95,8 @@ section! {
         /// How much the phase may use each time it is entered. At a limit the run pauses.
         #[key("budget"?: Map<Budget>, no_value: Refuse, guard: true, change: Some(Change::Guard), default: Described("no limit"), example: r#"{"turns": 120, "minutes": 180}"#)]
         pub budget: Budget,
+        /// The bounds that are values of the run: the key, and the name of the value.
+        pub bounds?: Vec<(String, String)>,
         /// Settings that the host should make while it lasts.
         #[keys]
         #[serde(default, skip_serializing_if = "Hints::is_empty")]
@@ -160,6 +162,17 @@ impl Phase {
     /// The emoji and the name, as people read them.
     pub(crate) fn label(&self) -> String {
         format!("{} {}", self.emoji, self.name)
+    }
+
+    /// How often it may be entered, as people read it: the name of a value that the run does not have.
+    pub fn most_visits(&self) -> Option<String> {
+        let mut named = self.bounds.iter().filter(|(key, _)| key == "maxVisits");
+        let name = named.next().map(|(_, name)| format!("{{{name}}}"));
+        let most = self.max_visits?;
+        Some(
+            name.filter(|_| most == u32::MAX)
+                .unwrap_or(most.to_string()),
+        )
     }
 
     /// The id of the entry that is entered in place of it after too many visits, if it is one.

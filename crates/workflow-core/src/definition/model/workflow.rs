@@ -99,11 +99,13 @@ section! {
         #[key(Phase?: OneOf<Checkpoint>)]
         pub checkpoint: Option<Checkpoint>,
         /// Values that a run is given at its start, by name: `{inputs.<name>}`.
-        #[key("inputs"?: Inputs, no_value: Refuse, guard: true, change: Some(Change::Text), example: r#"{"version": {"type": "text", "pattern": "^[0-9.]+$", "about": "The version to release"}}"#)]
+        #[key("inputs"?: Inputs, no_value: Refuse, guard: true, change: Some(Change::Way), example: r#"{"version": {"type": "text", "pattern": "^[0-9.]+$", "about": "The version to release"}}"#)]
         pub inputs: Vec<Parameter>,
         /// The limits of what a run may use.
         #[key(Phase?: Map<Budget>, summary: "How much a run may use. At a limit it pauses.")]
         pub budget: Budget,
+        /// The bounds that are values of the run: the key, and the name of the value.
+        pub bounds?: Vec<(String, String)>,
         /// Who may cancel a run.
         #[key("cancel"?: OneOf<CancelBy>, no_value: Refuse, guard: true, change: Some(Change::Guard), default: Text("anyone"), example: r#""user""#)]
         pub cancel: Option<CancelBy>,
@@ -274,6 +276,14 @@ pub enum PhaseEntry {
 impl PhaseEntry {
     /// The phase, if it is one.
     pub fn phase(&self) -> Option<&Phase> {
+        match self {
+            Self::Phase(phase) => Some(phase),
+            Self::Subworkflow(_) => None,
+        }
+    }
+
+    /// The phase, if it is one, to be changed.
+    pub(crate) fn phase_mut(&mut self) -> Option<&mut Phase> {
         match self {
             Self::Phase(phase) => Some(phase),
             Self::Subworkflow(_) => None,

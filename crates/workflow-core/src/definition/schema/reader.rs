@@ -73,6 +73,8 @@ pub(crate) struct Sites {
     /// The location of each condition.
     pub(crate) when: Vec<Option<Span>>,
     pub(crate) max_visits: Option<Span>,
+    /// The bounds that are values of the run: the key, and the name of the value.
+    pub(crate) bounds: Vec<(String, String)>,
     pub(crate) budget: Option<Span>,
     /// The dotted names in its templates.
     pub(crate) references: Vec<TemplateReference>,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::map::List;
-use super::text::quoted;
+use super::text::{note_values, quoted};
 use crate::definition::guard_text::{GuardText, TOOL_NAME, is_one_command};
 use crate::definition::schema::{KeyType, Reader, Shape, Written};
 use crate::definition::syntax::{Kind, Node, Span};
@@ -119,6 +119,7 @@ impl KeyType for NamedTexts {
                 }
                 Kind::Text(text) => {
                     texts.push((entry.key.to_string(), text.to_string()));
+                    note_values(reader, written.key.check, text, span);
                     written.key.check.and_then(|kind| kind.invalid(text, span))
                 }
                 kind => {
@@ -176,6 +177,9 @@ fn valid(reader: &mut Reader<'_>, written: Written<'_>) -> List<String> {
             }
         };
         let is_wrong = |finding: &Finding| finding.severity == Severity::Error;
+        if let Some(text) = text {
+            note_values(reader, written.key.check, text, item.span);
+        }
         match text.filter(|_| !finding.as_ref().is_some_and(is_wrong)) {
             Some(text) => read.all.push(text.to_string()),
             None => read.lost.push(item.span),

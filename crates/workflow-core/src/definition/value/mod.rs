@@ -13,7 +13,7 @@ pub(super) use list::{Choices, NamedTexts, TextOrTexts, Texts, ToolPatterns, ite
 pub(super) use map::{List, ListOf, Map, read_maps};
 pub(super) use name::not_a_name;
 pub(crate) use number::spelled_duration;
-pub(super) use number::{Cents, Duration, Limit, Seconds, Whole, whole_number};
-pub(super) use text::{CommandName, FilledText, Template, Text, check_template};
+pub(super) use number::{Cents, Duration, Limit, Seconds, Whole, WholeOrValue, whole_number};
+pub(super) use text::{CommandName, FilledText, Template, Text, check_template, note_values};
 pub(super) use word::{Flag, OneOf};
 pub(crate) use word::{NamedValues, words};

@@ -4,9 +4,12 @@ use std::marker::PhantomData;
 
 use serde_json::json;
 
+use super::text::check_template;
+use crate::definition::guard_text::variable;
 use crate::definition::schema::{KeyType, Reader, Shape, Written};
 use crate::definition::syntax::{Kind, Node};
 use crate::diagnostic::{Code, Finding};
+use crate::template::TemplateKind;
 
 /// A whole number; one above `u32::MAX` means `u32::MAX`.
 pub(crate) fn whole_number(node: &Node<'_>) -> Option<u32> {
@@ -22,6 +25,36 @@ pub(crate) fn whole_number(node: &Node<'_>) -> Option<u32> {
         reason = "not negative, and the cast saturates"
     )]
     Some(number as u32)
+}
+
+/// A whole number from 1, or the value of the run that is the number: `"{inputs.rounds}"`. As long as there is none, the bound is
+/// the highest number.
+pub(crate) struct WholeOrValue<T = u32>(PhantomData<T>);
+
+impl<T> KeyType for WholeOrValue<T>
+where
+    T: TryFrom<u32> + 'static,
+{
+    type Value = T;
+    const SHAPE: Shape = Shape::new(
+        || {
+            let name = json!({"type": "string", "pattern": "^\\{(inputs|outputs)\\..+\\}$"});
+            json!({"anyOf": [(Whole::<1>::SHAPE.schema)(), name]})
+        },
+        || format!("{}, or a value", (Whole::<1>::SHAPE.describe)()),
+    );
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<T> {
+        if let Kind::Text(text) = written.kind()
+            && let Some(name) = variable(text).filter(|name| name.len() + 2 == text.len())
+        {
+            check_template(reader, TemplateKind::Bound, text, written.span());
+            let bound = (written.key.name.to_owned(), name.to_owned());
+            reader.sites.bounds.push(bound);
+            return T::try_from(u32::MAX).ok();
+        }
+        Whole::<1, { u32::MAX }, T>::read(reader, written)
+    }
 }
 
 /// A whole number from the first to the last.

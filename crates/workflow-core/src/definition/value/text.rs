@@ -54,6 +54,7 @@ impl KeyType for FilledText {
             if check == Some(GuardText::File) {
                 reader.passes(written.hidden(&text, written.span()));
             }
+            note_values(reader, check, &text, written.span());
             check.and_then(|kind| kind.invalid(&text, written.span()))
         };
         reader.passes(finding).then_some(text)
@@ -156,6 +157,18 @@ fn unquoted_template(kind: &Kind<'_>) -> Option<String> {
     (is_template && entry.value.kind == Kind::Null).then(|| format!("{{{}}}", shown(&entry.key)))
 }
 
+/// Notes the values of the run that are in the text of a guard which takes some.
+pub(crate) fn note_values(
+    reader: &mut Reader<'_>,
+    kind: Option<GuardText>,
+    text: &str,
+    span: Option<Span>,
+) {
+    if kind.is_some_and(GuardText::takes_values) {
+        check_template(reader, TemplateKind::Guard, text, span);
+    }
+}
+
 /// Reports the variables of a template that do not exist in its key, each once, and notes the dotted names that it takes.
 pub(crate) fn check_template(
     reader: &mut Reader<'_>,
@@ -184,8 +197,8 @@ pub(crate) fn check_template(
         } else {
             known.contains(&name) || unknown.contains(&name) || unknown.len() == REPORTED
         };
-        // A question has no other variables.
-        if is_idle || family.is_none() && kind == TemplateKind::Ask {
+        // A question and a guard have no other variables.
+        if is_idle || family.is_none() && matches!(kind, TemplateKind::Ask | TemplateKind::Guard) {
             continue;
         }
         let span = span.map(|span| variable_span(reader.source.text(), span, name, at));

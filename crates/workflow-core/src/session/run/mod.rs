@@ -23,13 +23,13 @@ use super::budget::{Budgets, Work};
 use super::handover::UserAnswer;
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
-use crate::definition::{CancelBy, Catalog, Gate, Listing, Loaded, RunCheck, Settings};
+use crate::definition::{CancelBy, Catalog, Gate, Listing, Loaded, RunCheck, Settings, Subject};
 use crate::diagnostic::Diagnostic;
 use crate::effect::Effects;
 use crate::policy::gate_report::Report;
 use crate::reminders::ContinueCounters;
 use crate::run::{
-    Changes, DefinitionMismatch, HandedOver, RestoredRun, RunProgress, RunState, RunValues,
+    Changes, DefinitionMismatch, HandedOver, Path, RestoredRun, RunProgress, RunState, RunValues,
     Spending, StoredDefinition, StoredGuards, StoredRun, Tally, Terms, UserMove,
 };
 
@@ -45,6 +45,8 @@ pub(crate) struct ActiveRun {
     /// True if the session's entry of the run has data.
     has_stored_data: bool,
     in_force: InForce,
+    /// Its workflows, with the values of the run as bounds.
+    catalog: Arc<Catalog>,
     /// The digest of the changed files that the user declined.
     declined: Option<String>,
     phase: Result<ResolvedPhase, DefinitionMismatch>,
@@ -89,6 +91,17 @@ pub(crate) struct RunMemory {
     work: Option<Work>,
 }
 
+/// The definitions of a run, with its values as bounds.
+fn filled(catalog: &Arc<Catalog>, progress: &RunProgress) -> Arc<Catalog> {
+    let number = |workflow: &str, subject: &Subject| {
+        let path = Path::root(workflow, 0);
+        let value = progress.data.value(subject, &path, catalog)?;
+        format!("{:.0}", value.as_f64()?).parse().ok()
+    };
+    let filled = catalog.with_bounds(&progress.state.workflow_key, number);
+    filled.map_or_else(|| Arc::clone(catalog), Arc::new)
+}
+
 impl ActiveRun {
     /// Counts the checks of a gate that ran, and the gate if one of them failed.
     pub(crate) fn count_gate(&mut self, reports: &[Report]) {
@@ -119,7 +132,8 @@ impl ActiveRun {
         mut budgets: Budgets,
     ) -> Self {
         let state = &progress.state;
-        let catalog = &in_force.catalog;
+        let filled = filled(&in_force.catalog, &progress);
+        let catalog = &filled;
         budgets.adopt(spending::limits(state, catalog));
         let held = in_force.held(settings);
         let files = &in_force.files.catalog;
@@ -127,7 +141,7 @@ impl ActiveRun {
         let mut run = Self {
             budgets,
             phase: ResolvedPhase::of(&progress, catalog, held, settings),
-            project_commands: if Arc::ptr_eq(catalog, &in_force.files.catalog) {
+            project_commands: if Arc::ptr_eq(&in_force.catalog, &in_force.files.catalog) {
                 commands_of_files.clone()
             } else {
                 // A stored definition says nothing of who wrote it.
@@ -137,6 +151,7 @@ impl ActiveRun {
             record: StoredRun::default(),
             stored: BTreeMap::new(),
             has_stored_data: false,
+            catalog: filled,
             progress,
             in_force,
             declined: None,
@@ -291,8 +306,10 @@ impl ActiveRun {
 
     /// Resolves the phase anew.
     pub(crate) fn resolve(&mut self, settings: &Settings) {
-        let held = self.in_force.held(settings);
-        let catalog = &self.in_force.catalog;
+        self.catalog = filled(&self.in_force.catalog, &self.progress);
+        let (held, catalog) = (self.in_force.held(settings), &self.catalog);
+        self.budgets
+            .adopt(spending::limits(&self.progress.state, catalog));
         self.phase = ResolvedPhase::of(&self.progress, catalog, held, settings);
     }
 
@@ -305,7 +322,7 @@ impl ActiveRun {
     }
 
     pub(crate) fn catalog(&self) -> &Catalog {
-        &self.in_force.catalog
+        &self.catalog
     }
 
     pub(crate) fn is_active(&self) -> bool {
@@ -335,8 +352,6 @@ impl ActiveRun {
     ) {
         let path = &self.progress.state.current_path;
         self.budgets.enter(path, &progress.state.current_path);
-        self.budgets
-            .adopt(spending::limits(&progress.state, &self.in_force.catalog));
         self.progress = progress;
         self.resolve(settings);
         self.memory.cancel_pending = false;
@@ -383,7 +398,7 @@ impl ActiveRun {
 
     /// Returns true if the run is active, and only a person may cancel it.
     pub(crate) fn is_cancelled_by_user(&self) -> bool {
-        let root = self.in_force.catalog.get(&self.progress.state.workflow_key);
+        let root = self.catalog.get(&self.progress.state.workflow_key);
         let by = root.and_then(|root| root.cancel);
         self.progress.state.active && by == Some(CancelBy::User)
     }

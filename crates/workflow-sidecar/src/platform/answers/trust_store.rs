@@ -15,6 +15,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use serde::Serialize;
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use workflow_core::definition::{RunCheck, Token, Trigger, TriggerOn};
 
@@ -44,10 +45,12 @@ fn hash<T: Serialize>(kind: &str, things: impl IntoIterator<Item = T>) -> Comman
 /// Hashes all commands of a project. Their location does not matter; every argument does.
 pub(crate) fn hash_of<'a>(commands: impl IntoIterator<Item = &'a RunCheck>) -> CommandsHash {
     let commands = commands.into_iter();
-    hash(
-        "commands",
-        commands.map(|run| (run.shell, &run.command, &run.cwd, &run.env)),
-    )
+    let trusted = |run: &'a RunCheck| {
+        let command = (run.shell, &run.command, &run.cwd, &run.env);
+        let values = Some(&run.values).filter(|values| !values.is_empty());
+        values.map_or_else(|| json!(command), |values| json!([command, values]))
+    };
+    hash("commands", commands.map(trusted))
 }
 
 /// Hashes all triggers of a project; the result is never the hash of commands.

@@ -72,6 +72,7 @@ mod tests {
             stream: OutputStream::default(),
             cwd: None,
             env: Vec::new(),
+            values: Vec::new(),
         })
     }
 

@@ -116,6 +116,7 @@ fn run(words: &[&str]) -> RunCheck {
         stream: OutputStream::default(),
         cwd: None,
         env: Vec::new(),
+        values: Vec::new(),
     }
 }
 

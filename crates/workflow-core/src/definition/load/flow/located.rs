@@ -1,10 +1,12 @@
 //! A workflow with the locations of its flow, and findings in its files.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use crate::definition::model::{Parameter, ParameterKind, Phase, Subject, Workflow};
 use crate::definition::schema::{Reader, Sites, listed, nearest};
 use crate::diagnostic::Finding;
+use crate::template::TemplateKind;
 
 /// A workflow with the locations of its flow.
 pub(crate) struct Flow<'a> {
@@ -110,6 +112,28 @@ impl<'a> Flow<'a> {
             part,
             known,
         })
+    }
+
+    /// The values that may be in the commands of its gates, each with its texts.
+    pub(crate) fn closed_values(&self) -> BTreeMap<String, Vec<String>> {
+        let sites = self.phases.iter().chain([self.own]);
+        let references = sites.flat_map(|sites| &sites.references);
+        let guards = references.filter(|reference| reference.kind == TemplateKind::Guard);
+        guards
+            .filter_map(|reference| {
+                let subject = Subject::named(&reference.name)?;
+                let texts = self.named(&subject).ok()?.closed_texts()?;
+                Some((reference.name.clone(), texts))
+            })
+            .collect()
+    }
+
+    /// The names of the values that are bounds.
+    pub(crate) fn bounds(&self) -> Vec<String> {
+        let sites = self.phases.iter().chain([self.own]);
+        let references = sites.flat_map(|sites| &sites.references);
+        let bounds = references.filter(|reference| reference.kind == TemplateKind::Bound);
+        bounds.map(|reference| reference.name.clone()).collect()
     }
 
     /// Returns whether it has anything to check. Most workflows have not.

@@ -63,7 +63,11 @@ impl References<'_, '_> {
         let TemplateReference { name, kind, span } = reference;
         let unknown = |code: Code, why: String| {
             let message = format!("unknown variable `{{{name}}}`: {why}");
-            Finding::warning(code, *span, message)
+            let severity = match kind {
+                kind if kind.is_guard() => Severity::Error,
+                _ => Severity::Warning,
+            };
+            Finding::new(severity, code, *span, message)
         };
         let family = Family::of(name)?;
         if family == Family::Approval {
@@ -94,10 +98,18 @@ impl References<'_, '_> {
             let finding = unknown(code, name.why.clone());
             return Some(name.suggest(finding, |name| format!("{{{name}}}")));
         }
-        // A question comes after the phase has handed over its outputs and its outcome.
+        if kind.is_guard()
+            && let Some(finding) = self.unfit(&subject, *kind, *span)
+        {
+            return Some(finding);
+        }
+        // A gate and a question come after the phase has handed over its outputs and its outcome.
         let is_own = |(_, phase): (usize, &Phase)| Some(&*phase.id) == subject.producer();
         let is_handed_over = matches!(subject, Subject::Output { .. } | Subject::Outcome(_));
-        if *kind == TemplateKind::Ask && is_handed_over && of.is_none_or(is_own) {
+        if matches!(kind, TemplateKind::Ask | TemplateKind::Guard)
+            && is_handed_over
+            && of.is_none_or(is_own)
+        {
             return None;
         }
         let node = match (of, kind) {
@@ -106,7 +118,43 @@ impl References<'_, '_> {
             // Read in every phase, and so in the first.
             (None, _) => self.graph.before(0),
         };
-        self.unset(&subject, node, *span)
+        let unset = self.unset(&subject, node, *span)?;
+        Some(Finding {
+            severity: if kind.is_guard() {
+                Severity::Error
+            } else {
+                unset.severity
+            },
+            ..unset
+        })
+    }
+
+    /// The finding about a value in a guard that can be any text or, as a bound, any number, or that may be missing.
+    fn unfit(&self, subject: &Subject, kind: TemplateKind, span: Option<Span>) -> Option<Finding> {
+        let value = self.flow.named(subject).ok()?;
+        let is_number =
+            value.least().is_some_and(|least| least >= 1.0) && value.kind == ParameterKind::Number;
+        let (why, help) = if kind == TemplateKind::Bound && !is_number {
+            (
+                "is no bound: it may be less than 1",
+                "write `type: number, min: 1`",
+            )
+        } else if value.closed_texts().is_none() {
+            let help = "give it the type `{oneOf: [..]}`, `flag` or `number`";
+            (
+                "can be any text, which is no part of a command, a path or a bound",
+                help,
+            )
+        } else if !value.required && value.default.is_none() {
+            (
+                "may have no value, and a guard needs one",
+                "give it a default, or require it",
+            )
+        } else {
+            return None;
+        };
+        let message = format!("`{subject}` {why}");
+        Some(Finding::error(Code::InvalidValue, span, message).help(help))
     }
 
     /// The finding about a name that has no value at a node, on some path or on all of them.

@@ -19,6 +19,7 @@ fn command(words: &[&str]) -> RunCheck {
         stream: OutputStream::default(),
         cwd: None,
         env: Vec::new(),
+        values: Vec::new(),
     }
 }
 
