@@ -113,6 +113,10 @@ fn of_run(run: &RunCheck, project: &Path) -> Option<Diagnostic> {
         Some(cwd) => project.join(cwd),
         None => project.to_path_buf(),
     };
+    // Only a run knows the values.
+    if !run.values.is_empty() {
+        return None;
+    }
     if !directory.is_dir() {
         let cwd = shown(run.cwd.as_deref().unwrap_or_default());
         return Some(not_here(
