@@ -201,9 +201,9 @@ impl Check {
     /// The check with the values of a run in place of its variables.
     pub(crate) fn with_values(&self, values: &BTreeMap<String, String>) -> Self {
         let mut check = self.clone();
-        let fill = |text: &mut String| *text = template::with_known(text, values);
+        let replace = |text: &mut String| *text = template::with_known(text, values);
         if let Some(run) = check.command_mut().filter(|run| !run.values.is_empty()) {
-            run.texts_with_values().for_each(fill);
+            run.texts_with_values().for_each(replace);
             run.values.clear();
         }
         match &mut check {
@@ -211,8 +211,8 @@ impl Check {
                 .files
                 .iter_mut()
                 .chain(&mut tests.report)
-                .for_each(fill),
-            Self::File(file) => fill(&mut file.path),
+                .for_each(replace),
+            Self::File(file) => replace(&mut file.path),
             Self::Run(_) | Self::Git(_) => {}
         }
         check

@@ -314,9 +314,10 @@ impl Parameter {
                 " items",
             ),
         };
-        let words = match self.limits.whole {
-            true => "a whole number".to_owned(),
-            false => self.kind.in_words(),
+        let words = if self.limits.whole {
+            "a whole number".to_owned()
+        } else {
+            self.kind.in_words()
         };
         match within.to_string().strip_prefix("is ") {
             Some("any") | None => words,
