@@ -18,7 +18,7 @@ fn sized() -> Workflow {
         let sizes = ["small", "large"].map(str::to_owned).to_vec();
         plan.outputs = vec![Parameter::new("size", ParameterKind::OneOf(sizes.clone()))];
         plan.outcomes = vec![outcome("ok", "next"), outcome("again", "plan")];
-        plan.instructions = "Last: {outcome.plan} {answer.plan.choice}.".to_owned();
+        "Last: {outcome.plan} {answer.plan.choice}.".clone_into(&mut plan.instructions);
         let mut check = gate(None);
         if let Check::Run(run) = &mut check.check {
             run.command.push("{outputs.plan.size}".to_owned());
