@@ -253,6 +253,29 @@ const scenarios = {
     await session.command('cancel-workflow');
   },
 
+  async 'without a run a write asks what to start, where the settings say so'() {
+    const settings = file('.pi/workflow-sidecar.json5');
+    mkdirSync(file('.pi'), { recursive: true });
+    writeFileSync(settings, "{ withoutRun: { tools: 'read-only', start: 'bugfix' } }");
+    const session = await createSession();
+    model.play([write('door.txt'), say('I stop.'), say('ok'), say('ok')]);
+    await session.send('add a door');
+    await until('the question is asked', () => toasts().some((text) => /Start bugfix.*Write freely/s.test(text)));
+    await session.send('workflow answer start');
+    await until('the run starts', () => session.state()?.active);
+    await session.prompt('workflow cancel');
+    assert.ok(!existsSync(file('door.txt')), 'its first phase is read-only');
+    model.play([write('quick.txt'), step('next'), say('Done.')]);
+    await session.prompt('workflow quick add it');
+    await until('the run ends', () => session.state()?.active === false);
+    assert.ok(existsSync(file('quick.txt')));
+    model.play([say('As it says.'), write('door.txt'), say('Done.')]);
+    await session.prompt('workflow off 30m');
+    await session.prompt('add a door');
+    await until('it is written', () => existsSync(file('door.txt')));
+    rmSync(settings);
+  },
+
   async 'reminders are bounded'() {
     proves('bounded reminder');
     const session = await createSession();
