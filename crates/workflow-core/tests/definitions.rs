@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use workflow_core::definition::{
-    LoadOutcome, Loaded, MemoryFiles, SETTINGS_FILE, Tier, Workflow, load,
+    LoadOutcome, Loaded, MemoryFiles, Root, SETTINGS_FILE, Workflow, load,
 };
 use workflow_core::diagnostic::{Code, Severity, render};
 
@@ -38,23 +38,24 @@ fn name_of(case: &Path) -> &str {
 }
 
 fn load_case(case: &Path) -> Loaded {
-    let tiers = [
-        (Tier::Global, case.join("agent")),
-        (Tier::Project, case.join("project/.pi")),
+    let roots = [
+        (Root::User, case.join("agent")),
+        (Root::Agents, case.join("project/.agents")),
+        (Root::Project, case.join("project/.pi")),
     ];
     let mut files = MemoryFiles::new();
-    for (tier, root) in tiers {
-        if let Ok(settings) = fs::read(root.join(SETTINGS_FILE)) {
-            files = files.with_settings(tier, settings);
+    for (root, directory) in roots {
+        if let Ok(settings) = fs::read(directory.join(SETTINGS_FILE)) {
+            files = files.with_settings(root.tier(), settings);
         }
-        files = with_directory(files, tier, &root.join("workflows"), "");
+        files = with_directory(files, root, &directory.join("workflows"), "");
     }
     load(&files)
 }
 
 fn with_directory(
     mut files: MemoryFiles,
-    tier: Tier,
+    root: Root,
     directory: &Path,
     prefix: &str,
 ) -> MemoryFiles {
@@ -65,9 +66,9 @@ fn with_directory(
         let entry = entry.unwrap();
         let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
         if entry.file_type().unwrap().is_dir() {
-            files = with_directory(files, tier, &entry.path(), &format!("{name}/"));
+            files = with_directory(files, root, &entry.path(), &format!("{name}/"));
         } else {
-            files = files.with(tier, &name, fs::read(entry.path()).unwrap());
+            files = files.with(root, &name, fs::read(entry.path()).unwrap());
         }
     }
     files

@@ -2,7 +2,7 @@
 //! `tests/definitions` has them.
 
 use workflow_core::definition::{
-    Catalog, Loaded, MemoryFiles, SETTINGS_FILE, Tier, document, load,
+    Catalog, Loaded, MemoryFiles, Root, SETTINGS_FILE, document, load,
 };
 use workflow_core::diagnostic::{Diagnostic, render};
 use workflow_core::run::{
@@ -48,13 +48,17 @@ fn files(data: &[u8]) -> MemoryFiles {
 }
 
 fn with(files: MemoryFiles, (name, content): (String, Vec<u8>)) -> MemoryFiles {
-    let tiers = [(Tier::Global, "agent/"), (Tier::Project, "project/.pi/")];
-    let mut found = tiers.into_iter();
-    let found = found.find_map(|(tier, root)| Some((tier, name.strip_prefix(root)?)));
+    let roots = [
+        (Root::User, "agent/"),
+        (Root::Agents, "project/.agents/"),
+        (Root::Project, "project/.pi/"),
+    ];
+    let mut found = roots.into_iter();
+    let found = found.find_map(|(root, path)| Some((root, name.strip_prefix(path)?)));
     match found {
-        Some((tier, SETTINGS_FILE)) => files.with_settings(tier, content),
-        Some((tier, path)) => match path.strip_prefix("workflows/") {
-            Some(path) => files.with(tier, path, content),
+        Some((root, SETTINGS_FILE)) => files.with_settings(root.tier(), content),
+        Some((root, path)) => match path.strip_prefix("workflows/") {
+            Some(path) => files.with(root, path, content),
             None => files,
         },
         None => files,

@@ -29,6 +29,7 @@ mod record;
 mod rpc;
 pub mod server;
 mod sessions;
+mod share;
 mod show;
 mod simulate;
 mod store;

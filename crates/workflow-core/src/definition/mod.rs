@@ -50,5 +50,5 @@ pub(crate) use model::{least, value_text};
 pub(crate) use schema::{Change, Declared};
 pub use schema::{Default, Key, KeyLocations, Section, nearest};
 pub use schema_file::SchemaFile;
-pub use tier::Tier;
+pub use tier::{Root, Tier};
 pub(crate) use value::{NamedValues, spelled_duration, words};

@@ -59,6 +59,13 @@ struct Level {
     members: Map<String, Value>,
 }
 
+/// What the files of a workflow say differently about guards and ways, for display.
+pub fn changed_terms(before: &Loaded, after: &Loaded, root: &str) -> Vec<String> {
+    let [before, after] = [before, after].map(|loaded| Terms::of(loaded, None));
+    let changes = Changes::between(&before, &after, root);
+    changes.lines().map(str::to_owned).collect()
+}
+
 impl Changes {
     /// Compares the terms of a run of this root.
     pub(crate) fn between(agreed: &Terms, files: &Terms, root: &str) -> Self {

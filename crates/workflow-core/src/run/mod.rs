@@ -12,8 +12,8 @@ mod stored_state;
 mod tally;
 mod transition;
 
-pub use changes::Terms;
 pub(crate) use changes::{Changes, meaning};
+pub use changes::{Terms, changed_terms};
 pub use data::{HandedOver, PhaseAnswer, RunData, RunProgress, RunValues, Values};
 pub(crate) use data::{input_texts, size_of};
 pub use parameters::problems;

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json, value::to_raw_value};
 use workflow_core::definition::{
-    FilePath, FileProblem, Files, MemoryFiles, SettingsStatus, Tier, TierEntry, TierSettings, load,
+    FilePath, FileProblem, Files, MemoryFiles, Root, SettingsStatus, Tier, TierEntry, TierSettings,
+    load,
 };
 
 use crate::event::Event;
@@ -13,8 +14,8 @@ use crate::world::{World, line, workflow};
 struct Elsewhere(MemoryFiles);
 
 impl Files for Elsewhere {
-    fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
-        self.0.entries(tier)
+    fn entries(&self, root: Root) -> Result<Vec<TierEntry>, FileProblem> {
+        self.0.entries(root)
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {

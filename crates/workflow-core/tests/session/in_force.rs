@@ -677,6 +677,8 @@ fn writing_what_holds_in_a_run_needs_consent() {
     let files = [
         ".pi/workflows/w/workflow.yaml",
         ".pi/workflows/_shared/a.md",
+        ".agents/workflows/w/workflow.yaml",
+        ".pi/workflows/workflows.lock",
         "~/.pi/agent/workflows/w/workflow.yaml",
         "/project/.pi/workflow-sidecar.json5",
         "~/.pi/agent/workflow-sidecar.json5",
@@ -705,6 +707,7 @@ fn writing_what_holds_in_a_run_needs_consent() {
     }
     for line in [
         "rm -rf .pi",
+        "rm -rf .agents",
         "cd /tmp; sed -i s/a/b/ /project/.pi/workflows/w/a.md",
         "mv .pi/workflows x",
         "cp x .pi/workfl*/w/workflow.yaml",

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use workflow_core::definition::{
-    FilePath, FileProblem, Files, LoadOutcome, Tier, TierEntry, Workflow, load_located,
+    FilePath, FileProblem, Files, LoadOutcome, Root, Tier, TierEntry, Workflow, load_located,
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
 
@@ -37,6 +37,7 @@ use target::{Target, is_plain_file, relative};
 use crate::install::installed_hosts;
 use crate::platform::disk::{Disk, HOST_DIRECTORY, WORKFLOWS};
 use crate::platform::paths::lexical;
+use crate::share::drift;
 
 /// The result of a check.
 #[derive(Debug, Default)]
@@ -130,13 +131,15 @@ fn check_target(target: &Target, files: &Located<'_>, named: &[String], report: 
         if !has_own(Tier::Project) {
             report.empty.push(without_workflows(project, here));
         }
-        let base = project.join(HOST_DIRECTORY);
         let left_out = loaded.index.iter().filter(|listing| {
             listing.tier == Tier::Project && listing.outcome == LoadOutcome::LeftOut
         });
         let broken = left_out.map(|listing| &*listing.key).collect();
-        let strays = strays(&base, here, &files.read.borrow(), &broken);
+        let strays = strays(project, here, &files.read.borrow(), &broken);
         report.diagnostics.extend(strays);
+        let shown = |path: &Path| relative(path, here);
+        let drift = drift(project, &files.read.borrow(), shown);
+        report.diagnostics.extend(drift);
     }
     let mut hosts = installed_hosts(target.project.as_deref());
     hosts.extend(named.iter().map(|name| &**name));
@@ -193,9 +196,9 @@ fn is_about(found: &Diagnostic, target: &Target, files: &Located<'_>) -> bool {
     if target.only.is_empty() {
         return true;
     }
-    let tier = match target.project {
-        None => Tier::Global,
-        Some(_) => Tier::Project,
+    let roots: &[Root] = match target.project {
+        None => &[Root::User],
+        Some(_) => &[Root::Agents, Root::Project],
     };
     let Some(location) = &found.location else {
         return false;
@@ -203,10 +206,12 @@ fn is_about(found: &Diagnostic, target: &Target, files: &Located<'_>) -> bool {
     let file = files.full(&location.file);
     let under = |path: &FilePath| file.starts_with(files.full(&files.shown(path)));
     let about = found.workflow.as_ref();
-    target.only.iter().any(|key| {
-        under(&FilePath::entry(tier, key))
-            || about == Some(key) && under(&FilePath::workflows(tier))
-    })
+    let is_of = |key: &String, root: Root| {
+        under(&FilePath::entry(root, key))
+            || about == Some(key) && under(&FilePath::workflows(root))
+    };
+    let mut keys = target.only.iter();
+    keys.any(|key| roots.iter().any(|root| is_of(key, *root)))
 }
 
 /// The files of a project and the user, with paths relative to the working directory.
@@ -234,9 +239,9 @@ impl Located<'_> {
 }
 
 impl Files for Located<'_> {
-    fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
-        if self.has(tier) {
-            self.disk.entries(tier)
+    fn entries(&self, root: Root) -> Result<Vec<TierEntry>, FileProblem> {
+        if self.has(root.tier()) {
+            self.disk.entries(root)
         } else {
             Ok(Vec::new())
         }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity};
 
 use super::target::relative;
-use crate::platform::disk::WORKFLOWS;
+use crate::platform::disk::{AGENTS_DIRECTORY, HOST_DIRECTORY, WORKFLOWS};
 
 /// Misspelt names of the workflows directory.
 const DIRECTORIES: [&str; 2] = ["workflow", "Workflows"];
@@ -25,10 +25,10 @@ const SETTINGS: [&str; 4] = [
 /// Maximum number of reports of one kind.
 const MAX_LISTED: usize = 20;
 
-/// Finds stray files in a directory with workflows and settings; `here` is the working directory, `read` are the files that were
+/// Finds stray files among the workflows and settings of a project; `here` is the working directory, `read` are the files that were
 /// read, `broken` the directories of workflows with errors, which may name more.
 pub(super) fn strays(
-    base: &Path,
+    project: &Path,
     here: &Path,
     read: &HashSet<PathBuf>,
     broken: &HashSet<&str>,
@@ -36,6 +36,8 @@ pub(super) fn strays(
     let mut found = Vec::new();
     let mut note =
         |path: &Path, message: &str, help: &str| found.push(unread(path, here, message, help));
+    let bases = [HOST_DIRECTORY, AGENTS_DIRECTORY].map(|base| project.join(base));
+    let [base, _] = &bases;
     for path in DIRECTORIES.map(|name| base.join(name)) {
         // A file system may ignore case: then it is the directory that is read.
         if path.is_dir() && !same(&path, &base.join(WORKFLOWS)) {
@@ -55,17 +57,21 @@ pub(super) fn strays(
             );
         }
     }
-    let workflows = base.join(WORKFLOWS);
-    let definitions = entries(&workflows).filter(|path| path.is_file() && is_definition(path));
+    let inside: Vec<PathBuf> = bases
+        .iter()
+        .flat_map(|base| entries(base.join(WORKFLOWS)))
+        .collect();
+    let definitions = inside
+        .iter()
+        .filter(|path| path.is_file() && is_definition(path));
     for path in definitions.take(MAX_LISTED) {
         let help = "move it into a separate directory, as `workflow.yaml` or `workflow.json5`";
-        note(&path, "this definition is not read", help);
+        note(path, "this definition is not read", help);
     }
-    let directories = entries(&workflows).filter(|path| path.is_dir());
-    for directory in directories {
+    for directory in inside.iter().filter(|path| path.is_dir()) {
         let name = directory.file_name().and_then(OsStr::to_str);
         let is_broken = name.is_some_and(|name| broken.contains(name));
-        found.extend(strays_of(&directory, here, read, is_broken));
+        found.extend(strays_of(directory, here, read, is_broken));
     }
     found
 }
@@ -117,7 +123,7 @@ fn same(one: &Path, other: &Path) -> bool {
 }
 
 /// Returns the entries of a directory in order. The loader reports a directory that cannot be read.
-fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
+fn entries(directory: impl AsRef<Path>) -> impl Iterator<Item = PathBuf> {
     let listed = fs::read_dir(directory).into_iter().flatten();
     let mut paths: Vec<PathBuf> = listed
         .filter_map(|entry| Some(entry.ok()?.path()))

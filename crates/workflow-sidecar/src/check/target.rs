@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 
-use crate::platform::disk::{HOST_DIRECTORY, WORKFLOWS};
+use crate::platform::disk::{AGENTS_DIRECTORY, HOST_DIRECTORY, WORKFLOWS};
 use crate::platform::paths::lexical;
 
 /// A project to check, or workflows in it.
@@ -74,9 +74,11 @@ pub(super) fn is_plain_file(path: &Path, here: &Path, agent_dir: &Path) -> bool 
 /// Splits a path into a project and the path in its host's directory. A path without that directory is a project.
 fn split(full: &Path) -> (Option<PathBuf>, Option<PathBuf>) {
     let host = full.ancestors().find(|ancestor| {
+        // Of the other directory only the workflows are read.
+        let is_agents = || full.starts_with(ancestor.join(WORKFLOWS));
         ancestor
             .file_name()
-            .is_some_and(|name| name == HOST_DIRECTORY)
+            .is_some_and(|name| name == HOST_DIRECTORY || name == AGENTS_DIRECTORY && is_agents())
     });
     let parts = host.and_then(|host| Some((host.parent()?, full.strip_prefix(host).ok()?)));
     match parts {

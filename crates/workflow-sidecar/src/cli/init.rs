@@ -13,6 +13,7 @@ use crate::init::{
     write,
 };
 use crate::present::Page;
+use crate::share::Copying;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,9 +21,14 @@ Examples:
   workflow-sidecar init --template bugfix             a ready-made workflow; `list --templates` lists them
   workflow-sidecar init --template bugfix --name fix  the same under another name
   workflow-sidecar init --json5                       JSON5 instead of YAML
+  workflow-sidecar init --from ../flows fix           the workflow `fix` of a directory
+  workflow-sidecar init --from https://example.com/flows.git@v2 --dry-run   what a tag of a repository has, with its guards
 
 No existing file is overwritten. The test command that is found in the files of the project is run once, to show what the
-gates of the workflow will find; a guess is not run.";
+gates of the workflow will find; a guess is not run.
+
+--from copies definitions and the phase files that they name, if they have no errors, and notes source, commit and digests in
+`.pi/workflows/workflows.lock`. Copying again from another commit shows what it changes. `check` names files that differ.";
 
 /// The default key.
 const DEFAULT_KEY: &str = "my-workflow";
@@ -31,9 +37,18 @@ const DEFAULT_KEY: &str = "my-workflow";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// A name without its option, for a better answer than that it is unexpected
-    #[arg(hide = true)]
-    bare: Option<String>,
+    /// Workflows to copy, with --from [default: all]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Copy workflows from a directory, or from a commit or tag of a git repository: `ADDRESS@COMMIT`
+    #[arg(long, value_name = "SOURCE", conflicts_with_all = ["template", "json5", "no_run", "name"])]
+    from: Option<String>,
+    /// With --from: show the files and guards, and write nothing
+    #[arg(long, requires = "from")]
+    dry_run: bool,
+    /// With --from: replace files that were changed here, or are not from there
+    #[arg(long, requires = "from")]
+    force: bool,
     /// Workflow to create: the commented `starter`, or a ready-made one
     #[arg(long, short, value_name = "NAME", value_parser = templates().map(|template| template.name).collect::<Vec<_>>())]
     template: Option<String>,
@@ -66,11 +81,23 @@ impl Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    if let Some(bare) = &arguments.bare {
-        bail!("{}", suggestion(bare));
-    }
     let project = &arguments.project;
     ensure!(project.is_dir(), "{} is not a directory", project.display());
+    let mut page = Page::default();
+    if let Some(from) = &arguments.from {
+        let copying = Copying {
+            from,
+            names: &arguments.names,
+            project,
+            force: arguments.force,
+            dry_run: arguments.dry_run,
+        };
+        copying.run(&mut page)?;
+        return page.print();
+    }
+    if let [name, ..] = &*arguments.names {
+        bail!("{}", suggestion(name));
+    }
     let language = if arguments.json5 {
         Language::Json5
     } else {
@@ -78,7 +105,6 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let (template, key) = (arguments.template(), arguments.key());
     let written = write(project, template, key, language, schema::WORKFLOW)?;
-    let mut page = Page::default();
     written.print_files(project, &mut page);
     let has_tests = !written.files_with_tests.is_empty() && written.tests.is_detected;
     if has_tests && !arguments.no_run {

@@ -10,7 +10,7 @@ use crate::platform::disk::{Disk, user_agent_dir};
 /// The directories a command looks into.
 #[derive(Debug, clap::Args)]
 pub(super) struct Project {
-    /// Directory of the project; its workflows are in `.pi/workflows`
+    /// Directory of the project; its workflows are in `.pi/workflows` and `.agents/workflows`
     #[arg(long = "project", value_name = "DIR", default_value = ".")]
     pub(super) directory: PathBuf,
     #[command(flatten)]

@@ -28,7 +28,7 @@ Exits with 3 if something is not trusted yet: with --list, and after the answer 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Directory of the project; its workflows are in `.pi/workflows`
+    /// Directory of the project; its workflows are in `.pi/workflows` and `.agents/workflows`
     #[arg(value_name = "DIR", default_value = ".")]
     directory: PathBuf,
     /// List commands and triggers, and change nothing

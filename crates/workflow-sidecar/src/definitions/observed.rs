@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use workflow_core::definition::{FilePath, FileProblem, Files, Tier, TierEntry};
+use workflow_core::definition::{FilePath, FileProblem, Files, Root, TierEntry};
 
 use crate::platform::disk::Disk;
 
@@ -84,9 +84,9 @@ impl Observed {
 }
 
 impl Files for Observed {
-    fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
-        self.observe(self.disk.unresolved(&FilePath::workflows(tier)));
-        self.disk.entries(tier)
+    fn entries(&self, root: Root) -> Result<Vec<TierEntry>, FileProblem> {
+        self.observe(self.disk.unresolved(&FilePath::workflows(root)));
+        self.disk.entries(root)
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {

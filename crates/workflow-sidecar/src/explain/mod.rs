@@ -8,14 +8,16 @@ mod shell_line;
 use serde::Serialize;
 use workflow_core::definition::{Loaded, Workflow};
 use workflow_core::diagnostic::shown;
-use workflow_core::explain::{Explained, NodeKind, PhaseNode, PhaseTree, Row, everywhere};
+use workflow_core::explain::{
+    Explained, NodeKind, OriginKind, PhaseNode, PhaseTree, Row, Topic, everywhere, phase_tree,
+};
 
 pub(crate) use shell_line::ShellLine;
 
 use crate::present::{DIMMED, Page, TITLE, count};
 use host::HostLimits;
 use outline::Outline;
-use rows::Topics;
+use rows::{Topics, words};
 
 /// What applies in a workflow or in one of its phases.
 #[derive(Serialize)]
@@ -36,6 +38,29 @@ pub(crate) struct Explanation<'a> {
 /// Returns what applies in a phase; `None` for a subworkflow. A path of the catalog always resolves.
 fn explained(node: &PhaseNode<'_>, loaded: &Loaded) -> Option<Explained> {
     Explained::of(&node.state()?, loaded).ok()
+}
+
+/// Returns the guards and conditions that the files of a workflow set for its own phases, a line each.
+pub(crate) fn guards(workflow: &str, loaded: &Loaded) -> Vec<String> {
+    let Some(workflow) = loaded.catalog.get(workflow) else {
+        return Vec::new();
+    };
+    let tree = phase_tree(workflow, &loaded.catalog);
+    let own = tree.nodes.iter().filter(|node| node.depth == 0);
+    let is_guard = |row: &Row| {
+        let of_files = |kind: &OriginKind| !matches!(kind, OriginKind::Settings { .. });
+        let origin = row.origin.as_ref();
+        matches!(row.topic, Topic::Tools | Topic::Moves | Topic::Flow)
+            && !matches!(row.key, "next" | "loop")
+            && origin.is_some_and(|origin| origin.file.is_some() && of_files(&origin.kind))
+    };
+    let lines = own.filter_map(|node| {
+        let rows = explained(node, loaded)?.rows.into_iter();
+        let guards = rows.filter(is_guard);
+        let name = shown(&node.name);
+        Some(guards.map(move |row| format!("{name}: {} {}", words(row.key), row.value)))
+    });
+    lines.flatten().collect()
 }
 
 impl<'a> Explanation<'a> {

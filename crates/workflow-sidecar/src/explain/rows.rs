@@ -40,6 +40,15 @@ impl Topics {
     }
 }
 
+/// The words of a key.
+pub(super) fn words(key: &str) -> String {
+    let words = key.chars().flat_map(|c| {
+        let space = c.is_ascii_uppercase().then_some(' ');
+        space.into_iter().chain([c.to_ascii_lowercase()])
+    });
+    words.collect()
+}
+
 fn add_row(page: &mut Page, row: &Row) {
     let value = match &row.value {
         Value::Text(text) if text.is_empty() => "empty".to_owned(),
@@ -48,11 +57,7 @@ fn add_row(page: &mut Page, row: &Row) {
     };
     let origin = row.origin.as_ref();
     let origin = origin.map_or_else(String::new, |from| format!("  {DIMMED}← {from}{DIMMED:#}"));
-    let key = row.key.chars().flat_map(|c| {
-        let space = c.is_ascii_uppercase().then_some(' ');
-        space.into_iter().chain([c.to_ascii_lowercase()])
-    });
-    let key: String = key.collect();
+    let key = words(row.key);
     page.line(format_args!("  {key:KEYS$} {value}{origin}"));
     if let Value::Text(text) = &row.value {
         page.block("    ", text);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use workflow_core::definition::{LoadOutcome, load};
+use workflow_core::definition::{LoadOutcome, Tier, load};
 use workflow_core::diagnostic::{render, visible};
 use workflow_core::session::project_gate_commands;
 
@@ -43,7 +43,10 @@ impl WrittenTemplate {
     pub(crate) fn print_problems(&self, project: &Path, page: &mut Page) {
         let loaded = load(&Disk::new(user_agent_dir(None), project.to_path_buf()));
         for listing in &loaded.index {
-            if listing.outcome == LoadOutcome::Shadowed && self.keys.contains(&listing.key) {
+            if listing.outcome == LoadOutcome::Shadowed
+                && listing.tier == Tier::Global
+                && self.keys.contains(&listing.key)
+            {
                 let own = visible(&listing.source);
                 page.line(format_args!("In this project it replaces your own {own}"));
             }

@@ -10,7 +10,9 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use workflow_core::definition::{FilePath, FileProblem, Files, SETTINGS_FILE, Tier, TierEntry};
+use workflow_core::definition::{
+    FilePath, FileProblem, Files, Root, SETTINGS_FILE, Tier, TierEntry,
+};
 
 use crate::files::home_dir;
 use crate::files::regular_file::ContainedFile;
@@ -20,12 +22,14 @@ pub(crate) struct Disk {
     agent_dir: PathBuf,
     cwd: PathBuf,
     /// The real paths of the workflows directories, resolved once.
-    real_roots: [OnceCell<PathBuf>; 2],
+    real_roots: [OnceCell<PathBuf>; 3],
 }
 
 /// The directory of the host's files in a project, and in a home directory.
 pub(crate) const HOST_DIRECTORY: &str = ".pi";
-/// The directory of workflows in it.
+/// The directory of a project that other hosts read as well; it has no settings.
+pub(crate) const AGENTS_DIRECTORY: &str = ".agents";
+/// The directory of workflows in both.
 pub(crate) const WORKFLOWS: &str = "workflows";
 
 /// Returns the host's directory for the user, from its variable and the home directory (B30).
@@ -54,7 +58,8 @@ pub(crate) fn user_agent_dir(given: Option<&str>) -> PathBuf {
 }
 
 impl Disk {
-    /// Global workflows and settings are in `agent_dir`, those of a project in `<cwd>/.pi`.
+    /// Global workflows and settings are in `agent_dir`, those of a project in `<cwd>/.pi`, and workflows also in
+    /// `<cwd>/.agents`.
     pub(crate) fn new(agent_dir: PathBuf, cwd: PathBuf) -> Self {
         Self {
             agent_dir,
@@ -63,22 +68,23 @@ impl Disk {
         }
     }
 
-    fn base(&self, tier: Tier) -> PathBuf {
-        match tier {
-            Tier::Global => self.agent_dir.clone(),
-            Tier::Project => self.cwd.join(HOST_DIRECTORY),
+    fn base(&self, root: Root) -> PathBuf {
+        match root {
+            Root::User => self.agent_dir.clone(),
+            Root::Agents => self.cwd.join(AGENTS_DIRECTORY),
+            Root::Project => self.cwd.join(HOST_DIRECTORY),
         }
     }
 
-    fn workflows(&self, tier: Tier) -> PathBuf {
-        self.base(tier).join(WORKFLOWS)
+    fn workflows(&self, root: Root) -> PathBuf {
+        self.base(root).join(WORKFLOWS)
     }
 
     /// Returns the path of a file, before links are resolved.
     pub(crate) fn unresolved(&self, path: &FilePath) -> PathBuf {
         match path.directory() {
-            None => self.base(path.tier()).join(path.relative()),
-            Some(_) => self.workflows(path.tier()).join(path.relative()),
+            None => self.base(path.root()).join(path.relative()),
+            Some(_) => self.workflows(path.root()).join(path.relative()),
         }
     }
 
@@ -87,7 +93,7 @@ impl Disk {
         let Some(directory) = path.directory() else {
             return self.locate_settings(path);
         };
-        let root = self.real_root(path.tier())?;
+        let root = self.real_root(path.root())?;
         let real = canonical(&root.join(path.relative()))?;
         if let Some(file) = ContainedFile::below(root, &real) {
             return Ok(file);
@@ -107,13 +113,13 @@ impl Disk {
         ContainedFile::below(&directory, &real).ok_or(FileProblem::Escapes)
     }
 
-    fn real_root(&self, tier: Tier) -> Result<&Path, FileProblem> {
-        let cell = &self.real_roots[tier as usize];
+    fn real_root(&self, root: Root) -> Result<&Path, FileProblem> {
+        let cell = &self.real_roots[root as usize];
         if let Some(root) = cell.get() {
             return Ok(root);
         }
-        let root = canonical(&self.workflows(tier))?;
-        Ok(cell.get_or_init(|| root))
+        let real = canonical(&self.workflows(root))?;
+        Ok(cell.get_or_init(|| real))
     }
 }
 
@@ -122,8 +128,8 @@ fn canonical(path: &Path) -> Result<PathBuf, FileProblem> {
 }
 
 impl Files for Disk {
-    fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
-        let root = self.workflows(tier);
+    fn entries(&self, root: Root) -> Result<Vec<TierEntry>, FileProblem> {
+        let root = self.workflows(root);
         let listed = match fs::read_dir(&root) {
             Ok(listed) => listed,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -158,9 +164,10 @@ impl Files for Disk {
     }
 
     fn shown(&self, path: &FilePath) -> String {
-        let base = match path.tier() {
-            Tier::Global => &self.agent_dir,
-            Tier::Project => Path::new(HOST_DIRECTORY),
+        let base = match path.root() {
+            Root::User => &self.agent_dir,
+            Root::Agents => Path::new(AGENTS_DIRECTORY),
+            Root::Project => Path::new(HOST_DIRECTORY),
         };
         let shown = match path.directory() {
             None => base.join(SETTINGS_FILE),
@@ -171,7 +178,7 @@ impl Files for Disk {
 }
 
 /// Reads a file that has at most `max_bytes`.
-fn read_bounded(file: File, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
+pub(crate) fn read_bounded(file: File, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
     let mut bytes = Vec::new();
     let read = file.take(u64::from(max_bytes) + 1).read_to_end(&mut bytes);
     read.map_err(|error| problem(&error))?;
@@ -181,7 +188,7 @@ fn read_bounded(file: File, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
     Ok(bytes)
 }
 
-fn problem(error: &io::Error) -> FileProblem {
+pub(crate) fn problem(error: &io::Error) -> FileProblem {
     match error.kind() {
         // A file instead of a directory: nothing exists at that path.
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => FileProblem::Missing,

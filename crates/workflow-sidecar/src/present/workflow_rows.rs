@@ -60,9 +60,10 @@ pub(crate) enum ListedStatus {
 impl<'a> WorkflowRow<'a> {
     pub(crate) fn of(listing: &'a Listing, loaded: &'a Loaded) -> Self {
         let is_loaded = listing.outcome == LoadOutcome::Loaded;
-        let mut index = loaded.index.iter();
-        let other = index.find(|other| other.key == listing.key && other.tier != listing.tier);
-        let other = other.map(|other| &*other.source);
+        let index = loaded.index.iter();
+        let others =
+            index.filter(|other| other.key == listing.key && other.source != listing.source);
+        let mut others = others.map(|other| &*other.source);
         let started = loaded.catalog.started_by(&listing.command_name);
         let started = started.filter(|workflow| workflow.key != listing.key);
         let (status, started_instead) = match (listing.outcome, listing.show, started) {
@@ -91,8 +92,12 @@ impl<'a> WorkflowRow<'a> {
             status,
             tier: listing.tier,
             source: &listing.source,
-            replaces: other.filter(|_| is_loaded && listing.shadows),
-            replaced_by: other.filter(|_| listing.outcome == LoadOutcome::Shadowed),
+            replaces: (is_loaded && listing.shadows)
+                .then(|| others.next())
+                .flatten(),
+            replaced_by: (listing.outcome == LoadOutcome::Shadowed)
+                .then(|| others.next_back())
+                .flatten(),
             started_instead,
             part_of: around.map(|workflow| &*workflow.key).collect(),
             inputs: inputs.collect(),

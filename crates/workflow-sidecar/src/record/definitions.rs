@@ -5,12 +5,18 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use workflow_core::definition::{FilePath, FileProblem, SETTINGS_FILE, TierEntry};
+use workflow_core::definition::{FilePath, FileProblem, Root, SETTINGS_FILE, TierEntry};
 
 /// The project itself, seen from the directory of its definitions. It has a problem if there is no project.
 pub(super) const PROJECT: &str = "..";
-/// The beginning of the paths of all workflows.
-const WORKFLOWS: &str = "workflows/";
+
+/// The beginning of the paths of all workflows in a directory.
+fn workflows(root: Root) -> &'static str {
+    match root {
+        Root::Agents => "../.agents/workflows/",
+        Root::User | Root::Project => "workflows/",
+    }
+}
 
 /// The value of a `definitions` line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,7 +88,7 @@ impl RecordedDirectory {
     pub(crate) fn name_of(path: &FilePath) -> String {
         match path.directory() {
             None => SETTINGS_FILE.to_owned(),
-            Some(_) => format!("{WORKFLOWS}{}", path.relative()),
+            Some(_) => format!("{}{}", workflows(path.root()), path.relative()),
         }
     }
 
@@ -92,13 +98,13 @@ impl RecordedDirectory {
         content.ok_or(FileProblem::Missing)?.read(limit)
     }
 
-    /// The entries of the workflows directory, in byte order of their names.
-    pub(crate) fn entries(&self) -> Result<Vec<TierEntry>, FileProblem> {
-        if let Some(FileContent::Unreadable { problem }) = self.0.get(WORKFLOWS) {
+    /// The entries of a workflows directory, in byte order of their names.
+    pub(crate) fn entries(&self, root: Root) -> Result<Vec<TierEntry>, FileProblem> {
+        if let Some(FileContent::Unreadable { problem }) = self.0.get(workflows(root)) {
             return Err(problem.clone());
         }
         let entries = self.0.iter().filter_map(|(path, content)| {
-            let (name, file) = path.strip_prefix(WORKFLOWS)?.split_once('/')?;
+            let (name, file) = path.strip_prefix(workflows(root))?.split_once('/')?;
             let problem = match content {
                 FileContent::Unreadable { problem } if file.is_empty() => Some(problem.clone()),
                 _ => None,
@@ -112,16 +118,21 @@ impl RecordedDirectory {
         Ok(entries.collect::<BTreeMap<_, _>>().into_values().collect())
     }
 
-    /// Notes the entries of the workflows directory, or why it cannot be read. Its files are noted when they are read.
-    pub(crate) fn note_entries(&mut self, entries: &Result<Vec<TierEntry>, FileProblem>) {
+    /// Notes the entries of a workflows directory, or why it cannot be read. Its files are noted when they are read.
+    pub(crate) fn note_entries(
+        &mut self,
+        root: Root,
+        entries: &Result<Vec<TierEntry>, FileProblem>,
+    ) {
+        let workflows = workflows(root);
         if let Err(problem) = entries {
             let closed = FileContent::problem(problem);
-            self.0.insert(WORKFLOWS.to_owned(), closed);
+            self.0.insert(workflows.to_owned(), closed);
         }
         for TierEntry { name, problem } in entries.iter().flatten() {
             let problem = problem.as_ref().map(FileContent::problem);
             let content = problem.unwrap_or(FileContent::Empty(()));
-            self.0.insert(format!("{WORKFLOWS}{name}/"), content);
+            self.0.insert(format!("{workflows}{name}/"), content);
         }
     }
 
@@ -186,10 +197,11 @@ mod tests {
             name: name.to_owned(),
             problem,
         });
-        assert_eq!(found.entries(), Ok(entries.to_vec()));
+        assert_eq!(found.entries(Root::Project), Ok(entries.to_vec()));
+        assert_eq!(found.entries(Root::Agents), Ok(Vec::new()));
         let closed = directory(r#"{"workflows/":{"problem":"No way"}}"#);
         let problem = FileProblem::Unreadable("No way".to_owned());
-        assert_eq!(closed.entries(), Err(problem));
+        assert_eq!(closed.entries(Root::Project), Err(problem));
     }
 
     #[test]

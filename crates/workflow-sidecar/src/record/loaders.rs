@@ -8,11 +8,13 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use parking_lot::Mutex;
-use workflow_core::definition::{FilePath, FileProblem, Files, Loaded, Tier, TierEntry, load};
+use workflow_core::definition::{
+    FilePath, FileProblem, Files, Loaded, Root, Tier, TierEntry, load,
+};
 
 use super::definitions::{DefinitionsLine, FileContent, PROJECT, RecordedDirectory, project_name};
 use crate::definitions::{Loader, no_project};
-use crate::platform::disk::{Disk, HOST_DIRECTORY};
+use crate::platform::disk::{AGENTS_DIRECTORY, Disk, HOST_DIRECTORY, WORKFLOWS};
 
 /// Loads from the disk.
 #[derive(Debug, Default)]
@@ -51,9 +53,9 @@ struct RecordingFiles {
 }
 
 impl Files for RecordingFiles {
-    fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
-        let entries = self.disk.entries(tier);
-        self.directories.borrow_mut()[tier as usize].note_entries(&entries);
+    fn entries(&self, root: Root) -> Result<Vec<TierEntry>, FileProblem> {
+        let entries = self.disk.entries(root);
+        self.directories.borrow_mut()[root.tier() as usize].note_entries(root, &entries);
         entries
     }
 
@@ -94,7 +96,10 @@ fn paths(directory: &Path) -> Result<([PathBuf; 2], [bool; 2])> {
     }
     let paths = ["agent", "project"].map(|name| directory.join(name));
     let has = paths.each_ref().map(|path| path.is_dir());
-    let has_definitions = |project: &Path| project.join(HOST_DIRECTORY).is_dir();
+    let has_definitions = |project: &Path| {
+        let of_agents = project.join(AGENTS_DIRECTORY).join(WORKFLOWS);
+        project.join(HOST_DIRECTORY).is_dir() || of_agents.is_dir()
+    };
     // A project may have directories of any name.
     if has_definitions(directory) {
         return Ok(([PathBuf::new(), directory.to_path_buf()], [false, true]));
@@ -231,8 +236,8 @@ struct ReplayFiles {
 }
 
 impl Files for ReplayFiles {
-    fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
-        self.directories[tier as usize].entries()
+    fn entries(&self, root: Root) -> Result<Vec<TierEntry>, FileProblem> {
+        self.directories[root.tier() as usize].entries(root)
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
@@ -261,6 +266,7 @@ mod tests {
             ("w/a.md", b"---\nid: a\nname: A\nemoji: a\n---\n\xff\n"),
             ("_shared/b.md", b"---\nid: b\nname: B\nemoji: b\n---\nGo.\n"),
             ("empty/nothing.txt", b""),
+            ("../../.agents/workflows/x/workflow.yaml", b"name: X\n"),
         ] {
             fs::create_dir_all(workflows.join(path).parent().unwrap()).unwrap();
             fs::write(workflows.join(path), text).unwrap();
@@ -275,6 +281,7 @@ mod tests {
         assert_eq!(
             names,
             [
+                "../.agents/workflows/x/workflow.yaml",
                 "workflows/_shared/b.md",
                 "workflows/empty/",
                 "workflows/w/a.md",

@@ -1,4 +1,4 @@
-//! The workflows directories of the user and of the project, read in byte order of their entries, within the limits.
+//! The workflows directories, read in byte order of their entries, within the limits.
 
 use super::directory::{Directory, FoundWorkflow};
 use super::files::{FilePath, TierEntry};
@@ -8,14 +8,14 @@ use crate::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 impl Directory<'_> {
     /// Reads the workflows of its source, in byte order of their keys.
     pub(super) fn read_all(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<FoundWorkflow> {
-        let (files, tier) = (self.files, self.tier);
-        let of = match tier {
+        let (files, root) = (self.files, self.root);
+        let of = match root.tier() {
             Tier::Global => "global",
             Tier::Project => "project's",
         };
         let location = |path: FilePath| Location::file(&files.shown(&path));
-        let directory = location(FilePath::workflows(tier));
-        let entries = match files.entries(tier) {
+        let directory = location(FilePath::workflows(root));
+        let entries = match files.entries(root) {
             Ok(entries) => entries,
             Err(problem) => {
                 let message = format!("the {of} workflows directory {problem}");
@@ -37,7 +37,7 @@ impl Directory<'_> {
         for TierEntry { name, problem } in entries.into_iter().take(most) {
             if let Some(problem) = problem {
                 // It is not followed (B25).
-                let location = location(FilePath::entry(tier, &name));
+                let location = location(FilePath::entry(root, &name));
                 let name = shown(&name);
                 let message =
                     format!("`{name}` in the {of} workflows directory is skipped: it {problem}");

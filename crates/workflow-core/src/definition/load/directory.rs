@@ -10,7 +10,7 @@ use super::phase::read_phase_source;
 use crate::definition::model::{Limits, Phase, RuleSets, Show, Workflow};
 use crate::definition::schema::{Reader, Sites};
 use crate::definition::syntax::{Findings, Source, Span, TreeLimits, json5, raise, yaml};
-use crate::definition::tier::Tier;
+use crate::definition::tier::Root;
 use crate::diagnostic::{Code, Diagnostic, Finding, Location, shown};
 
 /// What could be read of a workflow that was found, and the workflow, if nothing is wrong with it.
@@ -49,7 +49,7 @@ const MAX_VALUES: usize = 250_000;
 /// A workflow directory about to be read. Without a key it is that of all workflows of a source.
 pub(super) struct Directory<'a> {
     pub(super) files: &'a dyn Files,
-    pub(super) tier: Tier,
+    pub(super) root: Root,
     pub(super) key: &'a str,
     pub(super) limits: &'a Limits,
     /// The bytes that may still be read of all files together; `None` after one exceeded them.
@@ -112,7 +112,7 @@ impl Directory<'_> {
     }
 
     fn bytes(&self, name: &str) -> Result<Vec<u8>, FileProblem> {
-        self.read_file(&FilePath::definition(self.tier, self.key, name))
+        self.read_file(&FilePath::definition(self.root, self.key, name))
     }
 
     /// The bytes of a file, within the limits of one and of all together.
@@ -129,14 +129,14 @@ impl Directory<'_> {
     }
 
     fn shown(&self, name: &str) -> String {
-        let path = FilePath::definition(self.tier, self.key, name);
+        let path = FilePath::definition(self.root, self.key, name);
         self.files.shown(&path)
     }
 
     fn left_out(&self, name: &str) -> Listing {
         Listing {
             key: self.key.to_owned(),
-            tier: self.tier,
+            tier: self.root.tier(),
             source: self.shown(name),
             name: String::new(),
             command_name: String::new(),
@@ -162,7 +162,7 @@ impl Directory<'_> {
         source: &Source,
         findings: &mut Findings,
     ) -> Option<(Draft, usize)> {
-        let reader = &mut reader_of(source, findings, self.tier, self.keeps_locations);
+        let reader = &mut reader_of(source, findings, self.root.tier(), self.keeps_locations);
         let node = match name {
             JSON5_NAME => json5::parse(source.text(), self.tree_limits()),
             _ => yaml::parse(source.text(), 0, self.tree_limits()),
@@ -190,7 +190,12 @@ impl Directory<'_> {
             Ok(source) => source,
             Err(finding) => return reader.refuse(finding),
         };
-        let reader = &mut reader_of(&source, reader.findings, self.tier, self.keeps_locations);
+        let reader = &mut reader_of(
+            &source,
+            reader.findings,
+            self.root.tier(),
+            self.keeps_locations,
+        );
         let (phase, sites) = read_phase_source(reader, self.tree_limits(), sets)?;
         let source = Some(source);
         Some((phase, Sites { source, ..sites }))
@@ -198,7 +203,7 @@ impl Directory<'_> {
 
     fn open_phase_file(&self, entry: &str, span: Option<Span>) -> Result<Source, Finding> {
         let name = || shown(entry);
-        let path = FilePath::in_workflow(self.tier, self.key, entry).map_err(|problem| {
+        let path = FilePath::in_workflow(self.root, self.key, entry).map_err(|problem| {
             let message = format!("the path `{}` {problem}", name());
             Finding::error(Code::PathRefused, span, message)
         })?;
@@ -226,14 +231,14 @@ impl Directory<'_> {
             format!("../_shared/{stem}.md"),
         ];
         let exists = |candidate: &&String| {
-            FilePath::in_workflow(self.tier, self.key, candidate)
+            FilePath::in_workflow(self.root, self.key, candidate)
                 .is_ok_and(|path| self.read_file(&path).is_ok())
         };
         if let Some(meant) = candidates.iter().find(exists) {
             return finding.meant(name, meant);
         }
         let is_workflow = |entry: &TierEntry| entry.name == name && entry.problem.is_none();
-        let entries = self.files.entries(self.tier);
+        let entries = self.files.entries(self.root);
         if entries.is_ok_and(|entries| entries.iter().any(is_workflow)) {
             let help = format!("did you mean `{{subworkflow: {}}}`?", shown(name));
             return finding.help(help);

@@ -10,19 +10,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::definition::model::SETTINGS_FILE;
-use crate::definition::tier::Tier;
+use crate::definition::tier::{Root, Tier};
 
 /// The files of definitions and settings: on a disk, or in memory.
 pub trait Files {
-    /// The entries of a tier's workflows directory, in byte order of their names.
+    /// The entries of a workflows directory, in byte order of their names.
     ///
-    /// A tier without a workflows directory has no entries. Plain files are not entries; a link to a
+    /// One that does not exist has no entries. Plain files are not entries; a link to a
     /// directory is one like any other.
-    fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem>;
+    fn entries(&self, root: Root) -> Result<Vec<TierEntry>, FileProblem>;
 
     /// The bytes of a file, at most `max_bytes` of them.
     ///
-    /// Only regular files are read. The file must really lie in the root of its tier, or in the
+    /// Only regular files are read. The file must really lie in its root, or in the
     /// directory of the same workflow, wherever links lead.
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem>;
 
@@ -80,7 +80,7 @@ pub enum FileProblem {
 /// A file under a root that it cannot leave by its spelling.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FilePath {
-    tier: Tier,
+    root: Root,
     /// The workflow's directory; `None` is the settings file.
     directory: Option<String>,
     /// From the root, with `/` between its parts.
@@ -91,39 +91,43 @@ impl FilePath {
     /// The settings file of a tier; its root contains the workflows directory.
     pub fn settings(tier: Tier) -> Self {
         Self {
-            tier,
+            root: tier.into(),
             directory: None,
             relative: SETTINGS_FILE.to_owned(),
         }
     }
 
-    /// A tier's workflows directory.
-    pub fn workflows(tier: Tier) -> Self {
-        Self::entry(tier, "")
+    /// A workflows directory.
+    pub fn workflows(root: impl Into<Root>) -> Self {
+        Self::entry(root, "")
     }
 
-    /// An entry of a tier's workflows directory.
-    pub fn entry(tier: Tier, name: &str) -> Self {
+    /// An entry of a workflows directory.
+    pub fn entry(root: impl Into<Root>, name: &str) -> Self {
         Self {
-            tier,
+            root: root.into(),
             directory: Some(name.to_owned()),
             relative: name.to_owned(),
         }
     }
 
     /// A file right in a workflow's directory, by a name that means nothing else.
-    pub fn definition(tier: Tier, directory: &str, name: &str) -> Self {
+    pub fn definition(root: impl Into<Root>, directory: &str, name: &str) -> Self {
         Self {
-            tier,
+            root: root.into(),
             directory: Some(directory.to_owned()),
             relative: [directory, "/", name].concat(),
         }
     }
 
-    /// A file named as an entry of a workflow names it: relative to the workflow's directory, under the tier's root.
+    /// A file named as an entry of a workflow names it: relative to the workflow's directory, under the root.
     ///
     /// Else what is wrong with the path, before any file is looked for.
-    pub fn in_workflow(tier: Tier, directory: &str, entry: &str) -> Result<Self, &'static str> {
+    pub fn in_workflow(
+        root: impl Into<Root>,
+        directory: &str,
+        entry: &str,
+    ) -> Result<Self, &'static str> {
         let mut parts = vec![directory];
         for part in entry_parts(entry)? {
             match part {
@@ -139,15 +143,20 @@ impl FilePath {
             return Err(ESCAPES);
         }
         Ok(Self {
-            tier,
+            root: root.into(),
             directory: Some(directory.to_owned()),
             relative: parts.join("/"),
         })
     }
 
-    /// The tier at whose root the path starts.
+    /// The workflows directory at which the path starts, or beside which the settings file is.
+    pub fn root(&self) -> Root {
+        self.root
+    }
+
+    /// Whose file it is.
     pub fn tier(&self) -> Tier {
-        self.tier
+        self.root.tier()
     }
 
     /// The workflow's directory in the workflows directory; `None` is the settings file.
@@ -193,8 +202,8 @@ impl MemoryFiles {
 
     /// The same files and one more, named from the workflows directory: `bugfix/workflow.yaml`.
     #[must_use]
-    pub fn with(self, tier: Tier, path: &str, content: impl Into<Vec<u8>>) -> Self {
-        self.and(&FilePath::entry(tier, path), content)
+    pub fn with(self, root: impl Into<Root>, path: &str, content: impl Into<Vec<u8>>) -> Self {
+        self.and(&FilePath::entry(root, path), content)
     }
 
     /// The same files and a settings file.
@@ -210,8 +219,8 @@ impl MemoryFiles {
 }
 
 impl Files for MemoryFiles {
-    fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
-        let root = self.shown(&FilePath::workflows(tier));
+    fn entries(&self, root: Root) -> Result<Vec<TierEntry>, FileProblem> {
+        let root = self.shown(&FilePath::workflows(root));
         let inside = self
             .files
             .keys()
@@ -238,9 +247,10 @@ impl Files for MemoryFiles {
     }
 
     fn shown(&self, path: &FilePath) -> String {
-        let root = match path.tier() {
-            Tier::Global => "~/.pi/agent",
-            Tier::Project => ".pi",
+        let root = match path.root() {
+            Root::User => "~/.pi/agent",
+            Root::Agents => ".agents",
+            Root::Project => ".pi",
         };
         match path.directory() {
             None => format!("{root}/{}", path.relative()),

@@ -26,7 +26,7 @@ pub use origins::{EntryOrigin, Origins, WorkflowOrigin};
 use super::model::{Catalog, Limits, Settings, SettingsStatus, Show, TierSettings};
 use super::schema::{KeyLocations, nearest};
 use super::syntax::{Findings, Source, json5};
-use super::tier::Tier;
+use super::tier::{Root, Tier};
 use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown};
 use directory::{Directory, Draft, FoundWorkflow};
 use file_map::{read_map, reader_of};
@@ -104,19 +104,19 @@ fn load_all(files: &dyn Files, keeps_locations: bool) -> Loaded {
     let tiers = [global, project];
     let settings = merged(&tiers);
     let left = Cell::new(Some(settings.limits.max_total_bytes));
-    let [global, project] = [Tier::Global, Tier::Project].map(|tier| {
+    let found = Root::ALL.map(|root| {
         let directory = Directory {
             files,
-            tier,
+            root,
             key: "",
             limits: &settings.limits,
             left: &left,
-            sets: &tiers[tier as usize].rule_sets,
+            sets: &tiers[root.tier() as usize].rule_sets,
             keeps_locations,
         };
         directory.read_all(&mut diagnostics)
     });
-    let (mut index, mut drafts) = merge(global.into_iter().chain(project), &mut diagnostics);
+    let (mut index, mut drafts) = merge(found.into_iter().flatten(), &mut diagnostics);
     let max_nesting = settings.limits.max_nesting;
     resolve(&mut drafts, &mut index, max_nesting, &mut diagnostics);
     duplicate_commands(&drafts, &mut diagnostics);
@@ -199,27 +199,43 @@ fn load_settings_of(
 }
 
 /// The listings before references are checked, and the sound workflows: global keys first, an override at the position of the
-/// overridden one. Each has the index of its listing. `found` has the global ones first.
+/// overridden one. Each has the index of its listing. `found` has those first that others override.
 fn merge(
     found: impl Iterator<Item = FoundWorkflow>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> (Vec<Listing>, Vec<(usize, Draft)>) {
-    let (mut index, mut merged) = (Vec::new(), Vec::new());
-    // The index of the draft of each key, if it is sound.
-    let mut global: HashMap<String, Option<usize>> = HashMap::new();
+    let mut index: Vec<Listing> = Vec::new();
+    let mut merged: Vec<(usize, Draft)> = Vec::new();
+    // The first source of each key, and the index of its draft, if one is sound.
+    let mut known: HashMap<String, (Tier, Option<usize>)> = HashMap::new();
     for (mut listing, draft) in found {
         let key = &listing.key;
-        let overridden = global.get(key).copied();
-        listing.shadows = draft.is_some() && overridden.is_some();
-        match (draft, overridden.flatten()) {
-            (Some(draft), Some(at)) => merged[at] = (index.len(), draft),
+        let (first, at) = *known.get(key).unwrap_or(&(listing.tier, None));
+        let overridden = at.map(|at| (at, &index[merged[at].0]));
+        listing.shadows = draft.is_some() && first != listing.tier;
+        match (draft, overridden) {
+            (Some(draft), Some((at, other))) => {
+                if other.tier == listing.tier {
+                    let used = shown(&listing.source);
+                    let message = format!("{used} has the same key and is used instead");
+                    let help = "remove one of them, or give its directory another name";
+                    let found = Diagnostic::new(Code::EntrySkipped, Severity::Warning, message);
+                    let found = found.at(Location::file(&other.source)).about(key);
+                    diagnostics.push(found.with_help(help));
+                }
+                merged[at] = (index.len(), draft);
+            }
             (Some(draft), None) => {
-                global.insert(key.clone(), Some(merged.len()));
+                known.insert(key.clone(), (first, Some(merged.len())));
                 merged.push((index.len(), draft));
             }
-            (None, Some(_)) => {
+            (None, Some((_, other))) => {
+                let used = match other.tier {
+                    Tier::Global => "the global one",
+                    Tier::Project => &*shown(&other.source),
+                };
                 let message = format!(
-                    "the project's workflow \"{}\" has errors: the global one is used",
+                    "the project's workflow \"{}\" has errors: {used} is used",
                     shown(key)
                 );
                 diagnostics.push(
@@ -228,7 +244,7 @@ fn merge(
                         .about(key),
                 );
             }
-            (None, None) => drop(global.insert(key.clone(), None)),
+            (None, None) => drop(known.insert(key.clone(), (first, None))),
         }
         index.push(listing);
     }

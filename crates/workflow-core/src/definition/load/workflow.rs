@@ -114,7 +114,7 @@ impl Directory<'_> {
             command_name: location(command_name),
             references: references.collect(),
             origin: self.keeps_locations.then(|| WorkflowOrigin {
-                tier: self.tier,
+                tier: self.root.tier(),
                 keys: own.keys,
                 entries: (sites.into_iter())
                     .map(|sites| EntryOrigin {

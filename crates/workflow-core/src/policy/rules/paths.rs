@@ -33,7 +33,9 @@ pub fn definition_paths(project: &str, agent_dir: &str) -> Vec<String> {
     let directories = [format!("{project}/.pi"), agent_dir.to_owned()];
     let files =
         |directory: &String| ["workflows", SETTINGS_FILE].map(|name| format!("{directory}/{name}"));
-    directories.iter().flat_map(files).collect()
+    let of_agents = format!("{project}/.agents/workflows");
+    let files = directories.iter().flat_map(files);
+    files.chain([of_agents]).collect()
 }
 
 /// Returns a path of a shell line in the syntax of the hosts' tools, which ignore a leading `@`.

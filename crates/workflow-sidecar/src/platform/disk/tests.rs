@@ -46,7 +46,7 @@ impl Project {
     }
 
     fn entries(&self) -> Vec<TierEntry> {
-        self.disk().entries(Tier::Project).unwrap()
+        self.disk().entries(Root::Project).unwrap()
     }
 }
 
@@ -136,7 +136,7 @@ fn a_file_instead_of_the_workflows_directory_is_reported() {
     fs::remove_dir(project.workflows()).unwrap();
     let project = project.with("project/.pi/workflows", "");
     assert!(matches!(
-        project.disk().entries(Tier::Project),
+        project.disk().entries(Root::Project),
         Err(FileProblem::Unreadable(_))
     ));
 }
@@ -370,4 +370,20 @@ mod links {
         assert_eq!(read(Tier::Global).unwrap(), b"{}");
         assert_eq!(read(Tier::Project), Err(FileProblem::Escapes));
     }
+}
+
+#[test]
+fn workflows_of_a_project_are_also_found_where_other_hosts_look() {
+    let workflow = "name: W\ncommandName: w\ninitialMessage: Go\nphases: [../_shared/p.md]\n";
+    let phase = "---\nid: p\nname: P\nemoji: p\n---\nGo.\n";
+    let project = Project::new()
+        .with("project/.agents/workflows/w/workflow.yaml", workflow)
+        .with("project/.agents/workflows/_shared/p.md", phase);
+    let loaded = load(&project.disk());
+    assert_eq!(loaded.diagnostics, []);
+    assert_eq!(loaded.index[0].source, ".agents/workflows/w/workflow.yaml");
+    assert!(loaded.catalog.get("w").is_some());
+    // Its settings are those of the other directory.
+    let project = project.with("project/.agents/workflow-sidecar.json5", "{tools: {");
+    assert_eq!(load(&project.disk()).diagnostics, []);
 }

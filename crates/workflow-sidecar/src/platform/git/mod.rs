@@ -3,20 +3,22 @@
 //! Owns how git runs: it neither waits for a user nor executes what a repository's configuration names. Commands that
 //! only read commits and settings run no program. What compares or restores files runs with a private directory, which
 //! has none of the repository's hooks, and of its settings only those that say how files are stored. Filters, which git
-//! needs to compare files, and merge drivers remain: [`config_commands`] checks that they may run. There is no pager,
-//! prompt or fetch, and submodules are not entered. Objects are read as they were committed, without replacements and
-//! grafts. Variables that name another repository, as the environment of a hook has them, are ignored.
+//! needs to compare files, and merge drivers remain: [`config_commands`] checks that they may run. There is no pager
+//! or prompt, submodules are not entered, and only [`FetchedCommit`] fetches, into a repository of its own. Objects are
+//! read as they were committed, without replacements and grafts. Variables that name another repository, as the environment of a hook has them, are ignored.
 //!
 //! ```text
 //! restore_job → checkpoint
 //! hidden_changes → repository_state
 //! work_tree → hidden_changes
 //! all of them → private_directory → config_commands → execution, location
+//! fetched → execution
 //! ```
 
 mod checkpoint;
 mod config_commands;
 mod execution;
+mod fetched;
 mod hidden_changes;
 mod location;
 mod private_directory;
@@ -32,6 +34,7 @@ pub(crate) use checkpoint::{TIME_TO_RECORD, record_checkpoint};
 pub(crate) use config_commands::config_commands;
 pub(super) use config_commands::{Configuration, GitOperation};
 pub(super) use execution::Git;
+pub(crate) use fetched::{CommittedFile, FetchedCommit};
 pub(super) use hidden_changes::{hidden_changes, shown as shown_changes};
 pub(super) use private_directory::PrivateDirectory;
 pub(super) use repository_state::RepositoryState;

@@ -1,0 +1,118 @@
+//! The lock file beside copied workflows: where each file is from, and its digest.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity};
+
+use crate::files::{FileState, text};
+use crate::init::WORKFLOWS;
+
+/// Its name in the workflows directory.
+pub(super) const LOCK: &str = "workflows.lock";
+
+/// The content of a lock file.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Lock {
+    /// By their paths in the workflows directory.
+    pub(super) files: BTreeMap<String, Locked>,
+}
+
+/// A file that was copied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Locked {
+    pub(super) source: String,
+    /// The commit, if the source is a repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) commit: Option<String>,
+    /// Of its content, in hexadecimal.
+    pub(super) sha256: String,
+}
+
+impl Lock {
+    /// Reads the lock file of a project; an empty one if there is none.
+    pub(super) fn read(project: &Path) -> anyhow::Result<Self> {
+        let path = project.join(WORKFLOWS).join(LOCK);
+        let shown = || format!("{WORKFLOWS}/{LOCK} cannot be read");
+        let found = text(&path).with_context(shown)?;
+        let lock = found.map(|text| serde_json::from_str(&text)).transpose();
+        let mut lock: Self = lock.with_context(shown)?.unwrap_or_default();
+        lock.files.retain(|path, _| is_plain(path));
+        Ok(lock)
+    }
+}
+
+/// Returns true for a path in the workflows directory that means the same file everywhere, and may be copied.
+pub(super) fn is_plain(path: &str) -> bool {
+    let is_part = |part: &str| {
+        !matches!(part, "" | "." | "..")
+            && !part.eq_ignore_ascii_case(".git")
+            && !part.contains(|c: char| c.is_control() || matches!(c, '\\' | ':' | '\u{fffd}'))
+    };
+    path.split('/').all(is_part) && !path.eq_ignore_ascii_case(LOCK)
+}
+
+/// Finds what differs from a project's lock file; `read` are the files that the loader has read, `shown` makes their displayed
+/// paths.
+pub(crate) fn drift(
+    project: &Path,
+    read: &HashSet<PathBuf>,
+    shown: impl Fn(&Path) -> PathBuf,
+) -> Vec<Diagnostic> {
+    let workflows = project.join(WORKFLOWS);
+    let found = |path: &str, message: String| {
+        let file = shown(&workflows.join(path)).to_string_lossy().into_owned();
+        let found = Diagnostic::new(Code::LockedFile, Severity::Warning, message);
+        found
+            .at(Location::file(&file))
+            .with_help(Code::LockedFile.help())
+    };
+    let lock = match Lock::read(project) {
+        Ok(lock) => lock,
+        Err(error) => return vec![found(LOCK, format!("{error:#}"))],
+    };
+    let mut all = Vec::new();
+    for (path, locked) in &lock.files {
+        let from = match &locked.commit {
+            Some(commit) => format!("{} at {commit:.12}", locked.source),
+            None => locked.source.clone(),
+        };
+        match FileState::of(&workflows.join(path), None) {
+            Ok(FileState::Content(digest)) if digest == locked.sha256 => {}
+            Ok(FileState::Absent) => {
+                all.push(found(path, format!("this file of {from} is missing")));
+            }
+            _ => all.push(found(
+                path,
+                format!("this file differs from that of {from}"),
+            )),
+        }
+    }
+    let is_definition = |name: &&str| matches!(*name, "workflow.yaml" | "workflow.json5");
+    let keys = lock.files.keys().filter_map(|path| path.split_once('/'));
+    let keys: BTreeSet<&str> = keys
+        .filter(|(_, name)| is_definition(name))
+        .map(|(key, _)| key)
+        .collect();
+    let paths = read.iter().filter(|path| path.is_file());
+    let paths = paths.filter_map(|path| path.strip_prefix(&workflows).ok()?.to_str());
+    let own: BTreeSet<&str> = paths
+        .filter(|path| {
+            path.split_once('/')
+                .is_some_and(|(key, _)| keys.contains(key))
+        })
+        .filter(|path| !lock.files.contains_key(*path))
+        .collect();
+    let own = own.into_iter();
+    all.extend(own.map(|path| {
+        found(
+            path,
+            format!("this file of a copied workflow is not in {LOCK}"),
+        )
+    }));
+    all
+}

@@ -1,0 +1,284 @@
+//! Workflows from elsewhere, copied into a project: a source is read, checked and compared before a file is written. What was
+//! copied is in a lock file, with its source and digest. Only this is ever fetched, and only when the user says so.
+//!
+//! Copied are the definition of a workflow and the phase files that it names, and those of its subworkflows.
+
+mod lock;
+mod source;
+#[cfg(unix)]
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow, bail, ensure};
+use workflow_core::definition::{LoadOutcome, Loaded, Tier, load_located, nearest};
+use workflow_core::diagnostic::{render, visible};
+use workflow_core::run::changed_terms;
+
+use self::lock::{LOCK, Lock, Locked, is_plain};
+use self::source::{Source, SourceFiles};
+use crate::explain::guards;
+use crate::files::{FileState, hash, write_atomically};
+use crate::init::WORKFLOWS;
+use crate::platform::disk::{Disk, user_agent_dir};
+use crate::present::{Page, count};
+
+pub(crate) use self::lock::drift;
+
+/// What is copied, and how.
+pub(crate) struct Copying<'a> {
+    pub(crate) from: &'a str,
+    /// The keys of the workflows; none for all.
+    pub(crate) names: &'a [String],
+    pub(crate) project: &'a Path,
+    /// Replaces files that were not copied, or were changed since.
+    pub(crate) force: bool,
+    pub(crate) dry_run: bool,
+}
+
+/// A file of the project, and what happens to it.
+struct Change {
+    path: String,
+    what: What,
+    /// What is written; `None` removes the file.
+    text: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    New,
+    Same,
+    Changed,
+    Removed,
+    /// It would replace what the user wrote.
+    Conflict(&'static str),
+}
+
+impl Copying<'_> {
+    /// Copies the workflows, or says what would be copied. An error leaves the project as it was, unless a file cannot be written.
+    pub(crate) fn run(&self, page: &mut Page) -> anyhow::Result<()> {
+        let source = Source::open(self.from)?;
+        let disk = Disk::new(user_agent_dir(None), self.project.to_path_buf());
+        let files = SourceFiles {
+            source: &source,
+            target: &disk,
+            read: RefCell::default(),
+        };
+        let after = load_located(&files);
+        let read = files.read.into_inner();
+        let keys = self.selected(&after, &source.name)?;
+        let wanted = read.into_iter().filter(|((key, _), _)| keys.contains(key));
+        let wanted: BTreeMap<String, Vec<u8>> = wanted.map(|((_, path), of)| (path, of)).collect();
+        let mut lock = Lock::read(self.project)?;
+        let changes = self.changes(&source.name, &keys, wanted, &lock)?;
+        let at = source.commit().map(|commit| format!(" at commit {commit}"));
+        page.line(format_args!(
+            "From {}{}:",
+            visible(&source.name),
+            at.unwrap_or_default()
+        ));
+        let rows = changes
+            .iter()
+            .map(|change| (change.what.word(), visible(&change.path)));
+        page.pairs(
+            &rows
+                .map(|(word, path)| (word.to_owned(), path))
+                .collect::<Vec<_>>(),
+        );
+        add_guards(&load_located(&disk), &after, &keys, page);
+        let is_conflict = |change: &&Change| matches!(change.what, What::Conflict(_));
+        let conflicts = changes.iter().filter(is_conflict).count();
+        if self.dry_run {
+            page.line("\nNothing was written.");
+            return Ok(());
+        }
+        if conflicts > 0 && !self.force {
+            page.print()?;
+            let files = count(conflicts, "file");
+            bail!("{files} would be replaced: `--force` does it. Nothing was written");
+        }
+        let written = changes
+            .iter()
+            .filter(|change| change.what != What::Same)
+            .count();
+        for Change { path, text, .. } in changes {
+            let target = self.file(&path)?;
+            let done = match &text {
+                None => fs::remove_file(&target),
+                Some(text) => target
+                    .parent()
+                    .map_or(Ok(()), fs::create_dir_all)
+                    .and_then(|()| write_atomically(&target, text)),
+            };
+            done.with_context(|| format!("{WORKFLOWS}/{path} cannot be written"))?;
+            lock.files.remove(&path);
+            if let Some(text) = text {
+                let locked = Locked {
+                    source: source.name.clone(),
+                    commit: source.commit().map(str::to_owned),
+                    sha256: hash(text),
+                };
+                lock.files.insert(path, locked);
+            }
+        }
+        let text = serde_json::to_string_pretty(&lock)? + "\n";
+        write_atomically(&self.file(LOCK)?, &text)?;
+        let files = count(written, "file");
+        page.line(format_args!("\nWrote {files}, and {WORKFLOWS}/{LOCK}. Commands of gates need `workflow-sidecar trust`."));
+        Ok(())
+    }
+
+    /// The keys of the workflows that are copied, with their subworkflows. One with errors is refused.
+    fn selected(&self, after: &Loaded, source: &str) -> anyhow::Result<BTreeSet<String>> {
+        let all = || after.index.iter().map(|listing| &*listing.key);
+        ensure!(
+            all().next().is_some(),
+            "there are no workflows in {}",
+            visible(source)
+        );
+        let names: Vec<&str> = match self.names {
+            [] => all().collect(),
+            names => names.iter().map(|name| &**name).collect(),
+        };
+        let mut keys = BTreeSet::new();
+        for name in names {
+            let meant =
+                || nearest(name, all()).map(|name| format!(": did you mean `{}`?", visible(name)));
+            ensure!(
+                all().any(|key| key == name),
+                "{} has no workflow `{}`{}",
+                visible(source),
+                visible(name),
+                meant().unwrap_or_default()
+            );
+            let reached = after.catalog.reachable_from(name).into_iter();
+            keys.extend(reached.map(|workflow| workflow.key.clone()));
+            keys.insert(name.to_owned());
+        }
+        let is_about = |key: &Option<String>| key.as_ref().is_none_or(|key| keys.contains(key));
+        let found = after
+            .diagnostics
+            .iter()
+            .filter(|found| is_about(&found.workflow));
+        let found: Vec<String> = found.map(|found| render(found, true)).collect();
+        if keys.iter().any(|key| after.catalog.get(key).is_none()) {
+            bail!(
+                "a workflow has errors, so nothing was written\n\n{}",
+                found.join("\n\n")
+            );
+        }
+        Ok(keys)
+    }
+
+    /// What happens to each file.
+    fn changes(
+        &self,
+        source: &str,
+        keys: &BTreeSet<String>,
+        wanted: BTreeMap<String, Vec<u8>>,
+        lock: &Lock,
+    ) -> anyhow::Result<Vec<Change>> {
+        let is_gone = |path: &str, locked: &Locked| {
+            let key = path.split_once('/').map(|(key, _)| key);
+            locked.source == source && key.is_some_and(|key| keys.contains(key))
+        };
+        let gone = lock
+            .files
+            .iter()
+            .filter(|(path, locked)| is_gone(path, locked) && !wanted.contains_key(*path));
+        let gone: Vec<String> = gone.map(|(path, _)| path.clone()).collect();
+        let wanted = wanted.into_iter().map(|(path, bytes)| (path, Some(bytes)));
+        let mut changes = Vec::new();
+        for (path, bytes) in wanted.chain(gone.into_iter().map(|path| (path, None))) {
+            ensure!(
+                is_plain(&path),
+                "`{}` is not a name that is copied",
+                visible(&path)
+            );
+            let text = bytes.map(String::from_utf8).transpose();
+            let text = text.map_err(|_| anyhow!("{} is not UTF-8", visible(&path)))?;
+            let locked = lock
+                .files
+                .get(&path)
+                .filter(|locked| locked.source == source);
+            let what = match (FileState::of(&self.file(&path)?, None)?, &text) {
+                (FileState::Absent, None) => continue,
+                (FileState::Absent, Some(_)) => What::New,
+                (FileState::Content(now), Some(text)) if now == hash(text) => What::Same,
+                (FileState::Content(now), text) if locked.is_some_and(|of| of.sha256 == now) => {
+                    if text.is_some() {
+                        What::Changed
+                    } else {
+                        What::Removed
+                    }
+                }
+                _ if locked.is_some() => What::Conflict("changed here"),
+                _ => What::Conflict("not from there"),
+            };
+            changes.push(Change { path, what, text });
+        }
+        Ok(changes)
+    }
+
+    /// The path of a file in the workflows directory. Nothing is written through a link.
+    fn file(&self, path: &str) -> anyhow::Result<PathBuf> {
+        let full = self.project.join(WORKFLOWS).join(path);
+        let mut inside = full.ancestors().take_while(|path| *path != self.project);
+        if let Some(link) = inside.find(|path| path.is_symlink()) {
+            bail!(
+                "{} is a link: nothing is written through it",
+                link.display()
+            );
+        }
+        Ok(full)
+    }
+}
+
+/// Adds the guards of the workflows, or how they differ from those that the project has.
+fn add_guards(before: &Loaded, after: &Loaded, keys: &BTreeSet<String>, page: &mut Page) {
+    for key in keys {
+        let is_here = before.index.iter().any(|listing| {
+            listing.key == *key
+                && (listing.tier, listing.outcome) == (Tier::Project, LoadOutcome::Loaded)
+        });
+        let [were, are] = [before, after].map(|loaded| guards(key, loaded));
+        let were = if is_here { were } else { Vec::new() };
+        let lost = were.iter().filter(|guard| !are.contains(guard));
+        let new = are.iter().filter(|guard| !were.contains(guard));
+        let lines = lost.map(|guard| format!("  - {guard}"));
+        let lines: Vec<String> = lines
+            .chain(new.map(|guard| format!("  + {guard}")))
+            .collect();
+        let changed = if is_here {
+            changed_terms(before, after, key)
+        } else {
+            Vec::new()
+        };
+        let title = match (is_here, lines.is_empty() && changed.is_empty()) {
+            (true, true) => continue,
+            (true, false) => format!("changes {}", changed.join(", ")),
+            (false, true) => "has no guards".to_owned(),
+            (false, false) => "has these guards".to_owned(),
+        };
+        page.line(format_args!("\n{} {}", visible(key), title.trim_end()));
+        for line in &lines {
+            page.line(line);
+        }
+    }
+}
+
+impl What {
+    fn word(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Same => "the same",
+            Self::Changed => "changed",
+            Self::Removed => "removed",
+            Self::Conflict(why) => why,
+        }
+    }
+}
