@@ -324,10 +324,12 @@ fn a_workflow_with_errors_is_refused_with_its_diagnostics() {
     assert!(error.contains("did you mean `fix`?"), "{error}");
 }
 
+/// Its name, what it does to the source, and why it is refused.
+type Attack<'a> = (&'a str, &'a dyn Fn(&World), &'a str);
+
 #[test]
 fn links_and_files_elsewhere_and_files_over_the_limits_are_not_copied() {
     let do_it = "flows/.pi/workflows/fix/do.md";
-    type Attack<'a> = (&'a str, &'a dyn Fn(&World), &'a str);
     let hostile: [Attack<'_>; 5] = [
         (
             "link",
