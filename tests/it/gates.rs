@@ -21,6 +21,8 @@ fn run(command: &[&str], shell: bool) -> Gate {
     Gate {
         default_of: None,
         on_fail: None,
+        tries: None,
+        on_limit: None,
         check: Check::Run(RunCheck {
             command: command.iter().map(|&word| word.to_owned()).collect(),
             shell,
@@ -435,6 +437,8 @@ fn a_check_for_changes_compares_with_the_baseline() {
     let gate = Gate {
         default_of: None,
         on_fail: None,
+        tries: None,
+        on_limit: None,
         check: Check::File(FileCheck {
             path: "plan.md".to_owned(),
             changed: Some(true),

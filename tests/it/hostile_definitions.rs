@@ -189,10 +189,11 @@ fn project(level: &str, key: &str, value: &Value) -> (Value, Value) {
             "shell" => json!({"run": "./evil"}),
             "timeout" | "expect" | "cwd" | "env" => json!({"run": ["./evil"]}),
             "changed" => json!({"file": "victim.txt"}),
-            "onFail" => json!({"git": "clean"}),
+            "onFail" | "tries" | "onLimit" => json!({"git": "clean", "tries": 3}),
             _ => json!({}),
         },
         "`tests`" if key != "run" => json!({"run": ["./evil"]}),
+        "`budget`" if key == "onLimit" => json!({"turns": 3}),
         "a workflow" | "a phase" if ["writable", "commands"].contains(&key) => {
             json!({"tools": "read-only"})
         }

@@ -93,6 +93,10 @@ impl RunCondition {
                 let remedy = "/workflow-resume +20 turns allows more";
                 stopped("paused: budget used up", remedy)
             }
+            Self::Paused(PauseReason::Tries) => {
+                let remedy = "/workflow-resume allows one more try";
+                stopped("paused: gate failed too often", remedy)
+            }
             Self::Paused(PauseReason::LaterVersion) => {
                 let remedy = "/workflow-resume continues without what it stored";
                 paused("paused: stored by a later version", remedy)

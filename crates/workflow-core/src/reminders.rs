@@ -5,11 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::definition::{Bound, ContinueRule, OnLimit, OnStop};
+use crate::definition::{Bound, ContinueRule, OnStop, Target};
 use crate::event::LastAssistant;
 
 /// The settings of one phase, merged from all levels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContinuePolicy {
     /// The phase waits for the user: no reminder is sent, and the run is not paused.
     pub wait: bool,
@@ -22,7 +22,9 @@ pub struct ContinuePolicy {
     /// The reaction to an open question.
     pub on_question: OnStop,
     /// The reaction to reaching a limit.
-    pub on_limit: OnLimit,
+    pub on_limit: Target,
+    /// The number of scopes around that of the phase in which `on_limit` names a target.
+    pub limit_scopes_up: usize,
     /// Seconds between the stop and the reminder.
     pub countdown: u32,
 }
@@ -33,7 +35,11 @@ impl ContinuePolicy {
     /// `max: unlimited` restores the behaviour of the npm package: the other bounds are off as well, unless a level
     /// sets them.
     pub fn of<'r>(levels: impl Iterator<Item = &'r ContinueRule>) -> Self {
-        let rule = levels.fold(ContinueRule::default(), |inner, outer| inner.within(outer));
+        let levels: Vec<_> = levels.collect();
+        let set_at = levels.iter().position(|level| level.on_limit.is_some());
+        let rule = levels
+            .into_iter()
+            .fold(ContinueRule::default(), |inner, outer| inner.within(outer));
         let max = rule.max.unwrap_or(Bound::Times(8));
         let (max_stale, on_stop) = match max {
             Bound::Times(_) => (Bound::Times(3), OnStop::Pause),
@@ -45,7 +51,9 @@ impl ContinuePolicy {
             max_stale: rule.max_stale.unwrap_or(max_stale),
             on_error: rule.on_error.unwrap_or(on_stop),
             on_question: rule.on_question.unwrap_or(on_stop),
-            on_limit: rule.on_limit.unwrap_or(OnLimit::Pause),
+            on_limit: rule.on_limit.unwrap_or(Target::Pause),
+            // The first level is the phase, in the same scope as the second.
+            limit_scopes_up: set_at.unwrap_or_default().saturating_sub(1),
             countdown: rule.countdown.unwrap_or(3),
         }
     }
@@ -85,6 +93,8 @@ pub enum PauseReason {
     Visits,
     /// A budget is used up.
     Budget,
+    /// A check has failed as often as it may.
+    Tries,
     /// A later version of the sidecar stored parts of the run, which this one cannot read.
     LaterVersion,
 }
@@ -98,8 +108,8 @@ pub enum StopDecision {
     Remind,
     /// The run is paused.
     Pause(PauseReason),
-    /// The run is cancelled.
-    Cancel(PauseReason),
+    /// A limit is reached.
+    Limit(PauseReason),
 }
 
 impl ContinueCounters {
@@ -138,10 +148,7 @@ impl ContinueCounters {
         } else {
             return (counters, StopDecision::Remind);
         };
-        match rule.on_limit {
-            OnLimit::Pause => (counters, StopDecision::Pause(limit)),
-            OnLimit::Cancel => (counters, StopDecision::Cancel(limit)),
-        }
+        (counters, StopDecision::Limit(limit))
     }
 }
 
@@ -225,10 +232,10 @@ mod tests {
         };
         let with_error = ContinueRule {
             on_error: Some(OnStop::Pause),
-            ..unlimited
+            ..unlimited.clone()
         };
         assert_eq!(
-            decide(&rule(unlimited), stop_reason("error")),
+            decide(&rule(unlimited.clone()), stop_reason("error")),
             StopDecision::Remind
         );
         assert_eq!(
@@ -298,7 +305,7 @@ mod tests {
         );
         assert_eq!(
             counters(8).after_stop(&rule, Some(STOP), Some(true)).1,
-            StopDecision::Pause(PauseReason::Max)
+            StopDecision::Limit(PauseReason::Max)
         );
     }
 
@@ -318,7 +325,7 @@ mod tests {
         };
         assert_eq!(
             (reminders, last),
-            (3, StopDecision::Pause(PauseReason::MaxStale))
+            (3, StopDecision::Limit(PauseReason::MaxStale))
         );
     }
 
@@ -342,9 +349,9 @@ mod tests {
     fn a_limit_may_cancel_instead() {
         let rule = rule(ContinueRule {
             max: Some(Bound::Times(0)),
-            on_limit: Some(OnLimit::Cancel),
+            on_limit: Some(Target::Cancel),
             ..ContinueRule::default()
         });
-        assert_eq!(decide(&rule, STOP), StopDecision::Cancel(PauseReason::Max));
+        assert_eq!(decide(&rule, STOP), StopDecision::Limit(PauseReason::Max));
     }
 }

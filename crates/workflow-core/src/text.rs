@@ -77,6 +77,15 @@ pub(crate) const SESSION_NAME_MAX_LENGTH: u32 = 50;
 /// UTF-16 units of a status line: no terminal shows more.
 pub(crate) const STATUS_MAX_LENGTH: u32 = 1000;
 
+/// A number of times in words.
+pub(crate) fn times(number: u32) -> String {
+    match number {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        times => format!("{times} times"),
+    }
+}
+
 /// Names joined as people read them; none is `(none)` (B51).
 pub(crate) fn list(names: &[String]) -> String {
     if names.is_empty() {

@@ -149,7 +149,7 @@ fn context(rows: &mut Rows<'_>) {
 
 fn auto_continue(rows: &mut Rows<'_>) {
     rows.topic = Topic::Continue;
-    let rule = rows.resolved.auto_continue;
+    let rule = rows.resolved.auto_continue.clone();
     let levels = rows.around();
     for (key, value) in [
         ("wait", Value::Flag(rule.wait)),
@@ -157,7 +157,7 @@ fn auto_continue(rows: &mut Rows<'_>) {
         ("maxStale", bound(rule.max_stale)),
         ("onError", rule.on_error.word().into()),
         ("onQuestion", rule.on_question.word().into()),
-        ("onLimit", rule.on_limit.word().into()),
+        ("onLimit", Value::Label(rule.on_limit.described())),
         ("countdown", Value::Count(rule.countdown.into())),
     ] {
         let mut origin = rows.nearest(&levels, &["continue", key]);
@@ -183,10 +183,7 @@ fn moves(rows: &mut Rows<'_>) {
     let (phase, catalog) = (rows.position.phase, &rows.loaded.catalog);
     for gate in &phase.gate {
         let requirement = gate.check.requirement(shown);
-        let value = match &gate.on_fail {
-            Some(id) => format!("{requirement}, otherwise → {}", shown(id)),
-            None => requirement,
-        };
+        let value = requirement + &gate.otherwise(shown);
         rows.add("gate", value, Origin::at(PHASE, &gate.source));
     }
     if let Some(approval) = &phase.approve {
@@ -263,9 +260,8 @@ fn flow(rows: &mut Rows<'_>) {
         rows.add("when", joined(&phase.when), rows.origin(PHASE, &["when"]));
     }
     parameters(rows, "output", PHASE, "outputs", &phase.outputs);
-    if let Some(most) = phase.most_visits() {
-        let arrow = phase.redirect().map_or("", |_| "→ ");
-        let value = format!("{most}, then {arrow}{}", shown(&phase.instead_of_visit()));
+    if let Some((most, to)) = phase.most_visits().zip(phase.instead_of_visit()) {
+        let value = format!("{most}, then {}", to.described());
         rows.add("maxVisits", value, rows.origin(PHASE, &["maxVisits"]));
     }
     budget(rows, PHASE, &phase.budget, &phase.bounds, "");

@@ -135,6 +135,15 @@ pub(crate) fn failed_check(reports: &[Report]) -> Option<usize> {
     (reports[first].verdict == CheckVerdict::Failed).then_some(first)
 }
 
+/// The check that could not run, unless it lacks the user's trust, which is asked for.
+pub(crate) fn unchecked(reports: &[Report]) -> Option<&Report> {
+    let is_it = |report: &&Report| match report.verdict {
+        CheckVerdict::CouldNotRun(error) => error != CheckError::NotTrusted,
+        CheckVerdict::Passed | CheckVerdict::Failed => false,
+    };
+    reports.iter().find(is_it)
+}
+
 /// The message to the agent about a gate that did not pass: what happened, the reports, and what to do.
 pub(crate) fn not_passed(place: &str, reports: &[Report], what_to_do: &str) -> String {
     let report = reports.iter().find(|report| !report.has_passed());

@@ -136,7 +136,7 @@ impl Terms {
         for workflow in self.catalog.reachable_from(root) {
             let (key, name) = (&workflow.key, shown(&workflow.name));
             let name = format!("workflow {name}");
-            levels.push(Level::new(key, &name, Workflow::SECTION, workflow));
+            levels.push(Level::of_workflow(&name, workflow));
             levels.extend(workflow.phases.iter().map(|entry| {
                 let id = format!("{key}/{}", entry.id());
                 match entry {
@@ -198,14 +198,32 @@ impl Level {
         let mut level = Self::new(id, &name, Phase::SECTION, phase);
         let answers = phase.approve.iter().flat_map(|approve| &approve.targets);
         let on_fail = phase.gate.iter().filter_map(|gate| gate.on_fail.as_ref());
-        let targets = [
+        let on_limit = phase.gate.iter().filter_map(|gate| gate.on_limit.as_ref());
+        level.lead([
             ("approve.choices", json!(answers.collect::<Vec<_>>())),
             ("gate.onFail", json!(on_fail.collect::<Vec<_>>())),
-        ];
-        let targets = targets.into_iter().filter(|(_, value)| !is_nothing(value));
-        let targets = targets.map(|(name, value)| (name.to_owned(), value));
-        level.members.extend(targets);
+            ("gate.onLimit", json!(on_limit.collect::<Vec<_>>())),
+            ("budget.onLimit", json!(phase.budget.on_limit)),
+            ("continue.onLimit", json!(phase.auto_continue.on_limit)),
+        ]);
         level
+    }
+
+    /// The level of a workflow, with the ways at its limits.
+    fn of_workflow(name: &str, workflow: &Workflow) -> Self {
+        let mut level = Self::new(&workflow.key, name, Workflow::SECTION, workflow);
+        level.lead([
+            ("budget.onLimit", json!(workflow.budget.on_limit)),
+            ("continue.onLimit", json!(workflow.auto_continue.on_limit)),
+        ]);
+        level
+    }
+
+    /// Adds ways that are parts of other members.
+    fn lead<const N: usize>(&mut self, ways: [(&str, Value); N]) {
+        let ways = ways.into_iter().filter(|(_, value)| !is_nothing(value));
+        let ways = ways.map(|(name, value)| (name.to_owned(), value));
+        self.members.extend(ways);
     }
 
     fn compare(&self, after: &Self, changes: &mut Changes) {
@@ -253,7 +271,7 @@ pub(crate) fn meaning(of: &impl Serialize) -> Value {
 }
 
 fn hold_in_workflow(workflow: &mut Workflow, before: &Workflow) {
-    workflow.budget = workflow.budget.stricter(before.budget);
+    workflow.budget = workflow.budget.stricter(&before.budget);
     hold_bounds(&mut workflow.bounds, &before.bounds);
     if before.cancel == Some(CancelBy::User) {
         workflow.cancel = before.cancel;
@@ -266,17 +284,22 @@ fn hold_in_workflow(workflow: &mut Workflow, before: &Workflow) {
 }
 
 fn hold_in_phase(phase: &mut Phase, before: &Phase) {
-    let is_held = |gate: &Gate| {
-        (before.gate.iter())
-            .any(|held| (&held.check, &held.on_fail) == (&gate.check, &gate.on_fail))
-    };
-    phase.gate.retain(|gate| !is_held(gate));
-    phase.gate.splice(..0, before.gate.iter().cloned());
+    let mut held = before.gate.clone();
+    phase.gate.retain(|gate| {
+        let is_it = |held: &&mut Gate| (&held.check, &held.on_fail) == (&gate.check, &gate.on_fail);
+        let same = held.iter_mut().find(is_it);
+        let is_new = same.is_none();
+        if let Some(held) = same {
+            held.tries = least(held.tries, gate.tries);
+        }
+        is_new
+    });
+    phase.gate.splice(..0, held);
     if before.approve.is_some() {
         phase.approve.clone_from(&before.approve);
     }
     phase.max_visits = least(phase.max_visits, before.max_visits);
-    phase.budget = phase.budget.stricter(before.budget);
+    phase.budget = phase.budget.stricter(&before.budget);
     hold_bounds(&mut phase.bounds, &before.bounds);
 }
 

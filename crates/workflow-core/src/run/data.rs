@@ -123,6 +123,10 @@ pub struct RunData {
     /// The limits that led the last move elsewhere or ended the run, as people read them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<String>,
+    /// How often checks have failed since their phase was entered, by `<key of its visits>/<check>`. The way by `onFail` and back
+    /// counts as one visit.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub failures: BTreeMap<String, u32>,
     /// The key of the visits that the run waits for: a person may allow one more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused_visit: Option<String>,
@@ -211,6 +215,34 @@ impl RunData {
         self.visits.get(&key).copied().unwrap_or_default()
     }
 
+    /// How often a check of the phase at a path has failed.
+    pub(crate) fn failures_of(&self, path: &Path, phase: &str, check: &str) -> u32 {
+        let key = failure_key(path, phase, check);
+        self.failures.get(&key).copied().unwrap_or_default()
+    }
+
+    /// Counts a failure of a check, and returns the new number.
+    pub(crate) fn count_failure(&mut self, path: &Path, phase: &str, check: &str) -> u32 {
+        let key = failure_key(path, phase, check);
+        let count = self.failures.entry(key).or_default();
+        *count = count.saturating_add(1);
+        *count
+    }
+
+    /// The failures of checks of other phases than the one that a state is in.
+    pub(super) fn failures_elsewhere(
+        &self,
+        state: &RunState,
+        catalog: &Catalog,
+    ) -> BTreeMap<String, u32> {
+        let mut failures = self.failures.clone();
+        if let Ok(position) = Position::of(state, catalog) {
+            let own = failure_key(&state.current_path, &position.phase.id, "");
+            failures.retain(|key, _| !key.starts_with(&own));
+        }
+        failures
+    }
+
     /// Forgets the visits inside a scope, because it is entered anew.
     pub(super) fn enter_scope(&mut self, path: &Path) {
         let scope = scope_key(path);
@@ -220,6 +252,7 @@ impl RunData {
         };
         self.visits.retain(|key, _| !is_inside(key));
         self.jumps.retain(|key, _| !is_inside(key));
+        self.failures.retain(|key, _| !is_inside(key));
         self.allowed_visits.retain(|key| !is_inside(key));
     }
 
@@ -366,6 +399,11 @@ fn scope_key(path: &Path) -> String {
 /// The key of the visits of a phase in the innermost scope of a path.
 pub(crate) fn visit_key(path: &Path, phase: &str) -> String {
     format!("{}#{phase}", scope_key(path))
+}
+
+/// The key of the failures of a check.
+fn failure_key(path: &Path, phase: &str, check: &str) -> String {
+    format!("{}/{check}", visit_key(path, phase))
 }
 
 /// A value as text; empty before the first.

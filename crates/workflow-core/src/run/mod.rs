@@ -31,5 +31,6 @@ pub(crate) use stored_state::MAX_TIME;
 pub use tally::Tally;
 pub(crate) use transition::in_order;
 pub use transition::{
-    Actor, TransitionError, VisitLimit, advance, cancel, follow, jump, repeat, start, turn_back,
+    Actor, TransitionError, VisitLimit, advance, cancel, follow, follow_limit, jump, repeat, start,
+    turn_back,
 };

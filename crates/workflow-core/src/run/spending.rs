@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Path;
-use crate::definition::Budget;
+use crate::definition::{Budget, Target};
 use crate::text;
 
 const MINUTE: u64 = 60_000;
@@ -133,6 +133,9 @@ pub struct ScopeUsage {
     pub used: Usage,
     /// The amount that a person has allowed in addition.
     pub extra: Usage,
+    /// The entry of the scope to which its limit has led: there it does not count, and elsewhere it pauses the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub led_to: Option<usize>,
 }
 
 /// The use of a run: in each scope of its path, the root first, and in its phase.
@@ -201,16 +204,22 @@ impl Budget {
             let (_, name) = bounds.iter().find(|(key, _)| key == unit.name())?;
             Some(format!("{{{name}}} {unit}"))
         });
-        text::join(known.chain(named), ", ")
+        let limits = text::join(known.chain(named), ", ");
+        match &self.on_limit {
+            Some(target) if *target != Target::Pause => {
+                format!("{limits}, then {}", target.described())
+            }
+            _ => limits,
+        }
     }
 }
 
 impl ScopeUsage {
     /// The limits of a budget, with what is used of each.
     pub fn shares(&self, budget: &Budget) -> impl Iterator<Item = BudgetUse> {
-        let (mut usage, budget) = (*self, *budget);
+        let mut usage = *self;
         Unit::ALL.into_iter().filter_map(move |unit| {
-            let limit = unit.limit(&budget)?;
+            let limit = unit.limit(budget)?;
             let most = limit.saturating_add(*unit.amount(&mut usage.extra));
             let amounts = (*unit.amount(&mut usage.used), most);
             Some(BudgetUse { unit, amounts })

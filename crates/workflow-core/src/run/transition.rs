@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::definition::{Catalog, PhaseEntry, Target, Workflow};
+use crate::text;
 
 use super::data::visit_key;
 use super::{
@@ -41,16 +42,14 @@ pub struct VisitLimit {
     pub is_declared: bool,
     /// The key of its visits.
     pub key: String,
+    /// True if the run would be cancelled now, and only the user may do that.
+    pub asks_to_cancel: bool,
 }
 
 impl fmt::Display for VisitLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, times, .. } = self;
-        let times = match times {
-            1 => "once".to_owned(),
-            2 => "twice".to_owned(),
-            times => format!("{times} times"),
-        };
+        let times = text::times(*times);
         if self.is_declared {
             write!(f, "{name} has been entered {times}, which is its limit")
         } else {
@@ -132,57 +131,97 @@ pub fn follow(
     actor: Actor,
     catalog: &Catalog,
 ) -> Result<RunProgress, TransitionError> {
-    go(from, target, actor, false, catalog)
+    go(from, target, actor, None, catalog)
 }
 
-/// Moves where a check that failed or a person's answer leads. A phase whose conditions do not hold is skipped, but never past
-/// both the phase that the move is made from and the entry that it names: a way back would pass the gate and the approval
-/// here, and a way on those behind the named one.
+/// Moves where a check that failed or a person's answer leads. A phase whose conditions do not hold is skipped, but a way back
+/// never leads past the phase that it is made from, and that of a check neither past the entry that it names: that would pass a
+/// gate or an approval.
 pub fn turn_back(
     from: &RunProgress,
     target: &Target,
+    has_failed: bool,
     actor: Actor,
     catalog: &Catalog,
 ) -> Result<RunProgress, TransitionError> {
-    go(from, target, actor, true, catalog)
+    go(from, target, actor, Some(has_failed), catalog)
 }
 
 fn go(
     from: &RunProgress,
     target: &Target,
     actor: Actor,
-    stops_here: bool,
+    has_failed: Option<bool>,
     catalog: &Catalog,
 ) -> Result<RunProgress, TransitionError> {
     let position = Position::of(&from.state, catalog)?;
     // Names in a phase are about the scope that the phase is in.
     let path = down_to_phase(from.state.current_path.clone(), catalog);
-    let mut arrival = Arrival {
-        visit_bounds: VisitBounds::of(actor, target.phase().is_some()),
+    let to = match (target, position.entry) {
+        (Target::Next, PhaseEntry::Subworkflow(key)) => Some(from.state.current_path.entered(key)),
+        (Target::Cancel, _) => return Ok(cancelled(from, Vec::new())),
+        _ => path_to(target, &path, catalog)?,
+    };
+    let jump = to.as_ref().filter(|_| target.phase().is_some());
+    let bound = has_failed.zip(jump);
+    let bound = bound.and_then(|(has_failed, to)| ArrivalBound::of_jump(path, to, has_failed));
+    let arrival = Arrival {
+        visit_bounds: VisitBounds::of(actor, jump.is_some()),
+        bound,
         ..Arrival::of(from, catalog)
     };
-    let to = match target {
-        Target::Next => match position.entry {
-            PhaseEntry::Subworkflow(key) => Some(from.state.current_path.entered(key)),
-            PhaseEntry::Phase(_) => after(&path, catalog),
-        },
-        Target::End => path.left().and_then(|around| after(&around, catalog)),
-        Target::Done => None,
-        Target::Cancel => return Ok(cancelled(from, Vec::new())),
-        Target::Phase(id) => {
-            let index = index_of(position.own_workflow(), id)?;
-            if stops_here {
-                // The later one of the current entry and of this one.
-                let last = index.max(path.innermost().phase_index);
-                arrival.bound = Some(ArrivalBound {
-                    last: path.moved_to(last),
-                    follows_limits: true,
-                });
-            }
-            Some(path.moved_to(index))
-        }
-    };
     arrival.at(to)
+}
+
+/// Moves where a limit leads that was reached for this reason. `depth` is the number of the scopes around which it counts: its
+/// target is in the innermost of them.
+pub fn follow_limit(
+    from: &RunProgress,
+    target: &Target,
+    depth: usize,
+    why: String,
+    jumps: u32,
+    catalog: &Catalog,
+) -> Result<RunProgress, TransitionError> {
+    if *target == Target::Cancel {
+        return Ok(cancelled(from, vec![why]));
+    }
+    let mut path = from.state.current_path.clone();
+    while path.depth() > depth
+        && let Some(around) = path.left()
+    {
+        path = around;
+    }
+    let to = path_to(target, &path, catalog)?;
+    let jump = to.as_ref().filter(|_| target.phase().is_some());
+    let arrival = Arrival {
+        visit_bounds: VisitBounds::of(Actor::Agent { jumps }, jump.is_some()),
+        bound: jump.and_then(|to| ArrivalBound::of_jump(path, to, true)),
+        ..Arrival::of(from, catalog)
+    };
+    let mut to = arrival.at(to)?;
+    to.data.limits.insert(0, why);
+    to.data.forget_outcome(&from.state, catalog);
+    Ok(to)
+}
+
+/// The entry to which a target leads from an entry; `None` completes the run.
+fn path_to(
+    target: &Target,
+    from: &Path,
+    catalog: &Catalog,
+) -> Result<Option<Path>, DefinitionMismatch> {
+    Ok(match target {
+        Target::Pause | Target::Cancel => Some(from.clone()),
+        Target::Next => after(from, catalog),
+        Target::End => from.left().and_then(|around| after(&around, catalog)),
+        Target::Done => None,
+        Target::Phase(id) => {
+            let scope = catalog.get(&from.innermost().workflow_key);
+            let index = scope.map(|scope| index_of(scope, id)).transpose()?;
+            index.map(|index| from.moved_to(index))
+        }
+    })
 }
 
 /// Restarts the innermost scope (state-management: "Loop Phase"), entering down to a phase (B07).
@@ -283,6 +322,22 @@ impl ArrivalBound {
         }
     }
 
+    /// The bound of a jump: a way back ends before it passes the current entry, and after a failure one on does not pass the
+    /// named one.
+    fn of_jump(current: Path, to: &Path, has_failed: bool) -> Option<Self> {
+        let here = Self {
+            last: current,
+            follows_limits: true,
+        };
+        if here.contains(to) {
+            return Some(here);
+        }
+        has_failed.then(|| Self {
+            last: to.clone(),
+            ..here
+        })
+    }
+
     fn contains(&self, path: &Path) -> bool {
         let segments = self.last.segments();
         let (last, around) = segments.split_last().expect("a path is not empty");
@@ -293,13 +348,11 @@ impl ArrivalBound {
             })
     }
 
-    /// Moves the bound to the phase to which a limit leads. Returns false if the move must not end there.
-    fn redirect(&mut self, to: &Path) -> bool {
-        if self.contains(to) {
-            return true;
-        }
-        self.last.clone_from(to);
-        self.follows_limits
+    /// Returns true if a limit may lead to this entry, which completes the run if it is none. Behind the bound, only a place
+    /// that is named may.
+    fn admits(&self, target: &Target, to: Option<&Path>) -> bool {
+        let is_named = self.follows_limits && *target != Target::Next;
+        is_named || to.is_some_and(|to| self.contains(to))
     }
 }
 
@@ -337,6 +390,11 @@ impl<'a> Arrival<'a> {
             handed_over: HandedOver::default(),
             ..self.from.data.clone()
         };
+        if self.visit_bounds.is_none() {
+            data.failures.clear();
+        } else {
+            data.failures = data.failures_elsewhere(state, self.catalog);
+        }
         let counts = !data.visits.is_empty() || self.catalog.has_flow(&state.workflow_key);
         if let Some(path) = to.as_ref().filter(|_| counts)
             && path.depth() > state.current_path.depth()
@@ -376,27 +434,37 @@ impl<'a> Arrival<'a> {
             if let Some(limit) = limit {
                 data.limits.push(limit.to_string());
                 data.forget_outcome(state, self.catalog);
-                if limit.is_declared && phase.on_limit == Some(Target::Cancel) {
-                    return Ok(cancelled(self.from, data.limits));
-                }
-                let redirect = phase.redirect();
-                let redirect = redirect.filter(|_| redirected.insert(limit.key.clone()));
-                let scope = self.catalog.get(&path.innermost().workflow_key);
-                let index = redirect.zip(scope);
-                let index = index.and_then(|(id, scope)| index_of(scope, id).ok());
-                let Some(index) = index else {
-                    return Err(limit.into());
+                waiting = match phase.instead_of_visit() {
+                    Some(Target::Cancel)
+                        if self.catalog.is_cancelled_by_user(&state.workflow_key) =>
+                    {
+                        let asks_to_cancel = true;
+                        return Err(VisitLimit {
+                            asks_to_cancel,
+                            ..limit
+                        }
+                        .into());
+                    }
+                    Some(Target::Cancel) => return Ok(cancelled(self.from, data.limits)),
+                    Some(target) if *target != Target::Pause => {
+                        let to = path_to(target, &path, self.catalog)?;
+                        let is_new = redirected.insert(limit.key.clone());
+                        let bound = self.bound.as_ref();
+                        if !is_new || bound.is_some_and(|bound| !bound.admits(target, to.as_ref()))
+                        {
+                            return Err(limit.into());
+                        }
+                        let bounds = self.visit_bounds.iter_mut();
+                        bounds.for_each(|bounds| bounds.is_jump |= target.phase().is_some());
+                        if let (Some(bound), Some(to)) = (&mut self.bound, &to)
+                            && !bound.contains(to)
+                        {
+                            bound.last.clone_from(to);
+                        }
+                        to
+                    }
+                    Some(_) | None => return Err(limit.into()),
                 };
-                let path = path.moved_to(index);
-                if let Some(bound) = &mut self.bound
-                    && !bound.redirect(&path)
-                {
-                    return Err(limit.into());
-                }
-                if let Some(bounds) = &mut self.visit_bounds {
-                    bounds.is_jump = true;
-                }
-                waiting = Some(path);
                 continue;
             }
             self.visit(&path, &phase.id, phase.max_visits, &mut data);
@@ -437,6 +505,7 @@ impl<'a> Arrival<'a> {
             times,
             is_declared: declared.is_some(),
             key,
+            asks_to_cancel: false,
         })
     }
 

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::context::SentContext;
 use super::host::Host;
+use super::limits::ReachedLimit;
 use super::run::ActiveRun;
-use crate::definition::Bound;
+use crate::definition::{Bound, Target};
 use crate::effect::{Effects, message_type};
 use crate::event::LastAssistant;
 use crate::reminders::{ContinueCounters, PauseReason, StopDecision};
@@ -108,16 +109,20 @@ impl AutoContinue {
         is_reminder
     }
 
-    /// Decides about an agent that stopped while the run is active: counts down, or pauses the run. Returns the reason,
-    /// as text, if the run is to be cancelled.
+    /// Decides about an agent that stopped while the run is active: counts down, or pauses the run. Returns the limit
+    /// that leads elsewhere.
     pub(crate) fn on_agent_stopped(
         &mut self,
         last: Option<LastAssistant<'_>>,
         run: &mut ActiveRun,
         host: &Host,
         out: &mut Effects,
-    ) -> Option<String> {
-        let mut policy = run.phase()?.auto_continue;
+    ) -> Option<ReachedLimit> {
+        let mut policy = run.phase()?.auto_continue.clone();
+        // A host that reminds no more cannot follow a move either.
+        if host.abilities.reminders_left == Some(0) && policy.on_limit != Target::Cancel {
+            policy.on_limit = Target::Pause;
+        }
         if host.abilities.reminders_left == Some(0) {
             policy.max = Bound::Times(0);
         }
@@ -130,18 +135,18 @@ impl AutoContinue {
         match decision {
             StopDecision::Nothing => {}
             StopDecision::Remind => self.count_down(policy.countdown, host.shows_widgets(), out),
-            StopDecision::Pause(reason) => {
-                run.pause(reason, out);
-                if let Some(phase) = run.phase() {
-                    let (workflow, phase) = (&phase.workflow_name, phase.label());
-                    let why = describe(counters.reminders, reason);
-                    let text = format!(
-                        "⏸ {workflow} is paused in {phase}: {why}.\nAny message resumes it. /cancel-workflow ends it."
-                    );
-                    out.send_message(message_type::PAUSED, text);
-                }
+            StopDecision::Limit(reason) if policy.on_limit != Target::Pause => {
+                let depth = run.state().current_path.depth();
+                return Some(ReachedLimit {
+                    to: policy.on_limit,
+                    depth: depth.saturating_sub(policy.limit_scopes_up).max(1),
+                    why: describe(counters.reminders, reason),
+                    reason,
+                });
             }
-            StopDecision::Cancel(reason) => return Some(describe(counters.reminders, reason)),
+            StopDecision::Pause(reason) | StopDecision::Limit(reason) => {
+                pause(run, reason, &describe(counters.reminders, reason), out);
+            }
         }
         None
     }
@@ -210,6 +215,18 @@ fn countdown_line(seconds: u32) -> String {
     format!("⏳ Auto-continuing in {seconds}s... (type anything to interrupt)")
 }
 
+/// Pauses the run until any message, and says so.
+pub(super) fn pause(run: &mut ActiveRun, reason: PauseReason, why: &str, out: &mut Effects) {
+    run.pause(reason, out);
+    if let Some(phase) = run.phase() {
+        let (workflow, phase) = (&phase.workflow_name, phase.label());
+        let text = format!(
+            "⏸ {workflow} is paused in {phase}: {why}.\nAny message resumes it. /cancel-workflow ends it."
+        );
+        out.send_message(message_type::PAUSED, text);
+    }
+}
+
 /// The reason why no more reminders are sent, as text.
 fn describe(reminders: u32, reason: PauseReason) -> String {
     let why = match reason {
@@ -223,6 +240,7 @@ fn describe(reminders: u32, reason: PauseReason) -> String {
         }
         PauseReason::Question => "the agent asked a question",
         PauseReason::Visits => "a phase may not be entered again",
+        PauseReason::Tries => "a check has failed too often",
         PauseReason::Budget => "a budget is used up",
         PauseReason::LaterVersion => "a later version stored parts of the run",
         PauseReason::Approval => "the phase needs your approval",

@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::definition::Budget;
+use super::limits::ReachedLimit;
+use crate::definition::{Budget, Target};
 use crate::diagnostic::visible;
 use crate::effect::{BlockKind, ToolDecision};
+use crate::reminders::PauseReason;
 use crate::run::{BudgetUse, Path, ScopeUsage, Spending, Unit, read_allowances};
 use crate::text;
 use crate::types::Millis;
@@ -37,6 +39,8 @@ pub(crate) struct Work {
 pub(crate) struct Limit {
     pub(crate) of: String,
     pub(crate) budget: Budget,
+    /// The entry of its scope.
+    pub(crate) entry: usize,
 }
 
 /// The host's report about a response of the model.
@@ -144,12 +148,44 @@ impl Budgets {
 
     /// The first limit that is used up, as people read it.
     pub(crate) fn used_up(&self) -> Option<String> {
-        self.first_used_up().map(described)
+        self.first_used_up().map(|(_, share)| described(share))
     }
 
-    fn first_used_up(&self) -> Option<(&str, BudgetUse)> {
-        self.shares(&self.spending)
-            .find(|(_, share)| share.is_used_up())
+    /// The first limit that is used up, and what it does. One that has led elsewhere before pauses the run.
+    pub(crate) fn reached(&self) -> Option<ReachedLimit> {
+        let (at, share) = self.first_used_up()?;
+        let scopes = self.spending.scopes.len();
+        let led_to = self.spending.scopes.get(at).and_then(|scope| scope.led_to);
+        let to = self.limits[at].budget.on_limit.clone();
+        Some(ReachedLimit {
+            to: to.filter(|_| led_to.is_none()).unwrap_or(Target::Pause),
+            depth: (at + 1).min(scopes),
+            why: described(share),
+            reason: PauseReason::Budget,
+        })
+    }
+
+    /// Notes where the limit leads that is used up.
+    pub(crate) fn lead(&mut self, limit: &ReachedLimit, path: &Path) {
+        let at = self.first_used_up().map(|(at, _)| at);
+        let at = at.filter(|_| limit.reason == PauseReason::Budget && limit.to.phase().is_some());
+        let scope = at.and_then(|at| self.spending.scopes.get_mut(at));
+        let segment = path.segments().get(limit.depth - 1);
+        if let (Some(scope), Some(segment)) = (scope, segment) {
+            scope.led_to = Some(segment.phase_index);
+        }
+    }
+
+    /// The index of the first limit that is used up, and what is used.
+    fn first_used_up(&self) -> Option<(usize, (&str, BudgetUse))> {
+        let usages = self.spending.scopes.iter().chain([&self.spending.phase]);
+        let limits = self.limits.iter().zip(usages).enumerate();
+        let mut limits = limits.filter(|(_, (limit, usage))| usage.led_to != Some(limit.entry));
+        limits.find_map(|(at, (limit, usage))| {
+            let mut shares = usage.shares(&limit.budget);
+            let share = shares.find(BudgetUse::is_used_up)?;
+            Some((at, (&*limit.of, share)))
+        })
     }
 
     /// All limits, with what is used of each.
@@ -181,7 +217,7 @@ impl Budgets {
 
     /// Allows what the argument of `/workflow-resume` says; the refusal is shown to the user.
     pub(crate) fn allow(&mut self, argument: &str) -> Result<(), String> {
-        let Some((of, share)) = self.first_used_up() else {
+        let Some((_, (of, share))) = self.first_used_up() else {
             return Err(format!(
                 "No budget is used up, so there is nothing to allow, and \"{}\" changes nothing.",
                 visible(argument)

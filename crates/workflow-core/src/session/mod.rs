@@ -24,6 +24,7 @@ mod ids;
 pub(crate) mod inputs;
 mod last_shown;
 mod lifecycle;
+mod limits;
 mod memory;
 mod moves;
 pub(crate) mod phase;
@@ -56,12 +57,13 @@ use self::host::Host;
 use self::ids::Ids;
 pub use self::ids::task_id;
 use self::last_shown::LastShown;
+use self::limits::ReachedLimit;
 use self::phase_exit::PhaseExit;
 use self::problems::ShownProblems;
 use self::questions::{QuestionTable, Topic, Unanswered};
 use self::run::{ActiveRun, approval_not_stored};
 use self::triggers::TriggerQueue;
-use crate::definition::{Checkpoint, Loaded, Settings};
+use crate::definition::{Checkpoint, Loaded, Settings, Target};
 use crate::effect::{
     Action, BlockKind, Delivery, Effects, Message, Mutation, Reply, ToolDecision, TriggerOutcome,
 };
@@ -240,6 +242,7 @@ impl Session {
         self.checkpoints.end_prompt();
         self.on_work_begun();
         self.spend(|_| {});
+        self.follow_budget();
     }
 
     /// Handles the start of one response of the model; `index` is its number, as the host counts.
@@ -255,6 +258,7 @@ impl Session {
         }
         self.turn_moved = Some(false);
         self.spend(|_| {});
+        self.follow_budget();
         // A message to a busy agent reaches it between two responses.
         self.mark_phase_read();
     }
@@ -266,6 +270,7 @@ impl Session {
         self.triggers.set_busy();
         let count = |budgets: &mut Budgets| budgets.count_turn(usage);
         self.spend(count);
+        self.follow_budget();
         if let Some(run) = &mut self.run {
             run.persist_spending(&mut self.out);
             run.persist_tally(&mut self.out);
@@ -295,10 +300,21 @@ impl Session {
             return self.announce_end();
         }
         run.stop_clock(&mut self.out);
-        let cancelled = self
+        let reached = self
             .auto_continue
             .on_agent_stopped(last, run, &self.host, &mut self.out);
-        let Some(why) = cancelled else {
+        let is_users = run.is_cancelled_by_user();
+        let ends = |limit: &ReachedLimit| limit.to == Target::Cancel && !is_users;
+        let Some(ReachedLimit { why, .. }) = reached.clone().filter(ends) else {
+            if let Some(limit) = reached
+                && self.follow_limit(&limit)
+                && let Some(text) = self.at_limit()
+            {
+                if !self.run.as_ref().is_some_and(ActiveRun::is_active) {
+                    return self.announce_end();
+                }
+                self.send_to_agent(text, None);
+            }
             self.refresh_status();
             if self.host.abilities.awaits_reminder {
                 self.poll_deadline();
@@ -336,7 +352,14 @@ impl Session {
             && !call.is_part()
             && let Some(used_up) = self.spend(Budgets::count_call)
         {
-            return CallVerdict::Decided(budget::blocked(&used_up));
+            let reached = self.run.as_ref().and_then(|run| run.budgets.reached());
+            let leads =
+                reached.is_some_and(|limit| limit.to != Target::Pause && self.follow_limit(&limit));
+            let decision = match self.at_limit().filter(|_| leads) {
+                Some(text) => ToolDecision::block(BlockKind::Policy, text),
+                None => budget::blocked(&used_up),
+            };
+            return CallVerdict::Decided(decision);
         }
         let run = self.run.as_ref();
         let phase = run.and_then(ActiveRun::phase);

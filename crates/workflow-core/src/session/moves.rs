@@ -112,6 +112,9 @@ impl Session {
             }
             NoMove::Limit(limit) => {
                 self.with_run(|run, out| run.pause_at_visits(&limit, out));
+                if limit.asks_to_cancel {
+                    self.ask_to_cancel(Some(&limit.to_string()));
+                }
                 self.out.warn(format!(
                     "⏸ The workflow is paused: {limit}. /workflow-resume allows one more visit; /workflow-goto goes elsewhere."
                 ));

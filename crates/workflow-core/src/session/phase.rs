@@ -164,7 +164,7 @@ impl ResolvedPhase {
         let wording = Wording::of(root, catalog, settings);
         let role = phase_texts::role(root, wording, &description);
         let parts = phase_texts::parts(
-            state,
+            progress,
             position,
             catalog,
             context_mode,

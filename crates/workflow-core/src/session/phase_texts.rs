@@ -212,7 +212,7 @@ pub(crate) const INSTRUCTIONS: &str = "**What to do in this phase:**\n";
 
 /// The parts of the context message of a phase, whose templates are resolved by a function.
 pub(crate) fn parts(
-    state: &RunState,
+    run: &RunProgress,
     position: &Position<'_>,
     catalog: &Catalog,
     mode: ContextMode,
@@ -221,6 +221,7 @@ pub(crate) fn parts(
     resolve: impl Fn(&str) -> String,
 ) -> Vec<(ContextTopic, String)> {
     let (root, own, phase) = (position.root(), position.own_workflow(), position.phase);
+    let state = &run.state;
     let (task, id) = (&state.task_description, &state.task_id);
     let mut parts = Vec::new();
     let mut add = |topic, text: String| parts.push((topic, text));
@@ -238,7 +239,7 @@ pub(crate) fn parts(
         let all = || wording.restricts_tools.then(|| "all".to_owned());
         let tools = rules.text().or_else(all);
         let outcomes = outcomes(phase, own, catalog);
-        let to_leave = needed_to_leave(phase);
+        let to_leave = needed_to_leave(run, position, catalog);
         let lines = [
             (ContextTopic::Tools, "Tools", tools),
             (ContextTopic::Exit, "To leave this phase", to_leave),
@@ -281,10 +282,30 @@ fn progress(state: &RunState, position: &Position<'_>) -> String {
     format!("**Current Phase:** {emoji} {name}\n**Progress:** Step {step} ({number}/{of} {unit})")
 }
 
-/// The conditions for leaving a phase, as part of a sentence; `None` if there are none.
-pub(crate) fn needed_to_leave(phase: &Phase) -> Option<String> {
+/// The conditions for leaving a phase, as part of a sentence, with where a check that fails leads; `None` if there are none.
+pub(crate) fn needed_to_leave(
+    progress: &RunProgress,
+    position: &Position<'_>,
+    catalog: &Catalog,
+) -> Option<String> {
+    let (phase, scope) = (position.phase, position.own_workflow());
     let fit = |text: &str| format!("`{}`", shown(text));
-    let gates = phase.gate.iter().map(|gate| gate.check.requirement(fit));
+    let name = |id: &str| {
+        let mut entries = scope.phases.iter();
+        let entry = entries.find(|entry| entry.id() == id);
+        shown(entry.map_or(id, |entry| entry_name(entry, catalog)))
+    };
+    let gates = phase.gate.iter().map(|gate| {
+        let requirement = gate.check.requirement(fit) + &gate.otherwise(name);
+        let path = &progress.state.current_path;
+        let failed = progress
+            .data
+            .failures_of(path, &phase.id, &gate.check.called(shown));
+        match gate.tries {
+            Some(most) if failed > 0 => format!("{requirement} (try {} of {most})", failed + 1),
+            _ => requirement,
+        }
+    });
     let then = if phase.gate.is_empty() { "" } else { "then " };
     let approval = phase.approve.iter();
     let approval = approval.map(|_| format!("{then}the user approves"));

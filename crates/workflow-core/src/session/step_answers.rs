@@ -71,6 +71,16 @@ pub(crate) fn visits_used_up(limit: &VisitLimit, run: Option<&ActiveRun>) -> Too
     waiting("visits", text)
 }
 
+/// The answer to a move while the run is paused, because a check has failed too often.
+pub(crate) fn tries_used_up(run: &ActiveRun) -> ToolAnswer {
+    let text = format!(
+        "⏸ The gate of {} has failed as often as it may, and the workflow is paused. Stop here, say what is wrong, and wait for the user, \
+         who can allow one more try with /workflow-resume.",
+        run.phase_name()
+    );
+    waiting("tries", text)
+}
+
 /// The answer to a move that cancelled the run, because an answer of a person or a limit of visits says so.
 fn cancelled_by_move(run: &ActiveRun) -> Option<ToolAnswer> {
     let state = run.state();
@@ -190,6 +200,7 @@ pub(crate) fn move_notes(run: &ActiveRun) -> Vec<String> {
     notes.extend(data.limits_note());
     notes.extend(data.skipped_note());
     notes.extend(run.visit_note());
+    notes.extend(run.budget_note());
     notes
 }
 
@@ -301,11 +312,16 @@ pub(crate) fn confirm_cancellation(task: &str) -> ToolAnswer {
     ToolAnswer::of_kind(AnswerKind::Cancel, text, details)
 }
 
-/// The question to the person when the agent asks for the end of a run that only a person may cancel.
-pub(crate) fn cancellation_question(run: &ActiveRun) -> Question {
+/// The question to the person when the agent, or a limit that is reached for this reason, asks for the end of a run that only a
+/// person may cancel.
+pub(crate) fn cancellation_question(run: &ActiveRun, why: Option<&str>) -> Question {
     let location = run.phase().map(ResolvedPhase::location).unwrap_or_default();
+    let who = why.map_or_else(
+        || "The agent asks".to_owned(),
+        |why| format!("{why}: this limit asks"),
+    );
     let message = format!(
-        "The agent asks to cancel \"{}\".\n{location}\n\nYes ends the workflow, and its rules no longer apply. No continues it.",
+        "{who} to cancel \"{}\".\n{location}\n\nYes ends the workflow, and its rules no longer apply. No continues it.",
         visible(&run.state().task_description)
     );
     Question::new("Cancel the workflow?", message)

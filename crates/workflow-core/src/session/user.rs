@@ -10,6 +10,7 @@ use super::step_answers::NONE_APPLIES;
 use super::{Session, budget, controls};
 use crate::effect::{Delivery, Notice, Question};
 use crate::event::Answer;
+use crate::reminders::PauseReason;
 use crate::run::{Actor, TransitionError, phase_name};
 use crate::text;
 use crate::types::RequestId;
@@ -87,6 +88,7 @@ impl Session {
             run.allow(argument, &mut self.out)?;
         }
         let is_paused = run.is_paused();
+        let tries = run.is_paused_for(PauseReason::Tries);
         // A message resumes the run as well, but does not allow the visit.
         let allowed = run.allow_visit();
         if !allowed && !is_paused && !self.auto_continue.is_held {
@@ -105,6 +107,8 @@ impl Session {
         self.auto_continue.reminded = None;
         self.out.inform(if allowed {
             "▶ The workflow is resumed, and the phase may be entered once more."
+        } else if tries {
+            "▶ The workflow is resumed, and the gate may be tried once more."
         } else {
             "▶ The workflow is resumed."
         });

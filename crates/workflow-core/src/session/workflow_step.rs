@@ -4,11 +4,12 @@ use serde_json::json;
 
 use super::Session;
 use super::handover::StepCall;
+use super::limits::ReachedLimit;
 use super::moves::NoMove;
 use super::phase_exit::ExitBy;
-use super::questions::Topic;
 use super::run::{ActiveRun, Move};
 use super::step_answers::{self, NO_WORKFLOW, NONE_APPLIES, none_active, not_advanced};
+use crate::definition::Target;
 use crate::effect::{Delivery, Reply, ToolAnswer};
 use crate::policy::gate_report::{self, Report};
 use crate::reminders::PauseReason;
@@ -25,13 +26,17 @@ impl Session {
         }
         self.spend(|_| {});
         let run = self.run.as_ref().filter(|run| run.is_active());
-        let used_up = run.and_then(|run| run.budgets.used_up());
+        let used_up = run.and_then(|run| run.budgets.reached());
+        let tries = run.filter(|run| run.is_paused_for(PauseReason::Tries));
         let answer = match (action, used_up) {
             (Some("status"), _) => {
                 self.mark_phase_read();
                 Some(step_answers::status(self.run.as_ref()))
             }
-            (Some("next" | "loop"), Some(used_up)) => Some(step_answers::budget_used_up(&used_up)),
+            (Some("next" | "loop"), Some(limit)) => Some(self.at_used_budget(&limit)),
+            (Some("next" | "loop"), None) if let Some(run) = tries => {
+                Some(step_answers::tries_used_up(run))
+            }
             (Some("next"), None) => self.next_by_tool(request, call),
             (Some("loop"), None) => Some(self.loop_by_tool()),
             (Some("cancel"), _) => Some(self.cancel_by_tool()),
@@ -43,8 +48,18 @@ impl Session {
         }
     }
 
+    /// Answers a move when a budget is used up, which may lead elsewhere.
+    fn at_used_budget(&mut self, limit: &ReachedLimit) -> ToolAnswer {
+        let is_paused = self.run.as_ref().is_some_and(ActiveRun::is_paused);
+        let leads = limit.to != Target::Pause && !is_paused && self.follow_limit(limit);
+        match self.at_limit().filter(|_| leads) {
+            Some(text) => ToolAnswer::plain(text, json!({ "advanced": true })),
+            None => step_answers::budget_used_up(&limit.why),
+        }
+    }
+
     /// Moves the run as a response of the model asks. The answer contains the instructions of the phase.
-    fn move_by_tool(&mut self, progress: RunProgress) {
+    pub(super) fn move_by_tool(&mut self, progress: RunProgress) {
         self.turn_moved = self.turn_moved.map(|_| true);
         let (limits, is_cancelled) = (progress.data.limits_note(), progress.state.cancelled);
         self.enter(progress, None);
@@ -137,6 +152,22 @@ impl Session {
     pub(super) fn not_passed(&mut self, reports: &[Report]) -> ToolAnswer {
         let from = self.run.as_ref().map_or("", ActiveRun::phase_name);
         let from = from.to_owned();
+        let run = self.run.as_mut();
+        let limit = run.and_then(|run| run.count_failure(reports, &self.settings));
+        if let Some(limit) = limit {
+            let has_moved = self.follow_limit(&limit);
+            return match &self.run {
+                Some(run) if has_moved => step_answers::sent_back(&from, reports, run),
+                Some(run) => {
+                    step_answers::not_passed(&from, reports, &step_answers::tries_used_up(run).text)
+                }
+                None => step_answers::none_active(NO_WORKFLOW),
+            };
+        }
+        if let Some(Report { what, reason, .. }) = gate_report::unchecked(reports) {
+            let message = format!("⚠ {what} could not be checked: {reason}");
+            self.out.warn(message);
+        }
         let (run, jumps) = (self.run.as_ref(), self.jumps());
         let advice = gate_report::advice(reports);
         let what_to_do = match run.and_then(|run| run.plan_failure(reports, jumps)) {
@@ -151,9 +182,11 @@ impl Session {
             }
             None
             | Some(Err(TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable)) => {
-                advice.to_owned()
+                let tries = self.run.as_ref().and_then(|run| run.try_note(reports));
+                tries.map_or_else(|| advice.to_owned(), |tries| format!("{tries} {advice}"))
             }
         };
+        self.with_run(ActiveRun::persist_counters);
         step_answers::not_passed(&from, reports, &what_to_do)
     }
 
@@ -202,13 +235,10 @@ impl Session {
     fn cancel_by_tool(&mut self) -> ToolAnswer {
         let run = self.run.as_mut();
         if let Some(run) = run.filter(|run| run.is_cancelled_by_user()) {
-            if !self.questions.is_open(Topic::is_cancel) && self.questions.can_ask() {
-                let question = step_answers::cancellation_question(run);
-                self.questions.ask(Topic::Cancel, question, &mut self.out);
-            }
             if run.counters().paused.is_none() {
                 run.pause(PauseReason::Question, &mut self.out);
             }
+            self.ask_to_cancel(None);
             return step_answers::ask_to_cancel(self.host.abilities.dialogs);
         }
         let run = self.run.as_mut().filter(|run| run.is_active());

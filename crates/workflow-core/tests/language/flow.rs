@@ -194,7 +194,7 @@ fn tokens_and_costs_are_limits_of_some_hosts() {
 #[test]
 fn dollars_are_read_as_cents() {
     let loaded = loaded("budget: { usd: 1.15 }", &[("a", "")]);
-    let budget = loaded.catalog.get("w").unwrap().budget;
+    let budget = &loaded.catalog.get("w").unwrap().budget;
     assert_eq!(budget.us_cents, Some(115));
 }
 
@@ -376,4 +376,41 @@ fn no_visits_at_all_are_refused_with_the_location_and_the_least_number() {
         "{messages:?}"
     );
     assert_eq!(loaded.catalog.iter().count(), 0);
+}
+
+#[test]
+fn a_limit_leads_where_it_may_and_says_why_it_does_not() {
+    let sound = [
+        (
+            "a",
+            "maxVisits: 2, onLimit: next, outcomes: { ok: next, back: a }",
+        ),
+        (
+            "b",
+            "gate: [{ git: clean, tries: 3, onFail: end, onLimit: c }]",
+        ),
+        (
+            "c",
+            "budget: { turns: 3, onLimit: done }, continue: { onLimit: pause }",
+        ),
+    ];
+    assert_eq!(found("budget: {turns: 9, onLimit: c}", &sound), NOTHING);
+    let help =
+        "`onLimit` cannot lead to `next`: that would pass the gate and the approval of the phase";
+    for wrong in [
+        "budget: { turns: 3, onLimit: next }",
+        "continue: { onLimit: next }",
+        "gate: [{ git: clean, tries: 3, onLimit: next }]",
+    ] {
+        let loaded = loaded("", &[("a", wrong), ("b", "")]);
+        assert_eq!(loaded.diagnostics[0].message, help, "{wrong}");
+    }
+    let phases = [("a", "gate: [{ git: clean, onFail: next }]"), ("b", "")];
+    assert_eq!(found("", &phases), ["e WF058"]);
+    assert_eq!(
+        found("continue: {onLimit: nowhere}", &[("a", "")]),
+        ["e WF058"]
+    );
+    let idle = [("a", "gate: [{ git: clean, onLimit: pause }]")];
+    assert_eq!(found("", &idle), ["e WF016"]);
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use workflow_core::definition::{
-    Bound, Default, MemoryFiles, OnLimit, OnStop, SchemaFile, Section, Tier, load_located,
+    Bound, Default, MemoryFiles, OnStop, SchemaFile, Section, Target, Tier, load_located,
 };
 use workflow_core::explain::{Explained, PhaseNode, everywhere, phase_tree};
 use workflow_core::reminders::ContinuePolicy;
@@ -175,14 +175,11 @@ fn documented_defaults_are_those_of_the_engine() {
         OnStop::Pause => Default::Text("pause"),
         OnStop::Continue => Default::Text("continue"),
     };
-    let on_limit = match standing.on_limit {
-        OnLimit::Pause => Default::Text("pause"),
-        OnLimit::Cancel => Default::Text("cancel"),
-    };
     assert_eq!(default("max"), times(standing.max));
     assert_eq!(default("maxStale"), times(standing.max_stale));
     assert_eq!(default("onError"), on_stop(standing.on_error));
     assert_eq!(default("onQuestion"), on_stop(standing.on_question));
-    assert_eq!(default("onLimit"), on_limit);
+    assert_eq!(default("onLimit"), Default::Text("pause"));
+    assert_eq!(standing.on_limit, Target::Pause);
     assert_eq!(default("countdown"), Default::Number(standing.countdown));
 }

@@ -4,12 +4,12 @@ use serde_json::json;
 use workflow_core::definition::{Phase, PhaseEntry, Settings, Show, Subworkflow, Workflow};
 
 /// The number of kinds of phases.
-const KINDS: usize = 18;
+const KINDS: usize = 26;
 
 /// A phase of a kind. `first` and `final_id` are the ids of the first and the last entry of its scope.
 fn phase(id: &str, kind: usize, first: &str, final_id: &str) -> PhaseEntry {
     let target = |word: &str| match word {
-        "next" | "end" | "done" | "cancel" => json!(word),
+        "pause" | "next" | "end" | "done" | "cancel" => json!(word),
         id => json!({ "phase": id }),
     };
     let outcomes = |list: &[(&str, &str)]| {
@@ -17,9 +17,11 @@ fn phase(id: &str, kind: usize, first: &str, final_id: &str) -> PhaseEntry {
         let named = named.map(|(name, to)| json!({ "name": name, "to": target(to) }));
         json!(named.collect::<Vec<_>>())
     };
-    let gate = |on_fail: Option<&str>| {
-        let check = json!({ "run": { "command": ["true"], "timeout": 1, "exit": { "code": 0 } } });
-        json!([{ "check": check, "onFail": on_fail }])
+    let check = json!({ "run": { "command": ["true"], "timeout": 1, "exit": { "code": 0 } } });
+    let gate = |on_fail: Option<&str>| json!([{ "check": check, "onFail": on_fail }]);
+    let tries = |most: u32, on_fail: Option<&str>, limit: &str| {
+        let (fail, limit) = (on_fail.map(target), target(limit));
+        json!([{ "check": check, "tries": most, "onFail": fail, "onLimit": limit }])
     };
     let approve = |choices: &[&str], targets: &[&str]| {
         let targets: Vec<_> = targets.iter().map(|word| target(word)).collect();
@@ -58,6 +60,14 @@ fn phase(id: &str, kind: usize, first: &str, final_id: &str) -> PhaseEntry {
         }),
         15 => json!({ "gate": gate(Some(first)), "when": visits(&[1], true) }),
         16 => json!({ "gate": gate(Some(first)), "outputs": flag }),
+        17 => json!({ "maxVisits": 1, "onLimit": "next" }),
+        18 => json!({ "maxVisits": 1, "onLimit": "end", "when": visits(&[3], true) }),
+        19 => json!({ "maxVisits": 1, "onLimit": "done" }),
+        20 => json!({ "gate": tries(2, None, "pause") }),
+        21 => json!({ "gate": tries(2, Some(first), final_id) }),
+        22 => json!({ "gate": tries(1, None, "end"), "outputs": flag }),
+        23 => json!({ "gate": tries(2, Some(first), "cancel"), "maxVisits": 2, "onLimit": "next" }),
+        24 => json!({ "gate": tries(2, Some("end"), "done") }),
         _ => json!({ "when": output(false), "outcomes": outcomes(&[("back", first)]) }),
     };
     let mut phase = json!({

@@ -41,6 +41,7 @@ pub(crate) struct Flow {
     visits: BTreeMap<String, u32>,
     jumps: BTreeMap<String, u32>,
     allowed: BTreeSet<String>,
+    failures: BTreeMap<String, u32>,
     /// By phase.
     outputs: BTreeMap<String, bool>,
     outcomes: BTreeMap<String, String>,
@@ -50,6 +51,8 @@ pub(crate) struct Flow {
     outcome: Option<String>,
     refused: Option<String>,
     pub(crate) is_paused: bool,
+    /// Paused, because a check has failed too often.
+    is_blocked: bool,
     pub(crate) waits: Option<Wait>,
     /// The handover of the agent in this phase.
     named: Option<String>,
@@ -93,7 +96,7 @@ enum Limits {
 #[derive(Clone)]
 enum Fence {
     None,
-    /// Those of a way back, and those up to the entry that a limit leads to.
+    /// Those of a way back. A limit may name another place.
     Back(BTreeSet<usize>),
     UpTo(BTreeSet<usize>),
 }
@@ -130,7 +133,9 @@ impl Walk {
             !when.is_empty()
                 || !outcomes.is_empty()
                 || max_visits.is_some()
-                || gate.iter().any(|gate| gate.on_fail.is_some())
+                || gate
+                    .iter()
+                    .any(|gate| gate.on_fail.is_some() || gate.tries.is_some())
                 || approve
                     .as_ref()
                     .is_some_and(|approve| !approve.targets.is_empty())
@@ -216,16 +221,53 @@ impl Walk {
         (0..=last).filter(is_in).collect()
     }
 
-    /// The phases at which a jump to this entry may end that never leads past the phase itself.
-    fn way_back(&self, at: usize, id: &str) -> Fence {
+    /// The phases at which a jump to this entry may end: a way back never leads past the phase itself, and after a failure one on
+    /// not past the entry.
+    fn way_back(&self, at: usize, id: &str, has_failed: bool) -> Fence {
         let first = *self.entry(at, id).first().expect("an entry has phases");
         let own = self.phases[at].path.last().expect("it is in a scope");
         let own = own.1;
         let around = self.phases[at].path.len() - 1;
         if self.phases[first].path[around].1 > own {
-            return Fence::Back(self.up_to(at, id));
+            return if has_failed {
+                Fence::Back(self.up_to(at, id))
+            } else {
+                Fence::None
+            };
         }
         Fence::Back(self.up_to(at, &self.phase(at).id))
+    }
+
+    /// The phases up to the entry that a limit leads to, in the scope that it is in.
+    fn around(&self, from: usize, to: usize) -> BTreeSet<usize> {
+        let Some(flat) = self.phases.get(to) else {
+            return [to].into();
+        };
+        let (path, from) = (&flat.path, &self.phases[from].path);
+        let is_same =
+            |depth: &usize| path[..*depth] == from[..*depth] && path[*depth].0 == from[*depth].0;
+        let depths = 0..path.len().min(from.len());
+        let depth = depths.take_while(is_same).last().unwrap_or_default();
+        let is_in = |other: &usize| {
+            let other = &self.phases[*other].path;
+            other.starts_with(&path[..depth])
+                && other.get(depth).is_some_and(|at| at.1 <= path[depth].1)
+        };
+        (0..self.phases.len()).filter(is_in).collect()
+    }
+
+    /// The first phase that a target leads to; `None` is the end of the run.
+    fn first_of(&self, at: usize, target: &Target) -> Option<usize> {
+        match target {
+            Target::Next => Some(at + 1),
+            Target::End => {
+                let around = self.phases[at].path.len() - 1;
+                (around > 0).then(|| self.behind(at, around))
+            }
+            Target::Phase(id) => self.entry(at, id).first().copied(),
+            Target::Done => None,
+            Target::Pause | Target::Cancel => Some(at),
+        }
     }
 
     /// The ids of the entries of the scope around a phase, but that of its own.
@@ -268,6 +310,7 @@ impl Flow {
             visits: BTreeMap::new(),
             jumps: BTreeMap::new(),
             allowed: BTreeSet::new(),
+            failures: BTreeMap::new(),
             outputs: BTreeMap::new(),
             outcomes: BTreeMap::new(),
             answers: BTreeMap::new(),
@@ -276,6 +319,7 @@ impl Flow {
             outcome: None,
             refused: None,
             is_paused: false,
+            is_blocked: false,
             waits: None,
             named: None,
             flag: None,
@@ -306,6 +350,7 @@ impl Flow {
             json!(self.allowed),
             self.allowed.is_empty(),
         );
+        put("failures", json!(self.failures), self.failures.is_empty());
         put("outputs", json!(outputs), outputs.is_empty());
         put("outcomes", json!(self.outcomes), self.outcomes.is_empty());
         let answers = self.answers.iter();
@@ -331,7 +376,8 @@ impl Flow {
 
     /// The highest count, which bounds what is explored.
     pub(crate) fn highest(&self) -> u32 {
-        self.visits.values().copied().max().unwrap_or_default()
+        let counts = self.visits.values().chain(self.failures.values());
+        counts.copied().max().unwrap_or_default()
     }
 
     /// Everything that can happen now.
@@ -388,6 +434,7 @@ impl Flow {
         };
         let phase = walk.phase(at);
         match step {
+            Step::Next(..) | Step::Loop if self.is_blocked => {}
             Step::Next(outcome, flag) => {
                 let flag = flag.or(self.flag);
                 let misses = !phase.outputs.is_empty() && flag.is_none()
@@ -418,11 +465,7 @@ impl Flow {
             }
             Step::GateFails => {
                 next.waits = None;
-                if let Some(id) = phase.gate[0].on_fail.as_deref() {
-                    let first = walk.entry(at, id).first().copied();
-                    let fence = walk.way_back(at, id);
-                    next.go(walk, at, first, Limits::All, false, fence);
-                }
+                next.fail(walk, at);
             }
             Step::Answer(choice) => {
                 next.waits = None;
@@ -457,11 +500,16 @@ impl Flow {
                 if !walk.counts && next.visits.is_empty() {
                     next.visits = walk.entered_in_order(at);
                 }
+                let visits = next.visits.clone();
                 next.go(walk, at, first, Limits::Off, true, Fence::UpTo(entry));
+                if next.visits == visits {
+                    // Nothing of it applies, so the run stays.
+                    return self.clone();
+                }
             }
-            Step::Message => next.is_paused = false,
+            Step::Message => (next.is_paused, next.is_blocked) = (false, false),
             Step::Resume => {
-                next.is_paused = false;
+                (next.is_paused, next.is_blocked) = (false, false);
                 next.allowed.extend(next.refused.take());
             }
         }
@@ -485,6 +533,53 @@ impl Flow {
         }
     }
 
+    /// Goes where the failed check of a phase leads, or its limit.
+    fn fail(&mut self, walk: &Walk, at: usize) {
+        let check = &walk.phase(at).gate[0];
+        let key = format!("{}/true", walk.own_key(at, &walk.phase(at).id));
+        let mut is_limit = false;
+        if let Some(most) = check.tries {
+            let count = self.failures.entry(key.clone()).or_default();
+            *count += 1;
+            is_limit = *count >= most;
+        }
+        let pause = Target::Pause;
+        let target = if is_limit {
+            Some(check.on_limit.as_ref().unwrap_or(&pause))
+        } else {
+            check.on_fail.as_ref()
+        };
+        let limits = match target {
+            Some(Target::Phase(_)) => Limits::All,
+            _ => Limits::Declared,
+        };
+        match target {
+            None => {}
+            Some(Target::Pause) => (self.is_paused, self.is_blocked) = (true, true),
+            Some(Target::Cancel) => self.over(Place::Cancelled),
+            Some(target) => {
+                let fence = match target {
+                    Target::Phase(id) => walk.way_back(at, id, true),
+                    _ => Fence::None,
+                };
+                let (failures, steps) = (self.failures.clone(), self.visits.clone());
+                let to = walk.first_of(at, target);
+                self.go(walk, at, to, limits, false, fence);
+                let has_moved = self.visits != steps || self.at != Place::Phase(at);
+                if is_limit && has_moved {
+                    let times = words_of(failures[&key]);
+                    let why = format!("true has failed {times}, which is its limit");
+                    self.limits.insert(0, why);
+                    self.outcomes.remove(&walk.value_key(at));
+                } else if has_moved {
+                    self.failures = failures;
+                } else if is_limit && self.refused.is_none() {
+                    (self.is_paused, self.is_blocked) = (true, true);
+                }
+            }
+        }
+    }
+
     /// Leaves a phase by its answer or by the chosen outcome.
     fn leave(&mut self, walk: &Walk, at: usize, answer: Option<Target>, limits: Limits) {
         let answer = answer.filter(|answer| *answer != Target::Next);
@@ -495,22 +590,11 @@ impl Flow {
         let target = answer.or_else(|| chosen.cloned()).unwrap_or(Target::Next);
         let named = self.named.clone().filter(|_| !is_answer);
         let before = self.outcome.clone();
-        let path = &walk.phases[at].path;
-        let end = walk.phases.len();
-        let to = match &target {
-            Target::Next => Some(at + 1),
-            Target::Done => None,
-            Target::Cancel => {
-                self.over(Place::Cancelled);
-                return;
-            }
-            Target::End => {
-                let around = &path[..path.len() - 1];
-                let is_out = |other: &usize| !walk.phases[*other].path.starts_with(around);
-                (at..end).find(is_out).filter(|_| !around.is_empty())
-            }
-            Target::Phase(id) => walk.entry(at, id).first().copied(),
-        };
+        if target == Target::Cancel {
+            self.over(Place::Cancelled);
+            return;
+        }
+        let to = walk.first_of(at, &target);
         let is_jump = matches!(target, Target::Phase(_));
         let limits = if is_jump && limits == Limits::Declared {
             Limits::All
@@ -518,7 +602,7 @@ impl Flow {
             limits
         };
         let fence = match &target {
-            Target::Phase(id) if is_answer => walk.way_back(at, id),
+            Target::Phase(id) if is_answer => walk.way_back(at, id, false),
             _ => Fence::None,
         };
         let here = self.clone();
@@ -536,6 +620,7 @@ impl Flow {
             is_paused: false,
             named: None,
             flag: None,
+            is_blocked: false,
             ..self.restarted()
         };
     }
@@ -562,7 +647,7 @@ impl Flow {
             Arrived::Cancelled => self.over(Place::Cancelled),
             Arrived::Refused(key) => {
                 self.refused = Some(key);
-                self.is_paused = true;
+                (self.is_paused, self.is_blocked) = (true, false);
                 self.waits = None;
             }
             Arrived::Nowhere => {}
@@ -583,6 +668,12 @@ impl Flow {
         self.limits.clear();
         self.outcome = None;
         self.refused = None;
+        if limits == Limits::Off {
+            self.failures.clear();
+        } else if let Some(from) = from {
+            let own = walk.own_key(from, &walk.phase(from).id) + "/";
+            self.failures.retain(|key, _| !key.starts_with(&own));
+        }
         let mut before = from.map_or_else(Vec::new, |from| walk.phases[from].path.clone());
         let mut redirected = BTreeSet::new();
         let mut to = to.unwrap_or(walk.phases.len());
@@ -629,18 +720,21 @@ impl Flow {
                     Some(Target::Cancel) if phase.max_visits.is_some() => {
                         return Arrived::Cancelled;
                     }
-                    Some(Target::Phase(id)) if redirected.insert(key.clone()) => {
-                        let first = *walk.entry(to, id).first().expect("an entry has phases");
-                        match &mut fence {
-                            Fence::Back(phases) if !phases.contains(&first) => {
-                                phases.extend(walk.up_to(to, id));
-                            }
-                            Fence::UpTo(phases) if !phases.contains(&first) => {
+                    Some(target) if *target != Target::Pause && redirected.insert(key.clone()) => {
+                        let first = walk.first_of(to, target).unwrap_or(walk.phases.len());
+                        match &fence {
+                            Fence::Back(phases) | Fence::UpTo(phases)
+                                if phases.contains(&first) => {}
+                            Fence::Back(_) if *target == Target::Next => {
                                 return Arrived::Refused(key);
                             }
-                            Fence::Back(_) | Fence::UpTo(_) | Fence::None => {}
+                            Fence::UpTo(_) => return Arrived::Refused(key),
+                            Fence::Back(_) => fence = Fence::Back(walk.around(to, first)),
+                            Fence::None => {}
                         }
-                        limits = Limits::All;
+                        if let Target::Phase(_) = target {
+                            limits = Limits::All;
+                        }
                         to = first;
                         continue;
                     }
@@ -687,6 +781,7 @@ impl Flow {
             };
             self.visits.retain(|key, _| !is_in(key));
             self.jumps.retain(|key, _| !is_in(key));
+            self.failures.retain(|key, _| !is_in(key));
             self.allowed.retain(|key| !is_in(key));
         }
         Entered::All
@@ -709,11 +804,7 @@ impl Flow {
         if count < most || self.allowed.remove(key) {
             return None;
         }
-        let times = match count {
-            1 => "once".to_owned(),
-            2 => "twice".to_owned(),
-            count => format!("{count} times"),
-        };
+        let times = words_of(count);
         Some(match declared {
             Some(_) => format!("{name} has been entered {times}, which is its limit"),
             None => format!(
@@ -766,5 +857,13 @@ impl Flow {
             Condition::Is(comparison) => compared(comparison),
             Condition::Any { any } => any.iter().any(|group| group.iter().all(compared)),
         }
+    }
+}
+
+fn words_of(count: u32) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        count => format!("{count} times"),
     }
 }

@@ -4,7 +4,7 @@
 //! the same position and decide alike on tools, the end and a cancellation can be reached, the count of steps grows, and
 //! a restarted sidecar restores the state.
 //!
-//! A test run looks at some of the catalogs; with `WORKFLOW_MODEL=whole` at all of them, and at every 211th of three phases
+//! A test run looks at some of the catalogs; with `WORKFLOW_MODEL=whole` at all of them, and at every 811th of three phases
 //! with flow, which takes minutes.
 
 #![allow(

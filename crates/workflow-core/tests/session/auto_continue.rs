@@ -1,6 +1,6 @@
 //! `agent_end`: announcement, countdown, reminders, pauses.
 
-use workflow_core::definition::{Bound, ContinueRule, OnLimit, PhaseEntry};
+use workflow_core::definition::{Bound, ContinueRule, PhaseEntry, Target};
 use workflow_core::session::Control;
 
 use crate::event::Event;
@@ -310,7 +310,7 @@ fn a_phase_that_waits_is_never_reminded() {
 fn a_limit_may_cancel_the_run() {
     let rule = ContinueRule {
         max: Some(Bound::Times(1)),
-        on_limit: Some(OnLimit::Cancel),
+        on_limit: Some(Target::Cancel),
         ..ContinueRule::default()
     };
     let mut world = with_rule(rule);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use workflow_core::definition::{
-    Bound, ContinueRule, Guards, OnLimit, OnRepeat, PhaseEntry, Rule, RuleAction, ToolAccess,
+    Bound, ContinueRule, Guards, OnRepeat, PhaseEntry, Rule, RuleAction, Target, ToolAccess,
     Workflow,
 };
 use workflow_core::event::PlatformEvent;
@@ -296,7 +296,7 @@ fn a_call_that_waits_is_blocked_when_the_run_ends_at_its_limit() {
     let mut work = two_phases(&rule("ask", "write"));
     work.auto_continue = ContinueRule {
         max: Some(Bound::Times(0)),
-        on_limit: Some(OnLimit::Cancel),
+        on_limit: Some(Target::Cancel),
         ..ContinueRule::default()
     };
     is_called_off_by(World::started(vec![work]), |world| world.stop("stop"));

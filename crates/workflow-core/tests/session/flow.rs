@@ -77,7 +77,9 @@ pub(crate) fn gate(on_fail: Option<&str>) -> Gate {
             env: Vec::new(),
         }),
         default_of: None,
-        on_fail: on_fail.map(str::to_owned),
+        on_fail: on_fail.map(Target::from),
+        tries: None,
+        on_limit: None,
         source: "w/phases/a.md:3".to_owned(),
     }
 }

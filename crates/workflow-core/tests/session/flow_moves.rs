@@ -33,7 +33,7 @@ fn ask(targets: &[(&str, &str)]) -> Approval {
 }
 
 /// Never entered: it applies on its second visit only.
-fn never(work: &mut Workflow, phase: &str) {
+pub(crate) fn never(work: &mut Workflow, phase: &str) {
     edit(work, phase, |edited| edited.when = visited(phase, &[1]));
 }
 
@@ -505,14 +505,24 @@ fn a_gate_that_fails_never_skips_on_behind_the_phase_that_it_leads_to() {
 }
 
 #[test]
-fn an_answer_never_skips_on_behind_the_phase_that_it_leads_to() {
+fn an_answer_to_a_phase_that_is_skipped_goes_on_behind_it_and_says_so() {
     let to_review = |build: &mut Phase| {
         build.approve = Some(ask(&[("publish", "next"), ("check", "review")]));
     };
     let mut world = leads_on(to_review, &["review"]);
     let answer = world.choose(Some("check")).join("\n");
-    assert_eq!(index(&world), 1, "{answer}");
-    assert_eq!(world.last_state()["active"], true);
+    assert_eq!(world.last_state()["active"], false, "{answer}");
+
+    let to_release = |build: &mut Phase| {
+        build.approve = Some(ask(&[("publish", "next"), ("check", "release")]));
+    };
+    let mut world = leads_on(to_release, &["release"]);
+    let answer = world.choose(Some("check")).join("\n");
+    assert_eq!(index(&world), 3, "{answer}");
+    assert!(
+        answer.contains("Skipped, because the conditions are not met: release."),
+        "{answer}"
+    );
 
     let mut world = leads_on(to_review, &[]);
     let answer = world.choose(Some("check")).join("\n");

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use workflow_core::definition::{
     Approval, Budget, Check, Default, FileCheck, Gate, Guards, MemoryFiles, OnRepeat, Phase,
-    PhaseEntry, Rule, RuleAction, Section, Settings, TestsCheck, Tier, ToolAccess, Workflow, load,
+    PhaseEntry, Rule, RuleAction, Section, Settings, Target, TestsCheck, Tier, ToolAccess,
+    Workflow, load,
 };
 use workflow_core::session::{Abilities, Control};
 
@@ -37,6 +38,8 @@ fn strict() -> Workflow {
             Gate {
                 default_of: None,
                 on_fail: None,
+                tries: None,
+                on_limit: None,
                 check: Check::File(FileCheck {
                     path: "plan.md".to_owned(),
                     changed: None,
@@ -46,6 +49,8 @@ fn strict() -> Workflow {
             Gate {
                 default_of: None,
                 on_fail: None,
+                tries: None,
+                on_limit: None,
                 check: Check::Tests(TestsCheck {
                     min: 1,
                     fails_without_change: true,
@@ -155,7 +160,7 @@ fn other_ways() -> Vec<(Workflow, &'static str)> {
             "`outputs` of phase A",
         ),
         (
-            with_phase(|phase| phase.gate[0].on_fail = Some("c".to_owned())),
+            with_phase(|phase| phase.gate[0].on_fail = Some(Target::from("c"))),
             "`gate.onFail` of phase A",
         ),
         (

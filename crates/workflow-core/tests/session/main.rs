@@ -1,6 +1,7 @@
 //! The engine through its border: events in, effects out, no I/O.
 
 mod approvals;
+mod at_limits;
 mod auto_continue;
 mod broken_settings;
 mod budget;

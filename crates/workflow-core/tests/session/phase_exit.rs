@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use workflow_core::definition::{
-    Approval, Bound, ContinueRule, Gate, Guards, OnLimit, Phase, PhaseEntry, Tier, Trigger,
+    Approval, Bound, ContinueRule, Gate, Guards, Phase, PhaseEntry, Target, Tier, Trigger,
     TriggerOn,
 };
 use workflow_core::event::{Answer, PlatformEvent, WatchReport};
@@ -531,7 +531,7 @@ fn a_run_that_is_cancelled_at_its_limit_waits_for_no_approval() {
     work.phases.push(PhaseEntry::Phase(Phase {
         auto_continue: ContinueRule {
             max: Some(Bound::Times(0)),
-            on_limit: Some(OnLimit::Cancel),
+            on_limit: Some(Target::Cancel),
             ..ContinueRule::default()
         },
         ..needs_approval()

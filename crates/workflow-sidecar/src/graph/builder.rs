@@ -74,6 +74,7 @@ fn edges(root: &GraphNode) -> (Vec<Option<String>>, Vec<Jump>) {
                     Target::End => end,
                     Target::Done => Some(JumpTarget::Done),
                     Target::Cancel => Some(JumpTarget::Cancelled),
+                    Target::Pause => None,
                     Target::Phase(id) => scope.entry(id).map(JumpTarget::Node),
                 };
                 let Some(to) = to else { continue };

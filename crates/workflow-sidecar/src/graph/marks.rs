@@ -133,9 +133,10 @@ fn rule_mark(rule: &Rule) -> NodeMark {
 }
 
 pub(super) fn gate(gates: &[Gate]) -> Vec<NodeMark> {
-    let marks = gates
-        .iter()
-        .map(|gate| NodeMark::new(MarkKind::Gate, short(&gate.check.requirement(visible))));
+    let marks = gates.iter().map(|gate| {
+        let requirement = gate.check.requirement(visible) + &gate.otherwise(visible);
+        NodeMark::new(MarkKind::Gate, short(&requirement))
+    });
     marks.take(MAX_MARKS).collect()
 }
 
@@ -152,9 +153,8 @@ pub(super) fn flow(phase: &Phase) -> Vec<NodeMark> {
         let names: Vec<&str> = phase.outputs.iter().map(|output| &*output.name).collect();
         texts.push(format!("hands over {}", names.join(", ")));
     }
-    if let Some(most) = phase.most_visits() {
+    if let Some((most, instead)) = phase.most_visits().zip(phase.instead_of_visit()) {
         let visits = if most == "1" { "visit" } else { "visits" };
-        let instead = phase.instead_of_visit();
         texts.push(format!("at most {most} {visits}, then {instead}"));
     }
     if !phase.budget.is_unlimited() {
@@ -185,17 +185,27 @@ pub(super) fn exits(phase: &Phase) -> Vec<LabelledExit> {
         }
     }
     let failed = phase.gate.iter().filter_map(|gate| gate.on_fail.as_ref());
-    let mut failed: Vec<&String> = failed.collect();
+    let mut failed: Vec<&Target> = failed.collect();
     failed.dedup();
-    for id in failed {
-        add("gate not passed", &Target::Phase(id.clone()));
+    for to in failed {
+        add("gate not passed", to);
     }
-    if let (Some(most), Some(to)) = (phase.max_visits, &phase.on_limit) {
-        let visit = match most {
-            u32::MAX => "one visit too many".to_owned(),
-            most => format!("visit {}", most + 1),
-        };
-        add(&format!("instead of {visit}"), to);
+    let gates = phase.gate.iter();
+    let limits = gates
+        .map(|gate| ("gate failed too often", &gate.on_limit))
+        .chain([
+            ("budget used up", &phase.budget.on_limit),
+            ("no more reminders", &phase.auto_continue.on_limit),
+        ]);
+    let visits = phase.max_visits.map(|most| match most {
+        u32::MAX => "instead of one visit too many".to_owned(),
+        most => format!("instead of visit {}", most + 1),
+    });
+    let limits = limits.chain(visits.iter().map(|visit| (&**visit, &phase.on_limit)));
+    for (name, to) in limits {
+        if let Some(to) = to.as_ref().filter(|to| **to != Target::Pause) {
+            add(name, to);
+        }
     }
     exits
 }

@@ -197,6 +197,8 @@ fn any_phase() -> impl Strategy<Value = Phase> {
             phase.gate.push(Gate {
                 default_of: None,
                 on_fail: None,
+                tries: None,
+                on_limit: None,
                 check: Check::File(check),
                 source: String::new(),
             });

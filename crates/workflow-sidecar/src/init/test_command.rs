@@ -106,6 +106,8 @@ impl TestCommand {
             }),
             default_of: None,
             on_fail: None,
+            tries: None,
+            on_limit: None,
             source: String::new(),
         }
     }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::target::{OnLimit, Target};
 use crate::definition::schema::{
     FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
 };
@@ -13,7 +14,7 @@ use crate::diagnostic::{Code, Finding, shown};
 section! {
     Section::guard("`continue`");
     /// Auto-continue of one level (settings, workflow, phase); an inner level wins key by key.
-    #[derive(Copy, Default)]
+    #[derive(Default)]
     #[serde(default)]
     pub struct ContinueRule {
         /// `continue: wait`: the phase waits for the user, and the agent is not reminded. A map sets `false`.
@@ -30,9 +31,9 @@ section! {
         /// What happens when the agent stops with a question to the user.
         #[key("onQuestion": OneOf<OnStop>, no_value: WrongType, default: Text("pause"), example: r#""continue""#)]
         pub on_question: Option<OnStop>,
-        /// What happens at a limit: `pause` pauses the run, `cancel` cancels it.
-        #[key("onLimit": OneOf<OnLimit>, no_value: WrongType, default: Text("pause"), example: r#""cancel""#)]
-        pub on_limit: Option<OnLimit>,
+        /// What happens at a limit: `pause`, `cancel`, `end`, `done`, or an id of the same workflow.
+        #[key("onLimit": OnLimit, no_value: WrongType, default: Text("pause"), example: r#""cancel""#)]
+        pub on_limit: Option<Target>,
         /// Seconds from the stop to the reminder.
         #[key("countdown": Seconds<3600>, no_value: WrongType, default: Number(3), example: "0")]
         pub countdown: Option<u32>,
@@ -103,7 +104,7 @@ impl ContinueRule {
             max_stale: self.max_stale.or(outer.max_stale),
             on_error: self.on_error.or(outer.on_error),
             on_question: self.on_question.or(outer.on_question),
-            on_limit: self.on_limit.or(outer.on_limit),
+            on_limit: self.on_limit.clone().or_else(|| outer.on_limit.clone()),
             countdown: self.countdown.or(outer.countdown),
         }
     }
@@ -156,16 +157,6 @@ words! {
         "pause" => Pause,
         /// The agent is reminded as after any other stop.
         "continue" => Continue,
-    }
-}
-
-words! {
-    /// The effect of reaching a limit.
-    pub enum OnLimit {
-        /// The run waits for the user.
-        "pause" => Pause,
-        /// The run is cancelled.
-        "cancel" => Cancel,
     }
 }
 

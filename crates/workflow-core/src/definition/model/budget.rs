@@ -1,5 +1,6 @@
 //! Budgets: the limits of what a run or a phase may use.
 
+use super::target::{OnLimit, Target};
 use crate::definition::schema::{Declared, FromMap, Key, MapReader, Section, section};
 use crate::definition::syntax::Span;
 use crate::definition::value::{Cents, WholeOrValue};
@@ -8,8 +9,8 @@ use crate::text::join;
 
 section! {
     Section::guard("`budget`");
-    /// The limits of what a run or a phase may use. At a limit the run pauses.
-    #[derive(Copy, Default)]
+    /// The limits of what a run or a phase may use.
+    #[derive(Default)]
     #[serde(default)]
     pub struct Budget {
         /// Responses of the model.
@@ -27,6 +28,9 @@ section! {
         /// US dollars, where the host reports costs.
         #[key("usd"?: Cents, default: Described("no limit"), example: "2.50")]
         pub us_cents: Option<u64>,
+        /// What happens at a limit: `pause`, `cancel`, `end`, `done`, or an id of the same workflow.
+        #[key("onLimit"?: OnLimit, default: Text("pause"), example: r#""cancel""#)]
+        pub on_limit: Option<Target>,
     }
 }
 
@@ -47,18 +51,20 @@ impl Budget {
 
     /// Returns true if it limits nothing.
     pub fn is_unlimited(&self) -> bool {
-        *self == Self::default()
+        let limits = [self.turns, self.tool_calls, self.minutes, self.tokens];
+        limits.iter().chain([&self.us_cents]).all(Option::is_none)
     }
 
     /// The stricter limits of both.
     #[must_use]
-    pub(crate) fn stricter(&self, other: Self) -> Self {
+    pub(crate) fn stricter(&self, other: &Self) -> Self {
         Self {
             turns: least(self.turns, other.turns),
             tool_calls: least(self.tool_calls, other.tool_calls),
             minutes: least(self.minutes, other.minutes),
             tokens: least(self.tokens, other.tokens),
             us_cents: least(self.us_cents, other.us_cents),
+            on_limit: self.on_limit.clone().or_else(|| other.on_limit.clone()),
         }
     }
 
@@ -94,7 +100,13 @@ pub(crate) fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
 
 impl FromMap for Budget {
     fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
-        if let Some(written) = keys.of.filter(|_| keys.is_empty()) {
+        if let Some(written) = keys.of.filter(|_| {
+            Self::KEYS
+                .iter()
+                .copied()
+                .flatten()
+                .all(|key| key.name == "onLimit" || !keys.has(key.name))
+        }) {
             let span = written.entry.key_span;
             let finding = written.empty("`budget` limits nothing");
             keys.report(Finding { span, ..finding });

@@ -7,7 +7,7 @@ use super::defaults::Defaults;
 use super::graph::{contains_itself, levels, strongly_connected};
 use super::phase::Phase;
 use super::settings::Limits;
-use super::workflow::{PhaseEntry, Show, Workflow};
+use super::workflow::{CancelBy, PhaseEntry, Show, Workflow};
 use crate::text;
 
 /// The workflows that can run, in order: global keys first, an override keeps the position of the global one.
@@ -168,6 +168,12 @@ impl Catalog {
     pub(crate) fn has_flow(&self, root: &str) -> bool {
         let mut workflows = self.reachable_from(root).into_iter();
         workflows.any(|workflow| workflow.phases.iter().any(PhaseEntry::has_flow))
+    }
+
+    /// Returns true if only the user may cancel a run of this root.
+    pub(crate) fn is_cancelled_by_user(&self, root: &str) -> bool {
+        let root = self.get(root);
+        root.is_some_and(|root| root.cancel == Some(CancelBy::User))
     }
 
     /// All workflows, in order.

@@ -99,13 +99,20 @@ impl Defaults {
             || written("budget") != limits.filter(|limit| !limit.is_null()).count()
             || !keys.all_known();
         for site in std::mem::take(&mut keys.reader.sites.targets) {
-            let message = "`onFail` names a phase, and these checks belong to all workflows";
-            let finding = Finding::error(Code::InvalidValue, site.span, message);
-            keys.report(finding.help("remove it, or write the check in a workflow"));
+            let (key, words) = site.kind.form();
+            if !words.contains(&&*site.to) {
+                let message =
+                    format!("`{key}` names a phase, and `defaults` belong to all workflows");
+                let finding = Finding::error(Code::InvalidValue, site.span, message);
+                keys.report(finding.help("remove it, or write it in a workflow"));
+            }
         }
         read.gate = gate.all;
         for gate in &mut read.gate {
-            (gate.default_of, gate.on_fail) = (Some(tier), None);
+            gate.default_of = Some(tier);
+            for target in [&mut gate.on_fail, &mut gate.on_limit] {
+                target.take_if(|target| target.phase().is_some());
+            }
         }
         let level = tools.with(sets, keys.reader);
         if is_lost || !level.status.is_loaded() {
@@ -118,7 +125,7 @@ impl Defaults {
 
     /// Adds them to a workflow: a gate comes first, and the stricter budget and `cancel` count.
     pub(crate) fn apply(&self, workflow: &mut Workflow) {
-        workflow.budget = workflow.budget.stricter(self.budget);
+        workflow.budget = workflow.budget.stricter(&self.budget);
         if self.cancel == Some(CancelBy::User) {
             workflow.cancel = self.cancel;
         }

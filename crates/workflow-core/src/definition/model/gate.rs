@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::check::{Check, FileCheck, GitCheck, ONE_OF, RunCheck};
-use super::target::OnFail;
+use super::target::{OnFail, OnLimit, Target};
 use super::tests_check::TestsCheck;
 use crate::definition::schema::{FromMap, MapReader, Section, Written, section};
 use crate::definition::tier::Tier;
-use crate::definition::value::{Map, OneOf, words};
+use crate::definition::value::{Map, OneOf, Whole, words};
 use crate::diagnostic::{Code, Finding};
 use crate::text::join;
 
@@ -28,9 +28,15 @@ section! {
         /// `new`: there is a commit that did not exist when the phase was entered.
         #[key("commit": OneOf<NewCommit>, default: Described(ONE_OF), example: r#""new""#)]
         const commit;
-        /// The id of the same workflow to which the run goes when the check fails.
+        /// Where the run goes when the check fails: an id of the same workflow, `end` or `done`.
         #[key("onFail"?: OnFail, default: Described("it stays in the phase"), example: r#""reproduce""#)]
-        pub on_fail: Option<String>,
+        pub on_fail: Option<Target>,
+        /// How often the check may fail before the phase is left, or `onLimit` acts.
+        #[key("tries"?: Whole<1>, default: Described("no limit"), example: "3")]
+        pub tries: Option<u32>,
+        /// What happens with the last of the `tries`: `pause`, `cancel`, `end`, `done`, or an id of the same workflow.
+        #[key("onLimit"?: OnLimit, default: Text("pause"), example: r#""cancel""#)]
+        pub on_limit: Option<Target>,
         /// The settings that give it to all workflows.
         pub default_of?: Option<Tier>,
         /// Its location, as `file:line`.
@@ -46,6 +52,7 @@ const CHECK: Section = Section {
         ("cwd", "run"),
         ("env", "run"),
         ("changed", "file"),
+        ("onLimit", "tries"),
     ],
     alternatives: &["run", "tests", "file", "git", "commit"],
     more: command_schema,
@@ -66,13 +73,14 @@ impl FromMap for Gate {
             "write what is checked: `run: [cargo, test]`, `file: docs/plan.md` or `git: clean`";
         let kind = keys.first_of(CHECK.alternatives, help)?;
         keys.has_several(CHECK.alternatives, "write two checks");
-        check_companions(keys, kind);
+        check_companions(keys);
         let run = RunCheck::read(keys, &RunCheck::run);
         let tests = keys.get(&Self::tests);
         let file: FileCheck = keys.read();
         keys.get(&Self::git);
         keys.get(&Self::commit);
-        let on_fail = keys.get(&Self::on_fail);
+        let (on_fail, tries) = (keys.get(&Self::on_fail), keys.get(&Self::tries));
+        let on_limit = keys.get(&Self::on_limit);
         if keys.is_lost(kind) {
             return None;
         }
@@ -92,6 +100,8 @@ impl FromMap for Gate {
         Some(Self {
             check,
             on_fail,
+            tries,
+            on_limit,
             default_of: None,
             source: keys.reader.file_and_line(keys.start),
         })
@@ -103,10 +113,30 @@ impl FromMap for Gate {
     }
 }
 
+impl Gate {
+    /// Where the run goes when the check fails, as the end of its condition; `name` makes the name of an id.
+    pub fn otherwise(&self, name: impl Fn(&str) -> String) -> String {
+        let told = |target: &Target| match target {
+            Target::Phase(id) => format!("→ {}", name(id)),
+            word => word.to_string(),
+        };
+        let fails = self
+            .on_fail
+            .as_ref()
+            .map(|to| format!(", otherwise {}", told(to)));
+        let limit = self.tries.map(|most| {
+            let to = self.on_limit.as_ref().unwrap_or(&Target::Pause);
+            let tries = if most == 1 { "try" } else { "tries" };
+            format!(", at most {most} {tries}, then {}", told(to))
+        });
+        fails.unwrap_or_default() + &limit.unwrap_or_default()
+    }
+}
+
 /// Reports keys that have a meaning only in a check of another kind.
-fn check_companions(keys: &mut MapReader<'_, '_, '_>, kind: &str) {
+fn check_companions(keys: &mut MapReader<'_, '_, '_>) {
     for (key, beside) in CHECK.companions {
-        if let Some(entry) = keys.entry(key).filter(|_| kind != *beside) {
+        if let Some(entry) = keys.entry(key).filter(|_| !keys.has(beside)) {
             let message = format!("`{key}` has an effect only in a check with `{beside}`");
             let finding = Finding::error(Code::InvalidValue, entry.key_span, message);
             let help = format!("move it to a check with `{beside}`, or remove it");

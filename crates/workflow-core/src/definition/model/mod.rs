@@ -31,7 +31,7 @@ mod workflow;
 
 use super::schema::{Declared, Section, Sections};
 pub use approval::Approval;
-pub use auto_continue::{Bound, ContinueRule, OnLimit, OnStop};
+pub use auto_continue::{Bound, ContinueRule, OnStop};
 pub use budget::Budget;
 pub(crate) use budget::least;
 pub use catalog::{Catalog, QUICK};

@@ -12,7 +12,7 @@ use super::opening::{Opening, Openings};
 use super::parameter::{Outputs, Parameter};
 use super::result_rule::ResultRule;
 use super::rules::{Rule, RuleAction};
-use super::target::{AfterVisitLimit, Outcomes, PhaseOutcome, Target};
+use super::target::{OnVisitLimit, Outcomes, PhaseOutcome, Target};
 use super::tools::ReadOnlyOrTools;
 use crate::definition::guard_text::GuardText;
 use crate::definition::schema::{Change, Section, section};
@@ -89,8 +89,8 @@ section! {
         /// How often the phase may be entered in one run of its workflow.
         #[key("maxVisits"?: WholeOrValue, no_value: Refuse, guard: true, change: Some(Change::Guard), default: Described("no limit, but for `limits.maxVisits`"), example: "3")]
         pub max_visits: Option<u32>,
-        /// What happens instead of one more visit: `pause`, `cancel`, or an id of the same workflow.
-        #[key("onLimit"?: AfterVisitLimit, no_value: Refuse, guard: true, change: Some(Change::Way), default: Text("pause"), example: r#""cancel""#)]
+        /// What happens instead of one more visit: `pause`, `cancel`, `next` (behind this phase), `end`, `done`, or an id of the same workflow.
+        #[key("onLimit"?: OnVisitLimit, no_value: Refuse, guard: true, change: Some(Change::Way), default: Text("pause"), example: r#""cancel""#)]
         pub on_limit: Option<Target>,
         /// How much the phase may use each time it is entered. At a limit the run pauses.
         #[key("budget"?: Map<Budget>, no_value: Refuse, guard: true, change: Some(Change::Guard), default: Described("no limit"), example: r#"{"turns": 120, "minutes": 180}"#)]
@@ -175,21 +175,15 @@ impl Phase {
         )
     }
 
-    /// The id of the entry that is entered in place of it after too many visits, if it is one.
-    pub(crate) fn redirect(&self) -> Option<&str> {
-        let instead = self.on_limit.as_ref();
-        instead.filter(|_| self.max_visits.is_some())?.phase()
-    }
-
-    /// What happens instead of one visit too many, as it is written.
-    pub fn instead_of_visit(&self) -> String {
-        let instead = self.on_limit.as_ref();
-        instead.map_or_else(|| "pause".to_owned(), Target::to_string)
+    /// What happens instead of one visit too many, if its visits are limited.
+    pub fn instead_of_visit(&self) -> Option<&Target> {
+        let instead = self.on_limit.as_ref().unwrap_or(&Target::Pause);
+        self.max_visits.map(|_| instead)
     }
 
     /// Returns true if it may be skipped, may be left for another phase than the next, or counts its visits.
     pub(crate) fn has_flow(&self) -> bool {
-        let leads_elsewhere = |gate: &Gate| gate.on_fail.is_some();
+        let leads_elsewhere = |gate: &Gate| gate.on_fail.is_some() || gate.tries.is_some();
         !self.when.is_empty()
             || !self.outcomes.is_empty()
             || self.max_visits.is_some()

@@ -1,4 +1,4 @@
-//! Where a phase leads: targets, outcomes, and what follows too many visits.
+//! Where a phase leads: targets, outcomes, and what happens at a limit.
 
 use std::fmt;
 
@@ -13,23 +13,43 @@ use crate::white_space::trim;
 
 /// A place that a phase is left for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", from = "StoredTarget")]
 pub enum Target {
+    /// The run stays, and waits for the user. Only a limit leads there.
+    Pause,
     /// The entry that follows in order.
     Next,
     /// The end of this scope: a subworkflow returns, the root workflow is complete.
     End,
     /// The end of the run.
     Done,
-    /// The run is cancelled. Only a person's answer leads there.
+    /// The run is cancelled. Only a person's answer and a limit lead there.
     Cancel,
     /// The entry of the same scope with this id: a phase's id, or a subworkflow's key.
     Phase(String),
 }
 
+/// A target as it is stored: a word, or `{phase: id}`. An id alone is that of a phase.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredTarget {
+    Word(String),
+    Phase { phase: String },
+}
+
+impl From<StoredTarget> for Target {
+    fn from(stored: StoredTarget) -> Self {
+        match stored {
+            StoredTarget::Word(word) => Self::from(&*word),
+            StoredTarget::Phase { phase } => Self::Phase(phase),
+        }
+    }
+}
+
 impl Target {
     /// The words that are not ids of phases.
-    pub const WORDS: [(&str, Self); 4] = [
+    pub const WORDS: [(&str, Self); 5] = [
+        ("pause", Self::Pause),
         ("next", Self::Next),
         ("end", Self::End),
         ("done", Self::Done),
@@ -41,11 +61,17 @@ impl Target {
         matches!(self, Self::Next | Self::End | Self::Done)
     }
 
+    /// The target in a sentence: a word, or `→` and the id of the entry.
+    pub fn described(&self) -> String {
+        let arrow = self.phase().map_or("", |_| "→ ");
+        format!("{arrow}{}", shown(&self.to_string()))
+    }
+
     /// The id of the entry that it leads to, if it is one.
     pub(crate) fn phase(&self) -> Option<&str> {
         match self {
             Self::Phase(id) => Some(id),
-            Self::Next | Self::End | Self::Done | Self::Cancel => None,
+            Self::Pause | Self::Next | Self::End | Self::Done | Self::Cancel => None,
         }
     }
 }
@@ -114,37 +140,56 @@ impl KeyType for Answers {
     }
 }
 
-/// The id of an entry to which the run goes when a check fails.
+/// The place to which the run goes when a check fails: a phase, `end` or `done`.
 pub(crate) struct OnFail;
 
-impl KeyType for OnFail {
-    type Value = String;
-    const SHAPE: Shape = FilledText::SHAPE;
+/// What happens at a limit: `pause`, `cancel`, `end`, `done`, or a phase.
+pub(crate) struct OnLimit;
 
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
-        let id = FilledText::read(reader, written)?;
-        reader.jump(JumpKind::OnFail, &id, written.span());
-        Some(id)
-    }
+/// The same for visits, where `next` is behind the phase that may not be entered.
+pub(crate) struct OnVisitLimit;
+
+/// Declares the type of a key that has one target.
+macro_rules! target_key {
+    ($($name:ident: $jump:ident,)*) => { $(
+        impl KeyType for $name {
+            type Value = Target;
+            const SHAPE: Shape = FilledText::SHAPE;
+
+            fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Target> {
+                let text = FilledText::read(reader, written)?;
+                reader.jump(JumpKind::$jump, &text, written.span());
+                Some(JumpKind::$jump.target(&text))
+            }
+        }
+    )* };
 }
 
-/// `pause`, `cancel`, or the id of an entry. `None` is `pause`.
-pub(crate) struct AfterVisitLimit;
+target_key! {
+    OnFail: OnFail,
+    OnLimit: OnLimit,
+    OnVisitLimit: OnVisitLimit,
+}
 
-impl KeyType for AfterVisitLimit {
-    type Value = Option<Target>;
-    const SHAPE: Shape = FilledText::SHAPE;
-
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Option<Target>> {
-        let text = FilledText::read(reader, written)?;
-        if text == "pause" {
-            return Some(None);
+impl JumpKind {
+    /// Its key, and the words that it takes beside ids.
+    pub(crate) fn form(self) -> (&'static str, &'static [&'static str]) {
+        match self {
+            Self::Outcome => ("outcomes", &["next", "end", "done"]),
+            Self::OnFail => ("onFail", &["end", "done"]),
+            Self::Choice => ("choices", &["next", "end", "done", "cancel"]),
+            Self::OnLimit => ("onLimit", &["pause", "cancel", "end", "done"]),
+            Self::OnVisitLimit => ("onLimit", &["pause", "cancel", "next", "end", "done"]),
         }
-        reader.jump(JumpKind::OnLimit, &text, written.span());
-        Some(Some(match &*text {
-            "cancel" => Target::Cancel,
-            _ => Target::Phase(text),
-        }))
+    }
+
+    /// The target that a text names. A word of another key is an id here.
+    fn target(self, text: &str) -> Target {
+        if self.form().1.contains(&text) {
+            Target::from(text)
+        } else {
+            Target::Phase(text.to_owned())
+        }
     }
 }
 
@@ -171,12 +216,14 @@ fn targets_of(
         let name = shown(&entry.key);
         let what = match jump {
             JumpKind::Choice => "answer",
-            JumpKind::Outcome | JumpKind::OnFail | JumpKind::OnLimit => "outcome",
+            JumpKind::Outcome | JumpKind::OnFail | JumpKind::OnLimit | JumpKind::OnVisitLimit => {
+                "outcome"
+            }
         };
         let message = match &entry.value.kind {
             Kind::Text(to) if !trim(to).is_empty() => {
                 reader.jump(jump, to, span);
-                read.push((entry.key.to_string(), Target::from(&**to)));
+                read.push((entry.key.to_string(), jump.target(to)));
                 continue;
             }
             Kind::Null | Kind::Text(_) => format!("{what} `{name}` has no target"),

@@ -91,8 +91,10 @@ pub(crate) enum JumpKind {
     OnFail,
     /// An answer of a person.
     Choice,
-    /// More visits than the phase may have.
+    /// More turns, reminders or failures than there may be.
     OnLimit,
+    /// More visits than the phase may have.
+    OnVisitLimit,
 }
 
 /// A jump and its location.

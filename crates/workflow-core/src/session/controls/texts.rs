@@ -4,6 +4,7 @@ use super::command::Control;
 use crate::condition::RunCondition;
 use crate::definition::Bound;
 use crate::diagnostic::{Code, visible};
+use crate::run::Position;
 use crate::session::phase_texts::needed_to_leave;
 use crate::session::run::ActiveRun;
 use crate::text;
@@ -65,7 +66,8 @@ pub(crate) fn status_text(run: &ActiveRun, condition: RunCondition, now: Millis)
     if let Some(tools) = &phase.allowed {
         lines.push(format!("Tools: {tools}"));
     }
-    let needed = needed_to_leave(&phase.phase);
+    let position = Position::of(state, run.catalog()).ok();
+    let needed = position.and_then(|at| needed_to_leave(run.progress(), &at, run.catalog()));
     let needed = needed.as_deref();
     let needed = needed.unwrap_or("the agent calls workflow_step with action='next'");
     lines.push(format!("To leave: {needed}"));

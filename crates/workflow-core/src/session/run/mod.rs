@@ -21,17 +21,19 @@ use self::in_force::{InForce, definition_lost, other_phase};
 pub(crate) use self::routes::{Move, leads_back};
 use super::budget::{Budgets, Work};
 use super::handover::UserAnswer;
+use super::limits::ReachedLimit;
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
-use crate::definition::{CancelBy, Catalog, Gate, Listing, Loaded, RunCheck, Settings, Subject};
-use crate::diagnostic::Diagnostic;
+use crate::definition::{Catalog, Gate, Listing, Loaded, RunCheck, Settings, Subject, Target};
+use crate::diagnostic::{Diagnostic, shown};
 use crate::effect::Effects;
-use crate::policy::gate_report::Report;
-use crate::reminders::ContinueCounters;
+use crate::policy::gate_report::{Report, failed_check};
+use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
     Changes, DefinitionMismatch, HandedOver, Path, RestoredRun, RunProgress, RunState, RunValues,
     Spending, StoredDefinition, StoredGuards, StoredRun, Tally, Terms, UserMove,
 };
+use crate::text;
 
 /// A run in memory.
 #[derive(Debug, Clone)]
@@ -398,9 +400,8 @@ impl ActiveRun {
 
     /// Returns true if the run is active, and only a person may cancel it.
     pub(crate) fn is_cancelled_by_user(&self) -> bool {
-        let root = self.catalog.get(&self.progress.state.workflow_key);
-        let by = root.and_then(|root| root.cancel);
-        self.progress.state.active && by == Some(CancelBy::User)
+        let root = &self.progress.state.workflow_key;
+        self.is_active() && self.catalog.is_cancelled_by_user(root)
     }
 
     /// The number of the visit of the phase, where it has a limit.
@@ -422,6 +423,42 @@ impl ActiveRun {
             .data
             .visits(&self.progress.state.current_path, &phase.id);
         Some((visits, most))
+    }
+
+    /// Counts the check that failed, and resolves the phase, whose texts say so. Returns its limit if it is reached. What
+    /// follows stores the count.
+    pub(crate) fn count_failure(
+        &mut self,
+        reports: &[Report],
+        settings: &Settings,
+    ) -> Option<ReachedLimit> {
+        let failed = failed_check(reports)?;
+        let phase = &self.phase()?.phase;
+        let (id, check) = (phase.id.clone(), phase.gate.get(failed)?.clone());
+        let most = check.tries?;
+        let path = &self.progress.state.current_path;
+        let what = check.check.called(shown);
+        let count = self.progress.data.count_failure(path, &id, &what);
+        let depth = path.depth();
+        self.resolve(settings);
+        (count >= most).then(|| ReachedLimit {
+            to: check.on_limit.unwrap_or(Target::Pause),
+            depth,
+            why: format!(
+                "{what} has failed {}, which is its limit",
+                text::times(count)
+            ),
+            reason: PauseReason::Tries,
+        })
+    }
+
+    /// The number of the try of a check that failed, and its limit.
+    pub(crate) fn try_note(&self, reports: &[Report]) -> Option<String> {
+        let phase = &self.phase()?.phase;
+        let check = phase.gate.get(failed_check(reports)?)?;
+        let (path, what) = (&self.progress.state.current_path, check.check.called(shown));
+        let failed = self.progress.data.failures_of(path, &phase.id, &what);
+        Some(format!("Try {failed} of {}.", check.tries?))
     }
 
     /// Allows the visit that the run waits for. Returns true if it waits for one.

@@ -5,9 +5,10 @@ use crate::definition::{Approval, PhaseOutcome, Target};
 use crate::policy::gate_report::{Report, failed_check};
 use crate::run::{
     Actor, PhaseAnswer, Position, RunData, RunProgress, RunState, TransitionError, follow,
-    turn_back,
+    follow_limit, turn_back,
 };
 use crate::session::handover::UserAnswer;
+use crate::session::limits::ReachedLimit;
 use crate::session::step_answers::NONE_APPLIES;
 
 /// A move of the run.
@@ -70,7 +71,7 @@ impl ActiveRun {
                 Ok(to)
             }
             (Target::Next, None) => follow(from, &Target::Next, actor, self.catalog()),
-            (target, _) => turn_back(from, target, actor, self.catalog()),
+            (target, _) => turn_back(from, target, false, actor, self.catalog()),
         }
     }
 
@@ -98,9 +99,31 @@ impl ActiveRun {
         jumps: u32,
     ) -> Option<Result<RunProgress, TransitionError>> {
         let gate = &self.phase()?.phase.gate;
-        let id = gate.get(failed_check(reports)?)?.on_fail.as_deref()?;
-        let (target, actor) = (Target::Phase(id.to_owned()), Actor::Agent { jumps });
-        Some(turn_back(&self.progress, &target, actor, self.catalog()))
+        let target = gate.get(failed_check(reports)?)?.on_fail.as_ref()?;
+        let moved = turn_back(
+            &self.progress,
+            target,
+            true,
+            Actor::Agent { jumps },
+            self.catalog(),
+        );
+        // The way back to this phase belongs to its visit.
+        Some(moved.map(|mut to| {
+            if to.state.active {
+                to.data.failures.clone_from(&self.progress.data.failures);
+            }
+            to
+        }))
+    }
+
+    /// The progress that a limit leads to.
+    pub(crate) fn plan_limit(
+        &self,
+        limit: &ReachedLimit,
+        jumps: u32,
+    ) -> Result<RunProgress, TransitionError> {
+        let (depth, why) = (limit.depth, limit.why.clone());
+        follow_limit(&self.progress, &limit.to, depth, why, jumps, self.catalog())
     }
 
     /// The choices of an approval, each with what it does: `goes back to 🤝 Agree`.

@@ -1,7 +1,7 @@
 //! What a run may spend, and what happens at the limit.
 
 use super::ActiveRun;
-use crate::definition::Catalog;
+use crate::definition::{Catalog, Target};
 use crate::effect::{Action, Delivery, Effects};
 use crate::reminders::PauseReason;
 use crate::run::{Position, RunState};
@@ -14,6 +14,11 @@ impl ActiveRun {
         self.budgets.allow(argument)?;
         self.persist_spending(out);
         Ok(())
+    }
+
+    /// What is used of the budgets, if there are some.
+    pub(crate) fn budget_note(&self) -> Option<String> {
+        (!self.budgets.is_empty()).then(|| format!("Used: {}.", self.budgets.describe()))
     }
 
     /// Stops the clock of the budgets.
@@ -36,11 +41,12 @@ impl ActiveRun {
             self.persist_spending(out);
         }
         let warnings = self.budgets.newly_scarce(&before);
-        if let Some(used_up) = self.budgets.used_up() {
-            if !self.is_paused_for(PauseReason::Budget) {
+        if let Some(limit) = self.budgets.reached() {
+            // One that leads elsewhere is followed with the next call, or at the end of the turn.
+            if limit.to == Target::Pause && !self.is_paused_for(PauseReason::Budget) {
                 self.persist_spending(out);
                 self.pause(PauseReason::Budget, out);
-                out.notify(Severity::Warning, budget::paused(&used_up));
+                out.notify(Severity::Warning, budget::paused(&limit.why));
             }
         } else if !warnings.is_empty() {
             out.act(Action::SendUserMessage {
@@ -59,11 +65,13 @@ pub(super) fn limits(state: &RunState, catalog: &Catalog) -> Vec<Limit> {
     };
     let scopes = position.levels.iter().map(|level| Limit {
         of: format!("workflow {}", level.workflow.name),
-        budget: level.workflow.budget,
+        budget: level.workflow.budget.clone(),
+        entry: level.index,
     });
     let phase = Limit {
         of: format!("phase {}", position.phase.name),
-        budget: position.phase.budget,
+        budget: position.phase.budget.clone(),
+        entry: position.innermost().index,
     };
     scopes.chain([phase]).collect()
 }

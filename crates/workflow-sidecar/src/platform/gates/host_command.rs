@@ -140,6 +140,8 @@ mod tests {
         Gate {
             default_of: None,
             on_fail: None,
+            tries: None,
+            on_limit: None,
             check: Check::Run(expected.clone()),
             source: "a.md:4".to_owned(),
         }

@@ -106,6 +106,8 @@ mod tests {
         let gate = Gate {
             default_of: None,
             on_fail: None,
+            tries: None,
+            on_limit: None,
             check: run(&["x"], false),
             source: "a.md:3".to_owned(),
         };

@@ -101,6 +101,8 @@ fn gate(check: Check) -> Gate {
     Gate {
         default_of: None,
         on_fail: None,
+        tries: None,
+        on_limit: None,
         check,
         source: "phase.md:4".to_owned(),
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::graph::FlowGraph;
 use super::located::{Flow, report_in};
 use super::references::check_references;
-use crate::definition::model::{Phase, Target};
+use crate::definition::model::{Phase, PhaseEntry, Target};
 use crate::definition::schema::{JumpKind, Reader, Site, listed, nearest};
 use crate::diagnostic::{Code, Finding, shown};
 
@@ -47,24 +47,24 @@ fn check_targets(reader: &mut Reader<'_>, flow: &Flow<'_>) {
     }
 }
 
-/// The key of a jump, and the words that it takes beside ids.
-fn form_of(kind: JumpKind) -> (&'static str, &'static [&'static str]) {
-    match kind {
-        JumpKind::Outcome => ("outcomes", &["next", "end", "done"]),
-        JumpKind::OnFail => ("onFail", &[]),
-        JumpKind::Choice => ("choices", &["next", "end", "done", "cancel"]),
-        JumpKind::OnLimit => ("onLimit", &["pause", "cancel"]),
-    }
-}
-
 /// The finding about a jump that leads nowhere, or to more than one place.
 fn wrong_target(site: &Site, ids: &HashSet<&str>, twice: &HashSet<&str>) -> Option<Finding> {
-    let ((key, words), to) = (form_of(site.kind), &*site.to);
+    let ((key, words), to) = (site.kind.form(), &*site.to);
     let error = |code, message: String| Finding::error(code, site.span, message);
     if site.kind == JumpKind::Outcome && to == "cancel" {
         let message = "an outcome cannot cancel the run: only an answer of `approve` can";
         let help = "lead it to `done`, or to a phase whose `approve` leads to `cancel`";
         return Some(error(Code::UnknownTarget, message.to_owned()).help(help));
+    }
+    if matches!(site.kind, JumpKind::OnFail | JumpKind::OnLimit) && to == "next" {
+        let message = format!(
+            "`{key}` cannot lead to `next`: that would pass the gate and the approval of the phase"
+        );
+        let help = format!(
+            "write the id of a phase, or {}",
+            listed(words.iter().copied())
+        );
+        return Some(error(Code::UnknownTarget, message).help(help));
     }
     if words.contains(&to) {
         let message = format!("`{to}` of `{key}` is both a phase and a built-in target");
@@ -117,9 +117,11 @@ fn check_loops(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) 
         let levels = [sites, flow.own].into_iter();
         let jumps = levels.flat_map(|of| of.targets.iter().map(move |site| (site, of)));
         let mut back = jumps.filter(|(site, _)| {
-            matches!(site.kind, JumpKind::Outcome | JumpKind::OnFail)
-                && (graph.entry(&site.to))
-                    .is_some_and(|to| to <= at && groups[graph.before(to)] == Some(group))
+            matches!(
+                site.kind,
+                JumpKind::Outcome | JumpKind::OnFail | JumpKind::OnLimit
+            ) && (graph.entry(&site.to))
+                .is_some_and(|to| to <= at && groups[graph.before(to)] == Some(group))
         });
         let Some((site, sites)) = back.next() else {
             continue;
@@ -152,9 +154,9 @@ fn check_visits(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>)
             let finding = Finding::warning(Code::IdleVisits, sites.max_visits, message);
             report_in(reader, sites, finding);
         }
-        if leads_back(flow, phase) {
+        if leads_back(flow, at) {
             let mut targets = sites.targets.iter();
-            let site = targets.find(|site| site.kind == JumpKind::OnLimit);
+            let site = targets.find(|site| site.kind == JumpKind::OnVisitLimit);
             let message = format!("`onLimit` of `{}` leads back to itself", shown(&phase.id));
             let span = site.and_then(|site| site.span);
             report_in(
@@ -167,13 +169,20 @@ fn check_visits(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>)
 }
 
 /// Returns whether the phases that are entered in place of each other form a circle.
-fn leads_back(flow: &Flow<'_>, start: &Phase) -> bool {
-    let mut phase = start;
+fn leads_back(flow: &Flow<'_>, start: usize) -> bool {
+    let mut at = start;
     for _ in 0..flow.workflow.phases.len() {
-        match phase.redirect().and_then(|id| flow.phase(id)) {
-            Some((_, next)) if next.id == start.id => return true,
-            Some((_, next)) => phase = next,
-            None => return false,
+        let instead = flow.workflow.phases.get(at).and_then(PhaseEntry::phase);
+        at = match instead.and_then(Phase::instead_of_visit) {
+            Some(Target::Next) => at + 1,
+            Some(Target::Phase(id)) => match flow.phase(id) {
+                Some((to, _)) => to,
+                None => return false,
+            },
+            _ => return false,
+        };
+        if at == start {
+            return true;
         }
     }
     false

@@ -14,8 +14,8 @@ struct Edge {
     to: usize,
     /// True if the phase is left with its outputs.
     completes: bool,
-    /// True if only a person's answer leads there.
-    by_user: bool,
+    /// True if it ends by itself: a person's answer leads there, or a budget, which leads elsewhere once.
+    is_bounded: bool,
 }
 
 impl From<usize> for Edge {
@@ -83,19 +83,20 @@ impl<'w> FlowGraph<'w> {
         if !self.workflow.phases[at].when().is_empty() {
             edges.push(self.before(at + 1).into());
         }
-        let redirect = self.phase(at).and_then(Phase::redirect);
-        let redirect = redirect.and_then(|id| self.entry(id));
-        edges.extend(redirect.map(Edge::from));
+        let instead = self.phase(at).and_then(Phase::instead_of_visit);
+        let instead = instead.and_then(|target| self.node_of(at, target));
+        edges.extend(instead.map(Edge::from));
         edges
     }
 
     /// The ways out of an entry.
     fn leaves(&self, at: usize) -> Vec<Edge> {
         let Some(phase) = self.phase(at) else {
-            return vec![Edge {
+            let on = Edge {
                 completes: true,
                 ..self.before(at + 1).into()
-            }];
+            };
+            return self.at_limits(at).chain([on]).collect();
         };
         let answers = phase.approve.iter().flat_map(|approve| &approve.targets);
         let mut targets: Vec<&Target> = phase.outcomes.iter().map(|outcome| &outcome.to).collect();
@@ -111,14 +112,34 @@ impl<'w> FlowGraph<'w> {
         let completing = targets.into_iter().filter_map(|target| {
             Some(Edge {
                 completes: true,
-                by_user: phase.approve.is_some(),
+                is_bounded: phase.approve.is_some(),
                 ..self.node_of(at, target)?.into()
             })
         });
         let failing = phase.gate.iter();
-        let failing =
-            failing.filter_map(|check| Some(self.entry(check.on_fail.as_deref()?)?.into()));
-        completing.chain(failing).collect()
+        let failing = failing.flat_map(|check| [&check.on_fail, &check.on_limit]);
+        let limits = [&phase.budget.on_limit, &phase.auto_continue.on_limit];
+        let failing = failing.chain(limits).flatten();
+        let failing = failing.filter_map(|target| Some(self.node_of(at, target)?.into()));
+        let of_workflow = self.at_limits(at);
+        completing.chain(failing).chain(of_workflow).collect()
+    }
+
+    /// The ways out of an entry at the limits of the workflow.
+    fn at_limits(&self, at: usize) -> impl Iterator<Item = Edge> {
+        let Workflow {
+            budget,
+            auto_continue,
+            ..
+        } = self.workflow;
+        let limits = [(&budget.on_limit, true), (&auto_continue.on_limit, false)];
+        limits.into_iter().filter_map(move |(target, is_bounded)| {
+            let to = self.node_of(at, target.as_ref()?)?;
+            Some(Edge {
+                is_bounded,
+                ..to.into()
+            })
+        })
     }
 
     /// The node that a target of an entry leads to.
@@ -126,7 +147,7 @@ impl<'w> FlowGraph<'w> {
         match target {
             Target::Next => Some(self.before(at + 1)),
             Target::End | Target::Done => Some(self.end()),
-            Target::Cancel => None,
+            Target::Pause | Target::Cancel => None,
             Target::Phase(id) => self.entry(id),
         }
     }
@@ -165,7 +186,7 @@ impl<'w> FlowGraph<'w> {
             let bounded = node < self.workflow.phases.len()
                 && edge.to == self.inside(node)
                 && (self.phase(node)).is_some_and(|phase| phase.max_visits.is_some());
-            !(without_bound && (bounded || edge.by_user))
+            !(without_bound && (bounded || edge.is_bounded))
         };
         let targets: Vec<Vec<usize>> = self
             .edges
