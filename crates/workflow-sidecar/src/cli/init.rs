@@ -92,8 +92,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             force: arguments.force,
             dry_run: arguments.dry_run,
         };
-        copying.run(&mut page)?;
-        return page.print();
+        let done = copying.run(&mut page);
+        page.print()?;
+        return done;
     }
     if let [name, ..] = &*arguments.names {
         bail!("{}", suggestion(name));

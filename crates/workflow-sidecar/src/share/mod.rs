@@ -70,7 +70,7 @@ impl Copying<'_> {
         };
         let after = load_located(&files);
         let read = files.read.into_inner();
-        let keys = self.selected(&after, &source.name)?;
+        let keys = self.selected(&after, &source.name, page)?;
         let wanted = read.into_iter().filter(|((key, _), _)| keys.contains(key));
         let wanted: BTreeMap<String, Vec<u8>> = wanted.map(|((_, path), of)| (path, of)).collect();
         let mut lock = Lock::read(self.project)?;
@@ -97,7 +97,6 @@ impl Copying<'_> {
             return Ok(());
         }
         if conflicts > 0 && !self.force {
-            page.print()?;
             let files = count(conflicts, "file");
             bail!("{files} would be replaced: `--force` does it. Nothing was written");
         }
@@ -133,11 +132,16 @@ impl Copying<'_> {
     }
 
     /// The keys of the workflows that are copied, with their subworkflows. One with errors is refused.
-    fn selected(&self, after: &Loaded, source: &str) -> anyhow::Result<BTreeSet<String>> {
+    fn selected(
+        &self,
+        after: &Loaded,
+        source: &str,
+        page: &mut Page,
+    ) -> anyhow::Result<BTreeSet<String>> {
         let all = || after.index.iter().map(|listing| &*listing.key);
         ensure!(
             all().next().is_some(),
-            "there are no workflows in {}",
+            "there are no workflows in {}; of a repository a commit is named: `ADDRESS@COMMIT`",
             visible(source)
         );
         let names: Vec<&str> = match self.names {
@@ -164,12 +168,11 @@ impl Copying<'_> {
             .diagnostics
             .iter()
             .filter(|found| is_about(&found.workflow));
-        let found: Vec<String> = found.map(|found| render(found, true)).collect();
         if keys.iter().any(|key| after.catalog.get(key).is_none()) {
-            bail!(
-                "a workflow has errors, so nothing was written\n\n{}",
-                found.join("\n\n")
-            );
+            for found in found {
+                page.line(format_args!("{}\n", render(found, true)));
+            }
+            bail!("a workflow has errors: nothing was written");
         }
         Ok(keys)
     }

@@ -93,8 +93,11 @@ impl World {
             dry_run,
         };
         let done = copying.run(&mut page);
-        done.map(|()| page.plain())
-            .map_err(|error| format!("{error:#}"))
+        let said = page.plain();
+        match done {
+            Ok(()) => Ok(said),
+            Err(error) => Err(format!("{said}{error:#}")),
+        }
     }
 
     fn copy(&self, from: &str, names: &[&str]) -> Result<String, String> {
@@ -316,10 +319,16 @@ fn a_workflow_with_errors_is_refused_with_its_diagnostics() {
     );
     world.commit("v2");
     let error = world.refused(&world.bare("v2"));
-    assert!(
-        error.contains("WF002") && error.contains("flows.git/.pi/workflows/check/workflow.yaml:3"),
-        "{error}"
-    );
+    for said in [
+        "WF002",
+        "flows.git/.pi/workflows/check/workflow.yaml:3",
+        "nothing was written",
+    ] {
+        assert!(error.contains(said), "{error}");
+    }
+    let repository = world.path("flows.git").display().to_string();
+    let error = world.refused(&repository);
+    assert!(error.contains("a commit is named"), "{error}");
     let error = world.copy(&world.bare("v1"), &["fox"]).unwrap_err();
     assert!(error.contains("did you mean `fix`?"), "{error}");
 }
