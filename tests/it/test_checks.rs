@@ -150,7 +150,7 @@ fn a_test_that_fails_without_the_change_passes_with_its_name() {
     assert_report(
         &report,
         PASSED,
-        "2 tests ran; 1 test fails without the change: two",
+        "2 tests ran; fails without the change: two",
     );
     // Also where the change is committed.
     project.git(&["add", "."]);
@@ -198,7 +198,7 @@ fn a_deleted_an_emptied_and_a_skipped_test_are_caught() {
     assert_report(
         &report,
         FAILED,
-        "1 test is skipped now and not at the start of the run: two",
+        "skipped now and not at the start of the run: two",
     );
     let report = project.fails_without_change(NODE);
     assert_report(&report, FAILED, "no test fails without the change");
@@ -215,8 +215,37 @@ fn a_test_that_was_skipped_before_may_stay_so() {
     assert_report(
         &report,
         PASSED,
-        "1 test ran, 1 skipped; 1 test fails without the change: two",
+        "1 test ran, 1 skipped; fails without the change: two",
     );
+}
+
+#[test]
+fn a_test_that_is_gone_is_caught_also_beside_a_new_one_and_a_renamed_one_is_not() {
+    let project = node();
+    let both = json!({"run": NODE, "noNewSkips": true, "failsWithoutChange": true});
+    project.write("add.mjs", FIXED);
+    project.write("add.test.mjs", &format!("{IMPORTS}{TWO}"));
+    assert_report(&project.check(both.clone()), FAILED, "gone: zero");
+    let renamed = ZERO.replace("zero", "nothing");
+    project.write("add.test.mjs", &format!("{IMPORTS}{TWO}{renamed}"));
+    assert_report(&project.check(both), PASSED, "two");
+    let skips = json!({"run": NODE, "noNewSkips": true});
+    project.write("add.test.mjs", &format!("{IMPORTS}{renamed}"));
+    assert_report(&project.check(skips.clone()), PASSED, "1 test ran");
+}
+
+#[test]
+fn a_skipped_test_may_move_to_a_group() {
+    let skipped = ZERO.replace("() =>", "{skip: true}, () =>");
+    let start = format!("{IMPORTS}import {{describe}} from 'node:test';\n");
+    let zero = format!("{start}{ZERO}");
+    let both = format!("{zero}{}", skipped.replace("zero", "none"));
+    let project = Project::of(&[ADD, ("add.test.mjs", &both)]);
+    let group = skipped.replace("zero", "none");
+    let group = format!("describe('group', () => {{ {group} }});\n");
+    project.write("add.test.mjs", &format!("{zero}{group}"));
+    let skips = json!({"run": NODE, "noNewSkips": true});
+    assert_report(&project.check(skips), PASSED, "1 test ran, 1 skipped");
 }
 
 #[test]
@@ -243,7 +272,7 @@ fn a_runner_that_is_replaced_and_an_exit_code_that_is_swallowed_are_caught() {
     assert_report(
         &report,
         FAILED,
-        "two fails without the change, but it did not run with it",
+        "without the change, these fail, but they did not run with it: two",
     );
     project.write("package.json", &package("true"));
     assert_report(
@@ -332,7 +361,7 @@ fn unittest_runs_without_the_change_too() {
     assert_report(
         &report,
         PASSED,
-        "2 tests ran; 1 test fails without the change: test_two (test_calc.Calc",
+        "2 tests ran; fails without the change: test_two (test_calc.Calc",
     );
     // What is new cannot be imported there.
     project.write(
@@ -369,7 +398,7 @@ fn cargo_test_carries_the_module_of_tests_of_a_source_file() {
     assert_report(
         &report,
         PASSED,
-        "2 tests ran; 1 test fails without the change: unittests src/lib.rs tests::two",
+        "2 tests ran; fails without the change: unittests src/lib.rs tests::two",
     );
     assert!(report.reason.contains("compiling there took"), "{report:?}");
     project.write(
@@ -391,6 +420,31 @@ fn cargo_test_carries_the_module_of_tests_of_a_source_file() {
     );
     let report = project.fails_without_change(&["cargo", "test", "--offline"]);
     assert_report(&report, PASSED, "cannot be loaded or compiled");
+}
+
+#[test]
+fn the_tests_of_a_new_source_file_run_without_it() {
+    let test = |body: &str| {
+        format!(
+            "pub fn twice(a: i32) -> i32 {{ 2 * a }}\n\n#[cfg(test)]\nmod tests {{\n    #[test]\n    fn twice() {{ {body} }}\n}}\n"
+        )
+    };
+    let project = Project::of(&[
+        (
+            "Cargo.toml",
+            "[package]\nname = \"calc\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+        ),
+        ("src/lib.rs", "pub fn one() -> i32 { 1 }\n"),
+        (".gitignore", "target\nCargo.lock\n"),
+    ]);
+    project.write("src/lib.rs", "pub mod twice;\npub fn one() -> i32 { 1 }\n");
+    project.write("src/twice.rs", &test("assert_eq!(super::twice(2), 4);"));
+    let cargo = ["cargo", "test", "--offline"];
+    let report = project.fails_without_change(&cargo);
+    assert_report(&report, PASSED, "cannot be loaded or compiled");
+    project.write("src/twice.rs", &test("assert_eq!(2 + 2, 4);"));
+    let report = project.fails_without_change(&cargo);
+    assert_report(&report, FAILED, "with only src/lib.rs changed");
 }
 
 #[test]
@@ -423,7 +477,7 @@ fn ignored_dependencies_are_linked_in_and_those_of_the_project_are_those_of_the_
     assert_report(
         &project.fails_without_change(NODE),
         PASSED,
-        "1 test fails without the change: two",
+        "fails without the change: two",
     );
     assert!(project.path().join("node_modules/far/index.js").exists());
 }

@@ -30,7 +30,7 @@ section! {
         /// The smallest number of tests that must run.
         #[key("min": Whole<1>, default: Number(1), example: "10")]
         pub min: u32,
-        /// Whether a test may be skipped only if it was skipped at the commit at the start of the run.
+        /// Whether as many tests must run as at the commit at the start of the run, with none skipped that was not skipped there.
         #[key("noNewSkips"?: Flag, default: Described("`false`"), example: "true")]
         pub no_new_skips: bool,
         /// Whether a new or changed test must fail at the commit at the start of the run, where only the files of tests are as they are now.
@@ -81,7 +81,8 @@ impl TestsCheck {
         let tests = if self.min == 1 { "test" } else { "tests" };
         let mut text = format!(", run at least {} {tests}", self.min);
         if self.no_new_skips {
-            text += ", skip none that was not skipped at the start of the run";
+            text +=
+                ", run as many as at the start of the run, skip none that was not skipped there";
         }
         if self.fails_without_change {
             text += ", and a new or changed test must fail without the other changes of the run";

@@ -149,7 +149,7 @@ fn command_line(expected: &RunCheck) -> Option<CommandLine<'_>> {
     Some(CommandLine::Program(program, arguments))
 }
 
-fn judge(expected: &RunCheck, finished: &Finished) -> Checked {
+pub(super) fn judge(expected: &RunCheck, finished: &Finished) -> Checked {
     if let End::TooMuchOutput = finished.end {
         let reason = format!("it was stopped: {}", too_much_output(expected));
         return Err((CheckError::TooMuchOutput, reason).into());

@@ -39,4 +39,3 @@ pub(super) use hidden_changes::{hidden_changes, shown as shown_changes};
 pub(super) use private_directory::PrivateDirectory;
 pub(super) use repository_state::RepositoryState;
 pub(crate) use restore_job::restore_with_progress;
-pub(super) use work_tree::ChangedFile;

@@ -9,23 +9,12 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use sha2::{Digest, Sha256};
+use workflow_store::create_private_dir;
 
-use crate::files::{home_dir, if_present};
-use crate::platform::git::{ChangedFile, Git, PrivateDirectory};
+use crate::files::{hash, home_dir, if_present};
+use crate::platform::git::{Git, PrivateDirectory};
 use crate::platform::process::{CheckError, Failure, one_line};
 
-/// Files beside which dependencies are.
-const MANIFESTS: [&str; 8] = [
-    "package.json",
-    "pyproject.toml",
-    "requirements.txt",
-    "setup.py",
-    "go.mod",
-    "composer.json",
-    "mix.exs",
-    "Gemfile",
-];
 /// Directories of dependencies.
 const DEPENDENCIES: [&str; 6] = ["node_modules", ".venv", "venv", "vendor", "deps", ".bundle"];
 /// Time between two looks at a lock.
@@ -70,6 +59,7 @@ impl BaseTree {
         let paths = [cwd.clone(), cwd.join("src")].into_iter();
         let given = std::env::var_os("PYTHONPATH").unwrap_or_default();
         let python = std::env::join_paths(paths.chain(std::env::split_paths(&given)));
+        let variable = |(name, value): (&str, String)| (name.to_owned(), value);
         let environment = [
             ("CARGO_TARGET_DIR", shown(own.join("target"))),
             // A package that is installed from the project's files must not hide those of the tree.
@@ -78,41 +68,36 @@ impl BaseTree {
         ];
         let tree = Self {
             cwd,
-            environment: environment
-                .map(|(name, value)| (name.to_owned(), value))
-                .to_vec(),
+            environment: environment.map(variable).to_vec(),
             root,
             _lock: lock,
         };
-        let files = directory.check_out(git, &tree.root)?;
+        directory.check_out(git, &tree.root)?;
         fs::create_dir_all(&tree.cwd).map_err(failed)?;
-        for path in dependencies(directory, git, &files)? {
-            link(&project.join(&path), &tree.root.join(&path)).map_err(failed)?;
+        for path in directory.ignored(git)? {
+            let (from, to) = (project.join(&path), tree.root.join(&path));
+            let is_dependencies = DEPENDENCIES.iter().any(|name| from.ends_with(name));
+            // Of a directory that the commit does not have, nothing is needed.
+            if is_dependencies && from.is_dir() && to.parent().is_some_and(Path::is_dir) {
+                link(&from, &to).map_err(failed)?;
+            }
         }
         Ok(tree)
     }
 
     /// Puts a file into the tree as it is in the project, which may be to remove it.
-    pub(super) fn carry(&self, project: &Path, file: &ChangedFile) -> Result<(), Failure> {
-        let (from, to) = (project.join(&file.path), self.root.join(&file.path));
-        let carry = || -> io::Result<()> {
-            self.make_room(&to)?;
-            match fs::symlink_metadata(&from) {
-                _ if file.is_gone => Ok(()),
-                Ok(found) if found.is_file() => fs::copy(&from, &to).map(drop),
-                Ok(found) if found.is_symlink() => symlink(&fs::read_link(&from)?, &to),
-                Ok(_) => Ok(()),
-                Err(error) => Err(error),
-            }
-        };
-        carry().map_err(|error| not_carried(&file.path, &error))
+    pub(super) fn carry(&self, project: &Path, path: &str) -> Result<(), Failure> {
+        let from = project.join(path);
+        self.replace(path, |to| match if_present(fs::symlink_metadata(&from))? {
+            Some(found) if found.is_file() => fs::copy(&from, to).map(drop),
+            Some(found) if found.is_symlink() => symlink(&fs::read_link(&from)?, to),
+            Some(_) | None => Ok(()),
+        })
     }
 
     /// Writes a file of the tree.
     pub(super) fn write(&self, path: &str, text: &str) -> Result<(), Failure> {
-        let to = self.root.join(path);
-        let written = self.make_room(&to).and_then(|()| fs::write(&to, text));
-        written.map_err(|error| not_carried(path, &error))
+        self.replace(path, |to| fs::write(to, text))
     }
 
     /// Returns the text of a file of the tree; `None` if there is none.
@@ -120,23 +105,30 @@ impl BaseTree {
         fs::read_to_string(self.root.join(path)).ok()
     }
 
-    /// Removes what is at a path, and makes the directory around it, which no link may lead out of the tree.
-    fn make_room(&self, to: &Path) -> io::Result<()> {
+    /// Removes what is at a path of the tree, which no link may lead out of it, and makes it anew.
+    fn replace(
+        &self,
+        path: &str,
+        make: impl FnOnce(&Path) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        let to = self.root.join(path);
         let parent = to.parent().unwrap_or(&self.root);
-        let mut existing = parent.ancestors().filter(|path| path.exists());
-        let existing = existing.next().unwrap_or(&self.root).canonicalize()?;
-        if !existing.starts_with(self.root.canonicalize()?) {
-            return Err(io::Error::other("a link leads out of the tree"));
-        }
-        fs::create_dir_all(parent)?;
-        if_present(fs::remove_file(to)).map(drop)
+        let replace = || {
+            let mut existing = parent.ancestors().filter(|path| path.exists());
+            let existing = existing.next().unwrap_or(&self.root).canonicalize()?;
+            if !existing.starts_with(self.root.canonicalize()?) {
+                return Err(io::Error::other("a link leads out of the tree"));
+            }
+            fs::create_dir_all(parent)?;
+            if_present(fs::remove_file(&to))?;
+            make(&to)
+        };
+        replace().map_err(|error| {
+            let path = one_line(path);
+            let reason = format!("{path} cannot be put into the temporary tree: {error}");
+            (CheckError::Start, reason)
+        })
     }
-}
-
-fn not_carried(path: &str, error: &io::Error) -> Failure {
-    let path = one_line(path);
-    let reason = format!("{path} cannot be put into the temporary tree: {error}");
-    (CheckError::Start, reason)
 }
 
 /// Makes the directory for a repository, which only the user can read.
@@ -145,14 +137,9 @@ fn cache_of(project: &Path) -> io::Result<PathBuf> {
     let cache = configured.filter(|path| path.is_absolute());
     let cache = cache.or_else(|| Some(home_dir()?.join(".cache")));
     let cache = cache.ok_or_else(|| io::Error::other("there is no home directory"))?;
-    let hash = Sha256::digest(project.as_os_str().as_encoded_bytes());
-    let own = cache.join(format!("workflow-sidecar/tests/{hash:.16x}"));
-    fs::create_dir_all(&own)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(&own, fs::Permissions::from_mode(0o700))?;
-    }
+    let hash = hash(project.as_os_str().as_encoded_bytes());
+    let own = cache.join("workflow-sidecar/tests").join(&hash[..16]);
+    create_private_dir(&own)?;
     own.canonicalize()
 }
 
@@ -171,31 +158,6 @@ fn locked(path: &Path, git: Git<'_>) -> io::Result<File> {
         }
         thread::sleep(PAUSE);
     }
-}
-
-/// Returns the directories of dependencies that git ignores: at the root, and beside manifests.
-fn dependencies(
-    directory: &PrivateDirectory,
-    git: Git<'_>,
-    files: &[String],
-) -> Result<Vec<String>, Failure> {
-    let beside = files.iter().filter_map(|file| {
-        let start = MANIFESTS.iter().find_map(|name| file.strip_suffix(name))?;
-        (start.is_empty() || start.ends_with('/')).then_some(start)
-    });
-    let mut starts: Vec<&str> = beside.chain([""]).collect();
-    starts.sort_unstable();
-    starts.dedup();
-    let all = starts
-        .iter()
-        .flat_map(|start| DEPENDENCIES.map(|name| format!("{start}{name}")));
-    let there: Vec<String> = all
-        .filter(|path| directory.root().join(path).is_dir())
-        .collect();
-    if there.is_empty() {
-        return Ok(there);
-    }
-    directory.ignored(git, &there)
 }
 
 /// Links a directory of dependencies. Links in it that lead to a package of the project lead to that of the tree.

@@ -20,7 +20,7 @@ use workflow_core::definition::{ExpectedExit, Gate, RunCheck, TestsCheck};
 use self::formats::TestRun;
 use self::report_file::ReportFile;
 use super::Report;
-use super::check::{Job, finish_command, judge_exit};
+use super::check::{Job, finish_command, judge};
 use super::report::{Checked, NotPassed, report};
 use crate::platform::process::{CheckError, Failure, Finished, Monitor, one_line};
 
@@ -57,24 +57,22 @@ pub(super) fn check_tests(
         monitor,
         end: Instant::now() + Duration::from_secs(expected.command.timeout.into()),
     };
-    let ran = match check.run(&job.cwd, &[]) {
-        Ok(ran) => ran,
-        Err(failure) => return report(gate, Err(failure.into())),
-    };
-    let status = ran.finished.status("it").ok();
-    let judged = judge(expected, &ran).and_then(|tests| {
-        let compared = check.compare(tests)?;
-        Ok(format!("{}{compared}", said(tests)))
+    let mut exit = None;
+    let ran = check.run(&job.cwd, &[]).map_err(NotPassed::from);
+    let judged = ran.and_then(|ran| {
+        exit = ran.finished.status("it")?.code();
+        let tests = ran.judge(expected)?;
+        Ok(format!("{}{}", said(tests), check.compare(tests)?))
     });
-    let (checked, reason): (Checked, _) = match judged {
+    let (checked, reason) = match judged {
         Ok(said) => (Ok(()), said),
         Err(not_passed) => (Err(not_passed), String::new()),
     };
-    let passed = checked.is_ok();
     let report = report(gate, checked);
+    let reason = report.reason + &reason;
     Report {
-        exit: status.and_then(|status| status.code()),
-        reason: if passed { reason } else { report.reason },
+        exit,
+        reason,
         ..report
     }
 }
@@ -90,10 +88,8 @@ pub(super) fn started(expected: &TestsCheck) -> RunCheck {
 /// Judges the tests that a host has run, by the output of their command. What compares them with the start of the run, and
 /// what reads a file, is not possible there.
 pub(super) fn judge_output(expected: &TestsCheck, output: &str) -> Checked {
-    judge_counts(
-        expected,
-        &formats::read(output).ok_or_else(|| not_read(expected))?,
-    )?;
+    let tests = formats::read(output).ok_or_else(|| not_read(expected))?;
+    judge_counts(expected, &tests)?;
     if expected.compares() || expected.report.is_some() {
         let reason = "the tests ran at the host, where neither the commit at the start of the run nor a report is read";
         return Err((CheckError::Start, reason.to_owned()).into());
@@ -113,11 +109,8 @@ impl TestCheck<'_> {
         let mut command = started(self.expected);
         command.timeout = u32::try_from(left).unwrap_or(command.timeout);
         command.env.extend(environment.iter().cloned());
-        let report = self
-            .expected
-            .report
-            .as_deref()
-            .map(|path| ReportFile::before(tree, path));
+        let report = self.expected.report.as_deref();
+        let report = report.map(|path| ReportFile::before(tree, path));
         let finished = finish_command(&command, tree, OUTPUT, self.monitor)?;
         // What was stopped is no result.
         finished.status("it")?;
@@ -130,21 +123,25 @@ impl TestCheck<'_> {
     }
 }
 
-/// Judges the run of a command in the project.
-fn judge<'r>(expected: &TestsCheck, ran: &'r Ran) -> Result<&'r TestRun, NotPassed> {
-    let Finished { stdout, tail, .. } = &ran.finished;
-    let shown = |not_passed: NotPassed| NotPassed {
-        shown: tail.clone(),
-        ..not_passed
-    };
-    let code = ran.finished.status("it")?.code();
-    let by_signal = || shown(NotPassed::failed("it was ended by a signal"));
-    let code = code.ok_or_else(by_signal)?;
-    judge_exit(&expected.command, code, stdout, tail).map_err(shown)?;
-    let unknown = |reason: &String| shown((CheckError::Start, reason.clone()).into());
-    let tests = ran.tests.as_ref().map_err(unknown)?;
-    judge_counts(expected, tests).map_err(shown)?;
-    Ok(tests)
+impl Ran {
+    /// Adds the end of its output to what is said of it.
+    fn shown(&self, not_passed: NotPassed) -> NotPassed {
+        NotPassed {
+            shown: self.finished.tail.clone(),
+            ..not_passed
+        }
+    }
+
+    /// Judges the run in the project.
+    fn judge(&self, expected: &TestsCheck) -> Result<&TestRun, NotPassed> {
+        let judged = judge(&expected.command, &self.finished).and_then(|()| {
+            let unknown = |reason: &String| (CheckError::Start, reason.clone());
+            let tests = self.tests.as_ref().map_err(unknown)?;
+            judge_counts(expected, tests)?;
+            Ok(tests)
+        });
+        judged.map_err(|not_passed| self.shown(not_passed))
+    }
 }
 
 /// Judges tests by their numbers, whatever the exit code is.
@@ -194,11 +191,17 @@ fn number(number: usize, of: &str) -> String {
     format!("{number} {of}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Returns names of tests for people, the first of them.
-fn names<'n>(names: impl Iterator<Item = &'n str>) -> String {
-    let all: Vec<&str> = names.collect();
-    let shown: Vec<String> = all.iter().take(SHOWN).map(|name| one_line(name)).collect();
-    let more = match all.len().saturating_sub(SHOWN) {
+/// Returns names of tests for people, the first of them; their number where they have no names.
+fn list(names: &[&str], count: usize) -> String {
+    if names.is_empty() {
+        return number(count, "test");
+    }
+    let shown: Vec<String> = names
+        .iter()
+        .take(SHOWN)
+        .map(|name| one_line(name))
+        .collect();
+    let more = match names.len().saturating_sub(SHOWN) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };

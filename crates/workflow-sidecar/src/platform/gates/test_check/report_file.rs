@@ -1,7 +1,7 @@
 //! The `JUnit` file that a command writes.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 use super::formats::{TestRun, read_junit};
@@ -12,65 +12,51 @@ use crate::platform::process::one_line;
 const BOUND: u64 = 16 * 1024 * 1024;
 
 /// The file, as it was before the command ran.
-pub(super) struct ReportFile {
+pub(super) struct ReportFile<'a> {
     project: PathBuf,
-    path: PathBuf,
+    name: &'a str,
     modified: Option<SystemTime>,
 }
 
-impl ReportFile {
-    pub(super) fn before(project: &Path, path: &str) -> Self {
-        let project = project
-            .canonicalize()
-            .unwrap_or_else(|_| project.to_path_buf());
-        let path = project.join(path);
+impl<'a> ReportFile<'a> {
+    pub(super) fn before(project: &Path, name: &'a str) -> Self {
+        let real = project.canonicalize();
+        let project = real.unwrap_or_else(|_| project.to_path_buf());
         Self {
-            modified: modified(&path),
+            modified: modified(&project.join(name)),
             project,
-            path,
+            name,
         }
     }
 
     /// Reads the file that the command has written.
     pub(super) fn read(&self) -> Result<TestRun, String> {
-        let shown = one_line(
-            &self
-                .path
-                .strip_prefix(&self.project)
-                .unwrap_or(&self.path)
-                .to_string_lossy(),
-        );
-        let refused = |why: &str| Err(format!("the report {shown} cannot be used: {why}"));
-        let is_plain = |part| matches!(part, std::path::Component::Normal(_));
-        let below = ContainedFile::below(&self.project, &self.path);
-        let relative = self.path.strip_prefix(&self.project).ok();
-        let Some(file) =
-            below.filter(|_| relative.is_some_and(|path| path.components().all(is_plain)))
-        else {
-            return refused("it is outside of the project");
-        };
-        let now = modified(&self.path);
-        if now.is_none() {
-            return refused("the command did not write it");
+        let name = one_line(self.name);
+        let run = self.text().and_then(|text| read_junit(&text));
+        run.map_err(|why| format!("the report {name} cannot be used: {why}"))
+    }
+
+    fn text(&self) -> Result<String, String> {
+        let path = self.project.join(self.name);
+        let is_plain = |part| matches!(part, Component::Normal(_));
+        let relative = path.strip_prefix(&self.project).ok();
+        let file = relative
+            .filter(|relative| relative.components().all(is_plain))
+            .and_then(|_| ContainedFile::below(&self.project, &path));
+        let file = file.ok_or("it is outside of the project")?;
+        let written = modified(&path).ok_or("the command did not write it")?;
+        if Some(written) == self.modified {
+            return Err("it is older than this run, so the command did not write it".to_owned());
         }
-        if now == self.modified {
-            return refused("it is older than this run, so the command did not write it");
-        }
-        let file = match file.open() {
-            Ok(Some(file)) => file,
-            Ok(None) => return refused("it is no regular file, or a link"),
-            Err(_) => return refused("it cannot be opened without following a link"),
-        };
-        if file.metadata().map_or(0, |found| found.len()) > BOUND {
-            return refused("it is longer than 16 MiB");
-        }
+        let unopened = |_| "it cannot be opened without following a link";
+        let file = file.open().map_err(unopened)?;
+        let file = file.ok_or("it is no regular file, or a link")?;
         let mut text = String::new();
-        match file.take(BOUND + 1).read_to_string(&mut text) {
-            Ok(read) if read as u64 > BOUND => return refused("it is longer than 16 MiB"),
-            Ok(_) => {}
-            Err(error) => return refused(&error.to_string()),
+        let read = file.take(BOUND + 1).read_to_string(&mut text);
+        if read.map_err(|error| error.to_string())? as u64 > BOUND {
+            return Err("it is longer than 16 MiB".to_owned());
         }
-        read_junit(&text).or_else(|why| refused(&why))
+        Ok(text)
     }
 }
 

@@ -1,47 +1,44 @@
 //! How programs that run tests are started, so that their output names and counts the tests.
 
+/// Programs, the word that may stand behind each, and the option by which it names all its tests.
+const RUNNERS: [(&str, &str, &str); 7] = [
+    // Else the programs after one that fails do not run.
+    ("cargo", "test", "--no-fail-fast"),
+    ("go", "test", "-json"),
+    ("node", "", "--test-reporter=tap"),
+    ("pytest", "", "-v"),
+    ("unittest", "discover", "-v"),
+    ("vitest", "run", "--reporter=verbose"),
+    ("jest", "", "--verbose"),
+];
+
 /// Returns the words with which a command is started. What is not known is started as it is.
 pub(super) fn started(command: &[String]) -> Vec<String> {
-    let names = command
-        .iter()
-        .map(|word| word.rsplit('/').next().unwrap_or(word));
-    let names: Vec<&str> = names.collect();
-    let has = |start: &str| names.iter().any(|name| name.starts_with(start));
-    // A runner, or what starts one: `npx jest`, `uv run pytest`, `python3 -m pytest`.
-    let at = |runner: &str| names.iter().take(4).position(|name| *name == runner);
-    let without_quiet = || {
-        let words = command
-            .iter()
-            .filter(|word| !["-q", "-qq", "--quiet"].contains(&&***word));
-        words.cloned().collect::<Vec<_>>()
-    };
-    let (mut words, at, option) = match *names {
-        ["go", "test", ..] if !has("-json") => (command.to_vec(), 2, "-json"),
-        ["cargo", ..] if has("test") => return without_quiet(),
-        ["node", ..] if has("--test") && !has("--test-reporter") => {
-            (command.to_vec(), 1, "--test-reporter=tap")
-        }
-        _ => {
-            if let Some(at) = at("pytest") {
-                (without_quiet(), at + 1, "-v")
-            } else if let Some(at) = at("unittest") {
-                let is_discovered = names.get(at + 1) == Some(&"discover");
-                (without_quiet(), at + 1 + usize::from(is_discovered), "-v")
-            } else if let Some(at) = at("vitest").filter(|_| !has("--reporter")) {
-                let is_run = names.get(at + 1) == Some(&"run");
-                (
-                    command.to_vec(),
-                    at + 1 + usize::from(is_run),
-                    "--reporter=verbose",
-                )
-            } else if let Some(at) = at("jest").filter(|_| !has("--verbose")) {
-                (command.to_vec(), at + 1, "--verbose")
-            } else {
-                return command.to_vec();
-            }
-        }
-    };
-    words.insert(at.min(words.len()), option.to_owned());
+    let has = |start: &str| command.iter().any(|word| word.starts_with(start));
+    let name = |word: &String| word.rsplit('/').next().unwrap_or_default().to_owned();
+    let names: Vec<String> = command.iter().map(name).collect();
+    let runner = RUNNERS.into_iter().find_map(|(runner, next, option)| {
+        // The runner, or what starts it: `npx jest`, `uv run pytest`, `python3 -m pytest`.
+        let at = names.iter().take(4).position(|name| name == runner)?;
+        let has_toolchain = names.get(at + 1).is_some_and(|word| word.starts_with('+'));
+        let at = at + usize::from(has_toolchain);
+        let has_next = names.get(at + 1).is_some_and(|word| word == next);
+        let runs_tests = match runner {
+            "cargo" | "go" => has_next,
+            "node" => has("--test"),
+            _ => true,
+        };
+        runs_tests.then_some((at + 1 + usize::from(has_next), option))
+    });
+    let mut words = command.to_vec();
+    if let Some((at, option)) = runner
+        && !has(option.split('=').next().unwrap_or(option))
+    {
+        words.insert(at, option.to_owned());
+    }
+    if runner.is_some_and(|(_, option)| ["--no-fail-fast", "-v"].contains(&option)) {
+        words.retain(|word| !["-q", "-qq", "--quiet"].contains(&&**word));
+    }
     words
 }
 
@@ -54,8 +51,12 @@ mod tests {
         for (written, expected) in [
             ("go test ./...", "go test -json ./..."),
             ("go test -json ./...", "go test -json ./..."),
-            ("cargo test --quiet -p a -- -q b", "cargo test -p a -- b"),
-            ("cargo test", "cargo test"),
+            (
+                "cargo test --quiet -p a -- -q b",
+                "cargo test --no-fail-fast -p a -- b",
+            ),
+            ("cargo +nightly test", "cargo +nightly test --no-fail-fast"),
+            ("cargo run -q", "cargo run -q"),
             ("node --test", "node --test-reporter=tap --test"),
             (
                 "node --test --test-reporter=dot",

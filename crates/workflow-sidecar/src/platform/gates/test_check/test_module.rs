@@ -1,78 +1,56 @@
 //! The modules of tests in a source file of Rust: `#[cfg(test)] mod tests { … }`.
 
-use std::ops::Range;
 use std::str::FromStr;
 
-use proc_macro2::{Spacing, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// Returns a source file of the base with the test modules of the file as it is now; `None` if there is none, or they are
 /// the same.
 pub(super) fn carried(base: &str, now: &str) -> Option<String> {
-    let cut = |text: &str, ranges: &[Range<usize>]| -> Option<Vec<String>> {
-        ranges
-            .iter()
-            .map(|range| Some(text.get(range.clone())?.to_owned()))
-            .collect()
-    };
-    let (of_base, of_now) = (modules(base)?, modules(now)?);
-    let (before, after) = (cut(base, &of_base)?, cut(now, &of_now)?);
+    let (before, after) = (modules(base)?, modules(now)?);
     if after.is_empty() || before == after {
         return None;
     }
-    let mut text = base.to_owned();
-    for range in of_base.into_iter().rev() {
-        text.replace_range(range, "");
-    }
-    Some(format!("{text}\n{}\n", after.join("\n")))
+    let remove = |text: String, module: &&str| text.replacen(module, "", 1);
+    let rest = before.iter().fold(base.to_owned(), remove);
+    Some(format!("{rest}\n{}\n", after.join("\n")))
 }
 
-/// Returns true if a file has a module of tests.
-pub(super) fn has_one(text: &str) -> bool {
-    modules(text).is_some_and(|modules| !modules.is_empty())
+/// Returns the test modules of a new file as a module with its name; `None` if it has none.
+pub(super) fn alone(name: &str, text: &str) -> Option<String> {
+    let modules = modules(text).filter(|modules| !modules.is_empty())?;
+    let name = name.replace('-', "_");
+    Some(format!(
+        "#[cfg(test)]\nmod {name} {{\n{}\n}}\n",
+        modules.join("\n")
+    ))
 }
 
 /// Finds the modules; `None` if the text is no Rust.
-fn modules(text: &str) -> Option<Vec<Range<usize>>> {
+fn modules(text: &str) -> Option<Vec<&str>> {
     let tokens: Vec<TokenTree> = TokenStream::from_str(text).ok()?.into_iter().collect();
-    let mut found = Vec::new();
-    let mut start = None;
-    for (at, token) in tokens.iter().enumerate() {
-        match token {
-            TokenTree::Punct(sign) if sign.as_char() == '#' && sign.spacing() == Spacing::Alone => {
-                let attribute = tokens
-                    .get(at + 1)
-                    .map(ToString::to_string)
-                    .unwrap_or_default();
-                let attribute: String = attribute.split_whitespace().collect();
-                if attribute == "[cfg(test)]" {
-                    start = start.or(Some((token.span().byte_range().start, at)));
-                }
-            }
-            TokenTree::Punct(sign) if sign.as_char() == ';' => {
-                end(&mut found, &mut start, &tokens, at);
-            }
-            TokenTree::Group(group) if group.delimiter() == proc_macro2::Delimiter::Brace => {
-                end(&mut found, &mut start, &tokens, at);
-            }
-            _ => {}
-        }
-    }
-    Some(found)
+    let items = tokens.split_inclusive(|token| match token {
+        TokenTree::Punct(sign) => sign.as_char() == ';',
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+        _ => false,
+    });
+    let modules = items.filter_map(|item| {
+        let mut pairs = item.windows(2);
+        let start = pairs
+            .position(|pair| matches!(pair, [sign, attribute] if is_cfg_test(sign, attribute)))?;
+        let item = item.get(start..)?;
+        let is_mod = |token: &TokenTree| matches!(token, TokenTree::Ident(word) if *word == "mod");
+        let from = item.first()?.span().byte_range().start;
+        let to = item.last()?.span().byte_range().end;
+        item.iter().any(is_mod).then(|| text.get(from..to))?
+    });
+    Some(modules.collect())
 }
 
-/// Ends the item that began with an attribute, and notes it if it is a module.
-fn end(
-    found: &mut Vec<Range<usize>>,
-    start: &mut Option<(usize, usize)>,
-    tokens: &[TokenTree],
-    at: usize,
-) {
-    if let Some((from, first)) = start.take() {
-        let is_mod = |token: &TokenTree| matches!(token, TokenTree::Ident(word) if *word == "mod");
-        if tokens[first..at].iter().any(is_mod) {
-            found.push(from..tokens[at].span().byte_range().end);
-        }
-    }
+fn is_cfg_test(sign: &TokenTree, attribute: &TokenTree) -> bool {
+    matches!(sign, TokenTree::Punct(sign) if sign.as_char() == '#')
+        && matches!(attribute, TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket)
+        && attribute.to_string().split_whitespace().collect::<String>() == "[cfg(test)]"
 }
 
 #[cfg(test)]
@@ -110,15 +88,25 @@ mod tests {
     }
 
     #[test]
+    fn the_modules_of_a_new_file_stand_in_a_module_with_its_name() {
+        let text = alone("my-tool", BASE).unwrap();
+        assert!(text.starts_with("#[cfg(test)]\nmod my_tool {"), "{text}");
+        assert!(
+            text.contains("fn old()") && !text.contains("fn a()"),
+            "{text}"
+        );
+    }
+
+    #[test]
     fn only_modules_for_tests_count() {
-        assert!(has_one("#[cfg(test)] mod tests;"));
+        assert!(alone("a", "#[cfg(test)] mod tests;").is_some());
         for text in [
             "mod tests {}",
             "#[cfg(test)] use a::b;",
             "#[cfg(test)] fn f() {} mod a {}",
             "#[cfg(unix)] mod a {}",
         ] {
-            assert!(!has_one(text), "{text}");
+            assert_eq!(alone("a", text), None, "{text}");
         }
     }
 }

@@ -1,37 +1,39 @@
-//! The tests at the commit at the start of the run: which were skipped there, and whether new ones fail there.
+//! The tests at the commit at the start of the run: which ran there, and whether new ones fail there.
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
 use super::base_tree::BaseTree;
-use super::formats::{Outcome, TestRun};
-use super::{Ran, TestCheck, names, number, test_module};
-use crate::platform::gates::report::NotPassed;
-use crate::platform::git::{ChangedFile, Configuration, Git, GitOperation, PrivateDirectory};
+use super::formats::{Outcome, TestRun, own_name};
+use super::{Ran, TestCheck, list, test_module};
+use crate::platform::gates::report::{Checked, NotPassed};
+use crate::platform::git::{Configuration, Git, GitOperation, PrivateDirectory};
 use crate::platform::process::CheckError;
 
 /// The tests that were changed since the start of the run.
 #[derive(Default)]
 struct ChangedTests {
-    files: Vec<ChangedFile>,
-    /// Source files whose modules of tests are carried: their paths and texts.
-    modules: Vec<(String, String)>,
-    /// New source files, whose tests cannot run without them.
+    /// The files that are put into the tree, with their texts where they are not those of the project.
+    files: BTreeMap<String, Option<String>>,
+    /// New source files whose modules no file of the base can take.
     impossible: Vec<String>,
 }
 
 impl TestCheck<'_> {
     /// Compares the tests of the project with those of the commit at the start of the run; returns what is said of it.
     pub(super) fn compare(&self, here: &TestRun) -> Result<String, NotPassed> {
-        let fails_without_change = self.expected.fails_without_change;
-        let compares_skips = self.expected.no_new_skips && here.skipped > 0;
-        if !fails_without_change && !compares_skips {
+        let skips = self.expected.no_new_skips;
+        let proves = self.expected.fails_without_change;
+        if !skips && !proves {
             return Ok(String::new());
         }
-        let Some(commit) = self.job.start.as_deref() else {
+        let unknown = || {
             let reason = "the commit at the start of the run is not known: the project needs a git repository with a commit when the run starts";
-            return Err((CheckError::NoBaseline, reason.to_owned()).into());
+            (CheckError::NoBaseline, reason.to_owned())
         };
+        let commit = self.job.start.as_deref().ok_or_else(unknown)?;
         let git = Git {
             end: Some(self.end),
             ..Git::new(&self.job.cwd, self.monitor)
@@ -40,192 +42,175 @@ impl TestCheck<'_> {
         let configuration = Configuration::read_allowed(GitOperation::Compare, git, agent_dir)?;
         let directory = PrivateDirectory::make(&configuration, GitOperation::Compare, &[])?;
         let changed = directory.changed_since(git, commit)?;
-        let (files, others) = self.test_files(&directory, changed);
         let tree = BaseTree::make(&directory, git)?;
-        let tests = find_modules(&tree, directory.root(), files, &others);
-        if fails_without_change && tests.is_empty() {
+        let tests = self.changed_tests(&tree, directory.root(), changed);
+        if proves && tests.files.is_empty() && tests.impossible.is_empty() {
             let reason = "no file of tests was changed since the start of the run, so nothing shows that the tests see the change";
             return Err(NotPassed::failed(reason));
         }
         let base = self.run(&tree.cwd, &tree.environment)?;
         let base = sound(&base)?;
-        if compares_skips {
+        if skips {
             compare_skips(here, base)?;
         }
-        if !fails_without_change {
-            return Ok(String::new());
+        let (mut said, mut proving) = (String::new(), Vec::new());
+        if proves {
+            for (path, text) in &tests.files {
+                match text {
+                    Some(text) => tree.write(path, text)?,
+                    None => tree.carry(directory.root(), path)?,
+                }
+            }
+            let without = self.run(&tree.cwd, &tree.environment)?;
+            (said, proving) = proved(here, &without, &tests)?;
+            let compiling = without.tests.map_or(0.0, |tests| tests.compiling) + base.compiling;
+            if compiling > 0.0 {
+                said = format!("{said} (compiling there took {compiling:.1} s)");
+            }
         }
-        tests.carry(&tree, directory.root())?;
-        let without = self.run(&tree.cwd, &tree.environment)?;
-        let time =
-            match base.compiling + without.tests.as_ref().map_or(0.0, |tests| tests.compiling) {
-                0.0 => String::new(),
-                seconds => format!(" (compiling there took {seconds:.1} s)"),
-            };
-        Ok(format!("; {}{time}", proved(here, &without, &tests)?))
+        if skips {
+            compare_numbers(here, base, &proving)?;
+        }
+        Ok(said)
     }
 
-    /// Divides changed files into those of tests and the others.
-    fn test_files(
-        &self,
-        directory: &PrivateDirectory,
-        changed: Vec<ChangedFile>,
-    ) -> (Vec<ChangedFile>, Vec<ChangedFile>) {
+    /// Finds the changed files of tests, and the modules of tests in other changed files.
+    fn changed_tests(&self, tree: &BaseTree, root: &Path, changed: Vec<String>) -> ChangedTests {
         let is_test = self.expected.test_files();
         let project = self.job.cwd.canonicalize().unwrap_or_default();
-        let below = project
-            .strip_prefix(directory.root())
-            .unwrap_or(Path::new(""));
-        changed.into_iter().partition(|file| {
-            let path = Path::new(&file.path).strip_prefix(below);
-            path.ok().and_then(Path::to_str).is_some_and(&is_test)
-        })
-    }
-}
-
-/// Finds the modules of tests in the source files that are changed.
-fn find_modules(
-    tree: &BaseTree,
-    project: &Path,
-    files: Vec<ChangedFile>,
-    others: &[ChangedFile],
-) -> ChangedTests {
-    let mut tests = ChangedTests {
-        files,
-        ..ChangedTests::default()
-    };
-    let sources = others.iter().filter(|file| {
-        Path::new(&file.path)
-            .extension()
-            .is_some_and(|end| end == "rs")
-            && !file.is_gone
-    });
-    for ChangedFile { path, .. } in sources {
-        let Ok(now) = fs::read_to_string(project.join(path)) else {
-            continue;
-        };
-        match tree.text(path) {
-            Some(base) => {
-                let carried = test_module::carried(&base, &now);
-                tests
-                    .modules
-                    .extend(carried.map(|text| (path.clone(), text)));
+        let below = project.strip_prefix(root).unwrap_or(Path::new(""));
+        let mut tests = ChangedTests::default();
+        for path in changed {
+            let relative = Path::new(&path).strip_prefix(below).ok();
+            if relative.and_then(Path::to_str).is_some_and(&is_test) {
+                tests.files.insert(path, None);
+            } else if Path::new(&path).extension() == Some(OsStr::new("rs"))
+                && let Ok(now) = fs::read_to_string(root.join(&path))
+            {
+                tests.add_modules(tree, path, &now);
             }
-            None if test_module::has_one(&now) => tests.impossible.push(path.clone()),
-            None => {}
         }
+        tests
     }
-    tests
 }
 
 impl ChangedTests {
-    fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.modules.is_empty() && self.impossible.is_empty()
-    }
-
-    fn carry(&self, tree: &BaseTree, project: &Path) -> Result<(), NotPassed> {
-        for file in &self.files {
-            tree.carry(project, file)?;
+    /// Adds the modules of tests of a source file of Rust. Those of a new one, which come last, go into the file of the
+    /// module around it.
+    fn add_modules(&mut self, tree: &BaseTree, path: String, now: &str) {
+        if let Some(base) = tree.text(&path) {
+            let carried = test_module::carried(&base, now);
+            self.files.extend(carried.map(|text| (path, Some(text))));
+            return;
         }
-        for (path, text) in &self.modules {
-            tree.write(path, text)?;
+        let file = Path::new(&path);
+        let module = match file.parent() {
+            Some(directory) if file.ends_with("mod.rs") => directory,
+            _ => file,
+        };
+        let name = module.file_stem().and_then(OsStr::to_str);
+        let Some(modules) = test_module::alone(name.unwrap_or_default(), now) else {
+            return;
+        };
+        let mut around = module.ancestors().skip(1).flat_map(|directory| {
+            let files = ["mod.rs", "lib.rs", "main.rs"].map(|name| directory.join(name));
+            files.into_iter().chain([directory.with_extension("rs")])
+        });
+        let taken = around.find_map(|path| {
+            let path = path.to_str()?;
+            let carried = self.files.get(path).cloned().flatten();
+            let text = carried.or_else(|| tree.text(path))?;
+            Some((path.to_owned(), Some(format!("{text}\n{modules}"))))
+        });
+        match taken {
+            Some((path, text)) => drop(self.files.insert(path, text)),
+            None => self.impossible.push(path),
         }
-        Ok(())
-    }
-
-    fn paths(&self) -> String {
-        let modules = self.modules.iter().map(|(path, _)| &**path);
-        names(self.files.iter().map(|file| &*file.path).chain(modules))
     }
 }
 
 /// Returns the tests of the base, which must pass; that there are none yet is no failure.
 fn sound(base: &Ran) -> Result<&TestRun, NotPassed> {
-    let code = base.finished.status("it")?.code();
-    match &base.tests {
-        Ok(tests) if code == Some(0) && tests.failed == 0 && tests.broken == 0 => Ok(tests),
-        Ok(tests) if tests.executed() == 0 && tests.broken == 0 => Ok(tests),
-        tests => {
-            let why = match (tests, code) {
-                (Err(reason), Some(0)) => reason.clone(),
-                (_, Some(code)) => {
-                    format!("its tests fail, or it does not build (exit code {code})")
-                }
-                (_, None) => "its tests were ended by a signal".to_owned(),
-            };
-            let reason =
-                format!("without any change of the run, at the commit at its start: {why}");
-            Err(NotPassed {
-                shown: base.finished.tail.clone(),
-                ..(CheckError::Start, reason).into()
-            })
+    let why = match (&base.tests, base.finished.status("it")?.code()) {
+        (Ok(tests), code)
+            if tests.broken == 0
+                && (tests.executed() == 0 || code == Some(0) && tests.failed == 0) =>
+        {
+            return Ok(tests);
         }
-    }
+        (Err(reason), Some(0)) => reason.clone(),
+        (_, Some(code)) => format!("its tests fail, or it does not build (exit code {code})"),
+        (_, None) => "its tests were ended by a signal".to_owned(),
+    };
+    let reason = format!("without any change of the run, at the commit at its start: {why}");
+    Err(base.shown((CheckError::Start, reason).into()))
 }
 
-fn compare_skips(here: &TestRun, base: &TestRun) -> Result<(), NotPassed> {
-    let is_new = |name: &&String| base.named.get(*name) != Some(&Outcome::Skipped);
-    let skipped = with(here, Outcome::Skipped);
-    let is_named = skipped.len() >= here.skipped;
-    let new: Vec<&str> = skipped
-        .iter()
-        .filter(|name| is_new(name))
-        .map(|name| &***name)
-        .collect();
-    let (count, list) = if is_named {
-        (new.len(), format!(": {}", names(new.into_iter())))
-    } else {
-        (here.skipped.saturating_sub(base.skipped), String::new())
-    };
+/// A test may be skipped only if it was skipped at the start, perhaps in another file or group.
+fn compare_skips(here: &TestRun, base: &TestRun) -> Checked {
+    let mut before: Vec<&str> = base.with(Outcome::Skipped).map(own_name).collect();
+    let mut new: Vec<&str> = here.with(Outcome::Skipped).collect();
+    let is_named = new.len() >= here.skipped;
+    new.retain(|name| {
+        let at = before.iter().position(|before| *before == own_name(name));
+        at.map(|at| before.swap_remove(at)).is_none()
+    });
+    let by_number = here.skipped.saturating_sub(base.skipped);
+    let count = if is_named { new.len() } else { by_number };
     if count == 0 {
         return Ok(());
     }
-    let are = if count == 1 { "test is" } else { "tests are" };
-    let reason = format!("{count} {are} skipped now and not at the start of the run{list}");
+    let list = list(&new, count);
+    let reason = format!("skipped now and not at the start of the run: {list}");
     Err(NotPassed::failed(reason))
 }
 
-/// Says which tests fail without the change.
-fn proved(here: &TestRun, without: &Ran, tests: &ChangedTests) -> Result<String, NotPassed> {
+/// As many tests must run as at the start. A new one that fails without the change stands for no other.
+fn compare_numbers(here: &TestRun, base: &TestRun, proving: &[String]) -> Checked {
+    let new = proving
+        .iter()
+        .filter(|name| !base.named.contains_key(*name));
+    let count = (base.executed() + new.count()).saturating_sub(here.executed());
+    if count == 0 {
+        return Ok(());
+    }
+    let gone = base
+        .named
+        .keys()
+        .filter(|name| base.ran(name) && !here.ran(name));
+    let gone: Vec<&str> = gone.map(String::as_str).collect();
+    let list = list(&gone, count);
+    let reason = format!(
+        "fewer tests run than at the start of the run, where a new one that fails without the change stands for no other; gone: {list}"
+    );
+    Err(NotPassed::failed(reason))
+}
+
+/// Says which tests fail without the change, and returns the names of those that are named.
+fn proved(
+    here: &TestRun,
+    without: &Ran,
+    tests: &ChangedTests,
+) -> Result<(String, Vec<String>), NotPassed> {
     let code = without.finished.status("it")?.code();
-    let shown = |not_passed: NotPassed| NotPassed {
-        shown: without.finished.tail.clone(),
-        ..not_passed
-    };
-    let failed = without
-        .tests
-        .as_ref()
-        .map(|run| (with(run, Outcome::Failed), run.failed, run.broken));
-    let (failed, count, broken) = failed.unwrap_or_default();
+    let run = without.tests.as_ref();
+    let (failed, broken) = run.map_or((0, 0), |run| (run.failed, run.broken));
+    let named = run.into_iter().flat_map(|run| run.with(Outcome::Failed));
     // A test that failed there must be one that ran here.
-    let ran = |name: &&&String| {
-        matches!(
-            here.named.get(**name),
-            Some(Outcome::Passed | Outcome::Failed)
-        )
-    };
-    let proving: Vec<&str> = failed.iter().filter(ran).map(|name| &***name).collect();
-    if !proving.is_empty() {
-        let list = names(proving.iter().copied());
-        return Ok(format!(
-            "{} without the change: {list}",
-            fail(proving.len())
-        ));
+    let (proving, others): (Vec<&str>, Vec<&str>) = named.partition(|name| here.ran(name));
+    if proving.is_empty() && broken == 0 && !others.is_empty() {
+        let others = list(&others, 0);
+        let reason =
+            format!("without the change, these fail, but they did not run with it: {others}");
+        return Err(without.shown(NotPassed::failed(reason)));
     }
-    if let [first, ..] = *failed
-        && broken == 0
-    {
-        let reason = format!(
-            "{} fails without the change, but it did not run with it",
-            names([&**first].into_iter())
-        );
-        return Err(shown(NotPassed::failed(reason)));
-    }
-    if count > 0 {
-        return Ok(format!("{} without the change", fail(count)));
+    if failed > 0 {
+        let said = format!("; fails without the change: {}", list(&proving, failed));
+        return Ok((said, proving.into_iter().map(str::to_owned).collect()));
     }
     if broken > 0 || (without.tests.is_err() && code != Some(0)) {
-        return Ok("without the change, the changed tests cannot be loaded or compiled".to_owned());
+        let said = "; without the change, the changed tests cannot be loaded or compiled";
+        return Ok((said.to_owned(), Vec::new()));
     }
     if let [first, ..] = &*tests.impossible {
         let reason = format!(
@@ -233,22 +218,10 @@ fn proved(here: &TestRun, without: &Ran, tests: &ChangedTests) -> Result<String,
         );
         return Err((CheckError::Start, reason).into());
     }
+    let changed: Vec<&str> = tests.files.keys().map(String::as_str).collect();
     let reason = format!(
         "no test fails without the change: with only {} changed, all pass at the commit at the start of the run",
-        tests.paths()
+        list(&changed, 0)
     );
-    Err(shown(NotPassed::failed(reason)))
-}
-
-fn fail(count: usize) -> String {
-    format!(
-        "{} {}",
-        number(count, "test"),
-        if count == 1 { "fails" } else { "fail" }
-    )
-}
-
-fn with(run: &TestRun, outcome: Outcome) -> Vec<&String> {
-    let named = run.named.iter().filter(|(_, of)| **of == outcome);
-    named.map(|(name, _)| name).collect()
+    Err(without.shown(NotPassed::failed(reason)))
 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Outcome, TestRun};
+use super::{Outcome, TestRun, by_word, each_line, without_time};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -15,21 +15,15 @@ struct Event {
 }
 
 pub(super) fn read(output: &str) -> Option<TestRun> {
-    let (mut run, mut is_known, mut failed) = (TestRun::default(), false, String::new());
-    for line in output.lines() {
+    // The package of the last test that failed; one that fails without such a test is broken.
+    let mut failed = String::new();
+    each_line(output, |run, line| {
         if line.starts_with("FAIL\t") && line.ends_with(" failed]") {
-            (is_known, run.broken) = (true, run.broken + 1);
-        }
-        if line.starts_with('{') {
-            let Ok(event) = serde_json::from_str::<Event>(line) else {
-                continue;
-            };
-            is_known = true;
-            let outcome = match &*event.action {
-                "pass" => Outcome::Passed,
-                "fail" => Outcome::Failed,
-                "skip" => Outcome::Skipped,
-                _ => continue,
+            run.count_broken();
+        } else if let Ok(event) = serde_json::from_str::<Event>(line) {
+            run.is_known = true;
+            let Some(outcome) = by_word(&event.action) else {
+                return;
             };
             if !event.test.is_empty() {
                 run.add(format!("{}.{}", event.package, event.test), outcome);
@@ -39,21 +33,12 @@ pub(super) fn read(output: &str) -> Option<TestRun> {
             if outcome == Outcome::Failed {
                 failed = event.package;
             }
-        } else if let Some((outcome, name)) = of_line(line.trim_start()) {
-            is_known = true;
-            run.add(name, outcome);
+        } else if let Some(result) = line.trim_start().strip_prefix("--- ")
+            && let Some((word, name)) = result.split_once(": ")
+            && let Some(outcome) = by_word(word)
+        {
+            run.is_known = true;
+            run.add(without_time(name), outcome);
         }
-    }
-    is_known.then_some(run)
-}
-
-fn of_line(line: &str) -> Option<(Outcome, &str)> {
-    let (outcome, name) = line.strip_prefix("--- ")?.split_once(": ")?;
-    let outcome = match outcome {
-        "PASS" => Outcome::Passed,
-        "FAIL" => Outcome::Failed,
-        "SKIP" => Outcome::Skipped,
-        _ => return None,
-    };
-    Some((outcome, super::without_time(name)))
+    })
 }

@@ -2,7 +2,7 @@
 
 use roxmltree::{Document, Node};
 
-use super::{Outcome, TestRun};
+use super::{Outcome, TestRun, within};
 
 /// Reads a report. A document type, and thus every entity of its own, is refused, and so is what ends too early.
 pub(in super::super) fn read(text: &str) -> Result<TestRun, String> {
@@ -17,34 +17,32 @@ pub(in super::super) fn read(text: &str) -> Result<TestRun, String> {
         return Err("its root is neither `testsuites` nor `testsuite`".to_owned());
     }
     let mut run = TestRun::default();
-    let cases = root.descendants();
-    for case in cases.filter(|node| node.has_tag_name("testcase")) {
+    for case in root
+        .descendants()
+        .filter(|node| node.has_tag_name("testcase"))
+    {
         let child = |name: &str| case.children().find(|child| child.has_tag_name(name));
-        let has = |name: &str| child(name).is_some();
         let suites = case
             .ancestors()
             .filter(|node| node.has_tag_name("testsuite"));
-        let mut name: Vec<&str> = suites.map(|suite| attribute(suite, "name")).collect();
-        name.reverse();
+        let mut around: Vec<&str> = suites.map(|suite| attribute(suite, "name")).collect();
+        around.reverse();
         let (class, own) = (attribute(case, "classname"), attribute(case, "name"));
-        name.extend([class, own]);
-        name.retain(|part| !part.is_empty());
+        around.push(class);
+        around.retain(|part| !part.is_empty());
         // What pytest cannot load is an error, and what vitest cannot load has the name of its file.
-        let error = child("error").map(|error| attribute(error, "message"));
-        if error == Some("collection failure") || (has("failure") && class == own) {
+        let (error, failure) = (child("error"), child("failure"));
+        let is_unloaded = |error| attribute(error, "message") == "collection failure";
+        let is_skipped = ["notrun", "skipped", "disabled"].contains(&attribute(case, "status"));
+        if error.is_some_and(is_unloaded) || (failure.is_some() && class == own) {
             run.broken += 1;
-            continue;
-        }
-        let outcome = if error.is_some() || has("failure") {
-            Outcome::Failed
-        } else if has("skipped")
-            || ["notrun", "skipped", "disabled"].contains(&attribute(case, "status"))
-        {
-            Outcome::Skipped
+        } else if error.or(failure).is_some() {
+            run.add(within(&around, own), Outcome::Failed);
+        } else if is_skipped || child("skipped").is_some() {
+            run.add(within(&around, own), Outcome::Skipped);
         } else {
-            Outcome::Passed
-        };
-        run.add(name.join(" > "), outcome);
+            run.add(within(&around, own), Outcome::Passed);
+        }
     }
     Ok(run)
 }

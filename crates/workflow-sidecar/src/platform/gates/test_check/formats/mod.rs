@@ -37,12 +37,26 @@ pub(super) struct TestRun {
     pub(super) broken: usize,
     /// Seconds of compiling, where they are known.
     pub(super) compiling: f64,
+    /// Whether a line has shown that the output has the format.
+    is_known: bool,
 }
 
 impl TestRun {
     /// The tests that ran.
     pub(super) fn executed(&self) -> usize {
         self.passed + self.failed
+    }
+
+    /// Returns the names of the tests with an outcome.
+    pub(super) fn with(&self, outcome: Outcome) -> impl Iterator<Item = &str> {
+        let named = self.named.iter().filter(move |(_, of)| **of == outcome);
+        named.map(|(name, _)| &**name)
+    }
+
+    /// Returns true if a test of this name ran.
+    pub(super) fn ran(&self, name: &str) -> bool {
+        let outcome = self.named.get(name);
+        outcome.is_some_and(|outcome| *outcome != Outcome::Skipped)
     }
 
     /// Notes what became of a test.
@@ -53,20 +67,17 @@ impl TestRun {
 
     /// Notes what became of a test, and counts it.
     fn add(&mut self, name: impl Into<String>, outcome: Outcome) {
-        self.count(1, outcome);
+        match outcome {
+            Outcome::Passed => self.passed += 1,
+            Outcome::Failed => self.failed += 1,
+            Outcome::Skipped => self.skipped += 1,
+        }
         self.name(name, outcome);
     }
 
-    fn count(&mut self, number: usize, outcome: Outcome) {
-        *match outcome {
-            Outcome::Passed => &mut self.passed,
-            Outcome::Failed => &mut self.failed,
-            Outcome::Skipped => &mut self.skipped,
-        } += number;
-    }
-
-    /// Counts what a summary says in words: `1 failed, 2 passed`.
+    /// Counts what the summary of a format says in words: `1 failed, 2 passed`.
     fn count_words(&mut self, summary: &str) {
+        self.is_known = true;
         for (number, word) in counts(summary) {
             match word {
                 "passed" | "xpassed" => self.passed += number,
@@ -78,14 +89,16 @@ impl TestRun {
         }
     }
 
+    /// Counts a file or package whose tests could not run, as only this format says it.
+    fn count_broken(&mut self) {
+        self.is_known = true;
+        self.broken += 1;
+    }
+
     fn join(mut self, other: Self) -> Self {
-        for (outcome, number) in [
-            (Outcome::Passed, other.passed),
-            (Outcome::Failed, other.failed),
-            (Outcome::Skipped, other.skipped),
-        ] {
-            self.count(number, outcome);
-        }
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
         self.broken += other.broken;
         self.compiling += other.compiling;
         for (name, outcome) in other.named {
@@ -110,6 +123,50 @@ pub(super) fn read(output: &str) -> Option<TestRun> {
     ];
     let runs = formats.into_iter().filter_map(|read| read(&plain));
     runs.reduce(TestRun::join)
+}
+
+/// Reads an output line by line; `None` if no line has shown that it has the format.
+fn each_line<'o>(output: &'o str, mut read: impl FnMut(&mut TestRun, &'o str)) -> Option<TestRun> {
+    let mut run = TestRun::default();
+    output.lines().for_each(|line| read(&mut run, line));
+    run.is_known.then_some(run)
+}
+
+/// Returns the outcome that a word of a runner says.
+fn by_word(word: &str) -> Option<Outcome> {
+    Some(match word {
+        "ok" | "pass" | "PASS" | "PASSED" | "XPASS" | "unexpected success" => Outcome::Passed,
+        "fail" | "FAIL" | "FAILED" | "ERROR" => Outcome::Failed,
+        "skip" | "SKIP" | "SKIPPED" | "XFAIL" | "ignored" | "skipped" | "expected failure" => {
+            Outcome::Skipped
+        }
+        _ => return None,
+    })
+}
+
+/// Reads a line that begins with the sign of an outcome: the outcome, and what is behind it.
+fn by_sign(line: &str) -> Option<(Outcome, &str)> {
+    let (sign, rest) = line.trim_start().split_once(' ')?;
+    let outcome = match sign {
+        "✓" | "✔" => Outcome::Passed,
+        "✕" | "×" | "✖" => Outcome::Failed,
+        "○" | "✎" | "↓" | "﹣" => Outcome::Skipped,
+        _ => return None,
+    };
+    Some((outcome, rest))
+}
+
+/// Returns the name of a test with those of the groups around it.
+fn within(around: &[&str], name: &str) -> String {
+    [around, &[name]].concat().join(" > ")
+}
+
+/// Returns the name of a test without its file and groups.
+pub(super) fn own_name(name: &str) -> &str {
+    let name = name.split(" (").next().unwrap_or(name);
+    let around = [" > ", "::", "."].into_iter();
+    let mut names = around.filter_map(|sign| name.rsplit_once(sign));
+    names.next().map_or(name, |(_, own)| own)
 }
 
 /// Returns the numbers of a summary, each with the word behind it.

@@ -1,50 +1,35 @@
 //! Tests of node's runner, as its reporter `spec` shows them.
 
-use super::{Outcome, TestRun, indent, is_file, without_time};
+use super::{Outcome, TestRun, by_sign, indent, is_file, within, without_time};
 
 pub(super) fn read(output: &str) -> Option<TestRun> {
-    let is_known = |name: &str| {
-        output
-            .lines()
-            .any(|line| line.starts_with(&format!("ℹ {name} ")))
+    let (results, summary) = output.split_once("ℹ tests ")?;
+    let results = results
+        .split("\n✖ failing tests:")
+        .next()
+        .unwrap_or(results);
+    let mut run = TestRun {
+        is_known: summary.contains("\nℹ pass "),
+        ..TestRun::default()
     };
-    if !is_known("tests") || !is_known("pass") {
-        return None;
-    }
-    let mut run = TestRun::default();
     let mut around: Vec<&str> = Vec::new();
-    for line in output.lines() {
-        let (at, text) = (indent(line) / 2, line.trim_start());
-        if text.starts_with("ℹ tests ") || text == "✖ failing tests:" {
-            break;
-        }
-        let Some((sign, name)) = text.split_once(' ') else {
-            continue;
-        };
-        let outcome = match sign {
-            "▶" => {
-                around.truncate(at);
-                around.push(without_time(name));
-                continue;
+    for line in results.lines() {
+        let at = indent(line) / 2;
+        if let Some(name) = line.trim_start().strip_prefix("▶ ") {
+            around.truncate(at);
+            around.push(without_time(name));
+        } else if let Some((outcome, name)) = by_sign(line) {
+            let is_marked = name.ends_with("# SKIP") || name.ends_with("# TODO");
+            let outcome = if is_marked { Outcome::Skipped } else { outcome };
+            let name = without_time(name.split(" # ").next().unwrap_or_default());
+            let is_end = around.get(at) == Some(&name);
+            around.truncate(at);
+            if is_file(name) {
+                run.broken += usize::from(outcome == Outcome::Failed);
+            } else if !is_end {
+                run.add(within(&around, name), outcome);
             }
-            _ if name.ends_with("# SKIP") || name.ends_with("# TODO") => Outcome::Skipped,
-            "✔" => Outcome::Passed,
-            "✖" => Outcome::Failed,
-            "﹣" => Outcome::Skipped,
-            _ => continue,
-        };
-        let name = name.split(" # ").next().unwrap_or_default();
-        let name = without_time(name);
-        // The end of a test around others.
-        if around.get(at) == Some(&name) {
-            around.truncate(at);
-        } else if is_file(name) {
-            run.broken += usize::from(outcome == Outcome::Failed);
-        } else {
-            around.truncate(at);
-            let full: Vec<&str> = around.iter().copied().chain([name]).collect();
-            run.add(full.join(" > "), outcome);
         }
     }
-    Some(run)
+    run.is_known.then_some(run)
 }

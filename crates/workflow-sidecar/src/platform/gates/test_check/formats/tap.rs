@@ -1,30 +1,32 @@
 //! TAP, with the subtests of node's runner.
 
-use super::{Outcome, TestRun, indent, is_file};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::{Outcome, TestRun, each_line, indent, is_file, within};
+
+/// `not ok 2 - name # TODO`
+static RESULT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^(not )?ok(?: +\d+)?(?: +-)?(?: +(.*?))??(?: +# *(.*))?$").ok());
 
 pub(super) fn read(output: &str) -> Option<TestRun> {
-    let (mut run, mut is_known) = (TestRun::default(), false);
     // The names of the tests around a line, and whether the last result was inside one of them.
     let (mut around, mut depth, mut failed_inside): (Vec<&str>, usize, bool) = <_>::default();
-    for line in output.lines() {
-        let at = indent(line) / 4;
-        let text = line.trim_start();
-        if text.starts_with("Bail out!") {
-            run.broken += 1;
-        }
-        let is_plan = text.strip_prefix("1..").is_some_and(|last| {
-            let last = last.split(' ').next().unwrap_or_default();
-            last.parse::<usize>().is_ok()
-        });
-        is_known |= at == 0 && (is_plan || line.starts_with("TAP version "));
+    each_line(output, |run, line| {
+        let (at, text) = (indent(line) / 4, line.trim_start());
+        let plan = text
+            .strip_prefix("1..")
+            .and_then(|plan| plan.split(' ').next());
+        let is_plan = plan.is_some_and(|last| last.parse::<usize>().is_ok());
+        run.is_known |= at == 0 && (is_plan || line.starts_with("TAP version "));
+        run.broken += usize::from(text.starts_with("Bail out!"));
         if let Some(name) = text.strip_prefix("# Subtest: ") {
-            around.truncate(at);
             around.resize(at, "");
             around.push(name);
-            continue;
         }
-        let Some((outcome, name)) = of_line(text) else {
-            continue;
+        let Some((outcome, name)) = result(text) else {
+            return;
         };
         let is_around = std::mem::replace(&mut depth, at) > at;
         let failed = outcome == Outcome::Failed;
@@ -32,36 +34,20 @@ pub(super) fn read(output: &str) -> Option<TestRun> {
         if is_file(name) {
             run.broken += usize::from(failed);
         } else if !is_around || (failed && !failed_inside) {
-            let outer = around.get(..at).unwrap_or_default().iter().copied();
-            let full: Vec<&str> = outer.chain([name]).collect();
-            run.add(full.join(" > "), outcome);
+            run.add(within(around.get(..at).unwrap_or_default(), name), outcome);
         }
         failed_inside = failed || (failed_inside && at > 0 && !is_around);
-    }
-    is_known.then_some(run)
+    })
 }
 
-/// Reads `not ok 2 - name # TODO`.
-fn of_line(line: &str) -> Option<(Outcome, &str)> {
-    let (is_ok, rest) = match line.strip_prefix("not ok") {
-        Some(rest) => (false, rest),
-        None => (true, line.strip_prefix("ok")?),
+fn result(line: &str) -> Option<(Outcome, &str)> {
+    let found = RESULT.as_ref()?.captures(line)?;
+    let part = |at| found.get(at).map_or("", |part| part.as_str());
+    let directive = part(3).to_ascii_lowercase();
+    let outcome = match part(1) {
+        _ if directive.starts_with("skip") || directive.starts_with("todo") => Outcome::Skipped,
+        "" => Outcome::Passed,
+        _ => Outcome::Failed,
     };
-    if !rest.is_empty() && !rest.starts_with(' ') {
-        return None;
-    }
-    let rest = rest.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == ' ');
-    let rest = rest.strip_prefix("- ").unwrap_or(rest);
-    let directive = rest.strip_prefix("# ").map(|directive| ("", directive));
-    let directive = directive.or_else(|| rest.rsplit_once(" # "));
-    let (name, directive) = directive.unwrap_or((rest, ""));
-    let directive = directive.to_ascii_lowercase();
-    let outcome = if directive.starts_with("skip") || directive.starts_with("todo") {
-        Outcome::Skipped
-    } else if is_ok {
-        Outcome::Passed
-    } else {
-        Outcome::Failed
-    };
-    Some((outcome, name))
+    Some((outcome, found.get(2).map_or("", |name| name.as_str())))
 }

@@ -9,8 +9,7 @@ fn counted(run: &TestRun) -> [usize; 4] {
 
 /// The names of the tests with an outcome.
 fn with(run: &TestRun, outcome: Outcome) -> Vec<&str> {
-    let named = run.named.iter().filter(|(_, of)| **of == outcome);
-    named.map(|(name, _)| &**name).collect()
+    run.with(outcome).collect()
 }
 
 fn read_all(output: &str) -> TestRun {
@@ -166,6 +165,8 @@ fn unittest_names_tests_and_what_cannot_be_loaded_is_no_test() {
         with(&run, Outcome::Passed),
         ["test_adds (tests.test_a.A.test_adds)"]
     );
+    let run = read_all("test_a (m.A.test_a) ... skipped \"it's late\"\n\nRan 1 test in 0.0s\n");
+    assert_eq!(with(&run, Outcome::Skipped), ["test_a (m.A.test_a)"]);
     let run = read_all(include_str!("recorded/unittest-plain.txt"));
     assert_eq!(counted(&run), [1, 2, 2, 1]);
     assert_eq!(
