@@ -38,6 +38,7 @@ const ELSEWHERE = [
   ["B44", "a stored path whose segments do not follow each other is stale"],
   ["B47", "one byte order mark before the frontmatter is dropped"],
   ["B56", "names of tools are strings"],
+  ["Names", "a phase without a name has one that is made of its id"],
   ["P14", "a second next in one response of the model is refused"],
   ["Auto-continue", "reminders are bounded: at an error, a question or a limit the run is paused"],
   ["Definition gone", "a run continues with the definition stored in the session"],

@@ -171,14 +171,25 @@ pub const MAX_RESOLVED: usize = 4 << 20;
 
 /// Replaces the variables that `value_of` knows; others stay as they are.
 ///
+/// An emoji that is empty leaves no blank behind: the one after it goes with it, or the one before the end.
+///
 /// A text that would become longer than [`MAX_RESOLVED`] is cut there, and says so.
 pub fn resolve<'v>(template: &str, value_of: impl Fn(&str) -> Option<&'v str>) -> String {
     let mut out = String::with_capacity(template.len().min(MAX_RESOLVED));
+    let mut is_after_nothing = false;
     for piece in pieces(template) {
         let text = match piece {
+            Piece::Text(text) if std::mem::take(&mut is_after_nothing) => {
+                text.strip_prefix(' ').unwrap_or_else(|| {
+                    out.truncate(out.trim_end_matches(' ').len());
+                    text
+                })
+            }
             Piece::Text(text) => text,
             Piece::Variable(name, start) => {
-                value_of(name).unwrap_or(&template[start..start + name.len() + 2])
+                let value = value_of(name);
+                is_after_nothing = name.ends_with("Emoji") && value == Some("");
+                value.unwrap_or(&template[start..start + name.len() + 2])
             }
         };
         let room = MAX_RESOLVED.saturating_sub(out.len());
@@ -189,6 +200,9 @@ pub fn resolve<'v>(template: &str, value_of: impl Fn(&str) -> Option<&'v str>) -
             break;
         }
         out.push_str(text);
+    }
+    if is_after_nothing {
+        out.truncate(out.trim_end_matches(' ').len());
     }
     out
 }
@@ -215,6 +229,28 @@ mod tests {
             _ => None,
         };
         assert_eq!(resolve(template, value_of), expect);
+    }
+
+    #[test]
+    fn an_emoji_that_is_empty_leaves_no_blank() {
+        let value_of = |name: &str| match name {
+            "firstPhaseEmoji" | "phaseEmoji" | "description" => Some(""),
+            "phaseName" => Some("Fix"),
+            _ => None,
+        };
+        for (template, expect) in [
+            (
+                "Begin with {firstPhaseEmoji} {phaseName}.",
+                "Begin with Fix.",
+            ),
+            ("Begin with {phaseName} {phaseEmoji}.", "Begin with Fix."),
+            ("{phaseName} {phaseEmoji}", "Fix"),
+            ("{phaseEmoji} {phaseName}", "Fix"),
+            ("in {phaseEmoji}{phaseName}", "in Fix"),
+            ("Do {description} now", "Do  now"),
+        ] {
+            assert_eq!(resolve(template, value_of), expect, "{template}");
+        }
     }
 
     #[test]

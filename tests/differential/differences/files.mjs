@@ -34,7 +34,7 @@ export function repaired(tree, note) {
       note("YAML");
       text = text.replace(/!!float (\d+)$/gm, "$1");
     }
-    if (path.endsWith(".md")) text = withoutOddProfiles(text, note);
+    if (path.endsWith(".md")) text = withName(withoutOddProfiles(text, note), note);
     if (path.endsWith("/workflow.yaml")) text = withoutBadLength(text, note);
     files[path] = text;
   }
@@ -65,6 +65,17 @@ function withoutOddProfiles(text, note) {
   if (!Array.isArray(profiles) || profiles.every((profile) => typeof profile === "string")) return text;
   note("B56");
   return text.replace(/^availableProfiles:[^\n]*\n(?:[ \t]+[^\n]*\n)*/m, "");
+}
+
+/** Adds the name that ours makes of the id of a phase without one. */
+function withName(text, note) {
+  const front = frontmatter(text);
+  if (typeof front?.id !== "string" || front.id.trim() === "" || "name" in front) return text;
+  note("Names");
+  const words = front.id.replace(/[-_]/g, " ");
+  const [first] = words;
+  const name = first.toUpperCase() + words.slice(first.length);
+  return text.replace(/^(\ufeff?---[^\n]*\n)/, `$1name: ${JSON.stringify(name)}\n`);
 }
 
 /** Removes a length that is not a whole number (B17). */

@@ -37,6 +37,7 @@ pub use load::{
     TierEntry, WorkflowOrigin, document, load, load_located,
 };
 pub use model::QUICK;
+pub use model::labelled;
 pub use model::{
     Approval, Bound, Budget, CancelBy, Catalog, Check, Checkpoint, Comparison, Condition,
     ContextMode, ContinueRule, DefaultTools, Defaults, ExpectedExit, FileCheck, Gate, GitCheck,

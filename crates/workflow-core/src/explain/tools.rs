@@ -48,16 +48,20 @@ pub(super) fn tools(rows: &mut Rows<'_>) {
         }
     }
     for level in levels.iter().filter(|of| of.source != RuleSource::Phase) {
-        // The rules have rows of their own.
+        // The rules have rows of their own, and so has the `read-only` of the workflow itself.
+        let is_own = level.source == RuleSource::Workflow(&own.key);
+        let read_only = level.read_only.clone().filter(|_| !is_own);
         let list = [LevelRules {
             rules: &[],
+            tools: level.tools.filter(|_| !is_own || !own.is_read_only()),
+            read_only,
             ..level.clone()
         }];
         if let Some(text) = Description(&list).text() {
             let key: &[&str] = match level.tools {
                 Some(ToolAccess::Whitelist(_)) => &["tools", "whitelist"],
                 Some(ToolAccess::Blacklist(_)) | None => &["tools", "blacklist"],
-                Some(ToolAccess::ReadOnly { .. }) => &["tools"],
+                Some(ToolAccess::ReadOnly { .. } | ToolAccess::All { .. }) => &["tools"],
             };
             rows.add("allowedAround", text, rows.origin(level.source, key));
         }
@@ -110,6 +114,14 @@ fn restrictions(rows: &mut Rows<'_>) {
         }
         None if !is_read_only => {
             rows.add_tools("all".into(), Value::None, OriginKind::Default.into());
+        }
+        Some(ToolAccess::All { .. }) => {
+            let origin = rows.origin(RuleSource::Phase, &["tools"]);
+            let mut allowed = "all".to_owned();
+            if own.is_read_only() {
+                allowed += ", which lifts the read-only of the workflow";
+            }
+            rows.add_tools(allowed.into(), Value::None, origin);
         }
         None | Some(ToolAccess::ReadOnly { .. }) => {}
     }

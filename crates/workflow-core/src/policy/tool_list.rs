@@ -36,7 +36,7 @@ impl VisibleTools {
                 self.blocked.sort_unstable();
                 self.blocked.dedup();
             }
-            ToolAccess::ReadOnly { .. } => {}
+            ToolAccess::ReadOnly { .. } | ToolAccess::All { .. } => {}
         }
     }
 }
@@ -47,7 +47,7 @@ impl ToolAccess {
         match self {
             Self::Blacklist(names) => Some(format!("all except: {}", names.join(", "))),
             Self::Whitelist(names) => Some(names.join(", ")),
-            Self::ReadOnly { .. } => None,
+            Self::ReadOnly { .. } | Self::All { .. } => None,
         }
     }
 
@@ -58,7 +58,7 @@ impl ToolAccess {
             && match self {
                 Self::Blacklist(names) => has(names),
                 Self::Whitelist(names) => !has(names),
-                Self::ReadOnly { .. } => false,
+                Self::ReadOnly { .. } | Self::All { .. } => false,
             }
     }
 }

@@ -9,7 +9,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde::{Deserialize, Serialize};
 
 use super::phase_texts::{ContextTopic, INSTRUCTIONS};
-use crate::definition::Phase;
 use crate::run::Position;
 use crate::text;
 
@@ -71,7 +70,7 @@ impl SentContext {
 impl PhaseContext {
     /// A message with these parts.
     pub(crate) fn new(position: &Position<'_>, parts: Vec<(ContextTopic, String)>) -> Self {
-        let (path, Phase { emoji, name, .. }) = (position.breadcrumb(), position.phase);
+        let (path, label) = (position.breadcrumb(), position.phase.label());
         let part = |(about, text): (ContextTopic, String)| {
             let mut hasher = DefaultHasher::new();
             text.hash(&mut hasher);
@@ -83,7 +82,7 @@ impl PhaseContext {
             }
         };
         Self {
-            header: format!("[Workflow path: {path} ▸ {emoji} {name}]"),
+            header: format!("[Workflow path: {path} ▸ {label}]"),
             parts: parts.into_iter().map(part).collect(),
         }
     }

@@ -339,13 +339,10 @@ pub(crate) fn levels<'a>(
     let phase = place;
     let workflows = position.levels.iter().map(|level| {
         let workflow = level.workflow;
-        // The phases of subworkflows cannot replace it.
-        let read_only = match &workflow.tools {
-            Some(ToolAccess::ReadOnly { source }) if workflow.key != own.key => Some(
-                ReadOnly::new(source, &workflow.writable, &workflow.commands),
-            ),
-            _ => None,
-        };
+        // The phases of subworkflows neither lift it nor open anything.
+        let inside = (workflow.key == own.key).then_some(phase);
+        let read_only = workflow.read_only_of(inside);
+        let read_only = read_only.map(|source| open_in(source, workflow, inside));
         LevelRules {
             name: format!("the {} workflow", workflow.name).into(),
             source: RuleSource::Workflow(&workflow.key),
@@ -356,11 +353,10 @@ pub(crate) fn levels<'a>(
             on_repeat: workflow.on_repeat,
         }
     });
-    let read_only = own.read_only_in(phase).map(|source| {
-        let writable = own.writable.iter().chain(&phase.writable);
-        let run = own.commands.iter().chain(&phase.commands);
-        ReadOnly::new(source, writable, run)
-    });
+    let read_only = match &phase.tools {
+        Some(ToolAccess::ReadOnly { source }) => Some(open_in(source, own, Some(phase))),
+        _ => None,
+    };
     let phase = LevelRules {
         name: format!("the {} phase", phase.name).into(),
         source: RuleSource::Phase,
@@ -401,6 +397,17 @@ pub(crate) fn levels<'a>(
     let defaults = defaults.filter(restricts);
     let inner: Vec<_> = defaults.chain(workflows).chain([phase]).collect();
     settings.into_iter().chain(inner)
+}
+
+/// What `writable` and `commands` of a workflow open in its phases, and of a phase in that phase.
+fn open_in<'a>(source: &'a str, workflow: &'a Workflow, phase: Option<&'a Phase>) -> ReadOnly<'a> {
+    let writable = phase.into_iter().flat_map(|phase| &phase.writable);
+    let commands = phase.into_iter().flat_map(|phase| &phase.commands);
+    ReadOnly::new(
+        source,
+        workflow.writable.iter().chain(writable),
+        workflow.commands.iter().chain(commands),
+    )
 }
 
 /// The rules of all levels on results, outer first; without a run, those of the settings.

@@ -93,7 +93,7 @@ pub(crate) fn variables(
         && phase.writable.is_empty();
     let mut blocked_tools = match &phase.tools {
         Some(ToolAccess::Blacklist(names)) => names.clone(),
-        Some(ToolAccess::Whitelist(_) | ToolAccess::ReadOnly { .. }) | None => Vec::new(),
+        _ => Vec::new(),
     };
     for tool in ["edit", "write"].iter().filter(|_| is_closed) {
         if !blocked_tools.iter().any(|blocked| blocked == tool) {
@@ -271,7 +271,7 @@ pub(crate) fn parts(
 
 /// The phase, and its place among the others.
 fn progress(state: &RunState, position: &Position<'_>) -> String {
-    let (Phase { emoji, name, .. }, level) = (position.phase, position.innermost());
+    let (label, level) = (position.phase.label(), position.innermost());
     let unit = if position.levels.len() == 1 {
         "phases"
     } else {
@@ -279,7 +279,7 @@ fn progress(state: &RunState, position: &Position<'_>) -> String {
     };
     let (step, number) = (state.global_step_count, level.index + 1);
     let of = level.workflow.phases.len();
-    format!("**Current Phase:** {emoji} {name}\n**Progress:** Step {step} ({number}/{of} {unit})")
+    format!("**Current Phase:** {label}\n**Progress:** Step {step} ({number}/{of} {unit})")
 }
 
 /// The conditions for leaving a phase, as part of a sentence, with where a check that fails leads; `None` if there are none.

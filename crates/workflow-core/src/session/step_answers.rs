@@ -8,7 +8,6 @@ use serde_json::json;
 use super::handover::{UserAnswer, asked_and_chose};
 use super::phase::ResolvedPhase;
 use super::run::{ActiveRun, Move, leads_back};
-use crate::definition::Phase;
 use crate::diagnostic::visible;
 use crate::effect::{AnswerKind, Question, ToolAnswer};
 use crate::policy::gate_report::{self, Report};
@@ -349,8 +348,7 @@ fn status_text(run: &ActiveRun, state: &RunState, resolved: &ResolvedPhase) -> S
         format!("**Task ID:** {}", state.task_id),
         format!("**Description:** {}", state.task_description),
     ];
-    let Phase { emoji, name, .. } = phase;
-    let mut line = format!("**Phase:** {emoji} {name} [{current}/{total}]");
+    let mut line = format!("**Phase:** {} [{current}/{total}]", phase.label());
     if state.current_path.depth() > 1 {
         lines.push(format!("**Path:** {}", resolved.breadcrumb_names()));
         line = format!("{line} (step {})", state.global_step_count);

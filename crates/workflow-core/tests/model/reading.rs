@@ -102,7 +102,9 @@ fn of_level(tool: &str, list: Option<&ToolAccess>, rules: &[Rule]) -> Access {
     let runs = match list {
         Some(ToolAccess::Blacklist(list)) => !is_in(list),
         Some(ToolAccess::Whitelist(list)) => is_in(list),
-        Some(ToolAccess::ReadOnly { .. }) => panic!("the model does not generate it"),
+        Some(ToolAccess::ReadOnly { .. } | ToolAccess::All { .. }) => {
+            panic!("the model does not generate it")
+        }
         None => true,
     };
     if runs { Access::Runs } else { Access::Blocked }

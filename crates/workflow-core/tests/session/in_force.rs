@@ -435,9 +435,11 @@ fn the_read_only_of_a_workflow_holds_although_a_phase_opens_it() {
         own.phases[0] = PhaseEntry::Phase(first);
         own
     };
-    let opening: [fn(&mut Phase); 3] = [
-        |phase| phase.tools = Some(ToolAccess::Blacklist(Vec::new())),
-        |phase| phase.rules = vec![rule(json!({"action":"allow", "tools": ["write"]}))],
+    let opening: [fn(&mut Phase); 2] = [
+        |phase| {
+            let source = "w.yaml:9".to_owned();
+            phase.tools = Some(ToolAccess::All { source });
+        },
         |phase| phase.writable = names(&["**"]),
     ];
     for open in opening {

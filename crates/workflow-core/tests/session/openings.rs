@@ -630,10 +630,8 @@ fn a_rule_that_allows_does_not_hold_where_what_it_runs_may_be_written() {
     let mut work = workflow("w", &[]);
     let source = "f:1".to_owned();
     work.tools = Some(ToolAccess::ReadOnly { source });
-    work.phases = vec![PhaseEntry::Phase(Phase {
-        rules: vec![serde_json::from_value(allow).expect("it is a rule")],
-        ..phase("a")
-    })];
+    work.rules = vec![serde_json::from_value(allow).expect("it is a rule")];
+    work.phases = vec![PhaseEntry::Phase(phase("a"))];
     assert!(runs(&mut World::started(vec![work.clone()]), "make check"));
     work.writable = texts(&["Makefile"]);
     assert!(!runs(&mut World::started(vec![work]), "make check"));

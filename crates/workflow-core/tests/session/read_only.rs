@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use workflow_core::definition::{
     Guards, Opening, Phase, PhaseEntry, Rule, RuleAction, ToolAccess, Workflow,
 };
+use workflow_core::session::Control;
 
 use crate::world::{World, line, phase, workflow};
 
@@ -269,42 +270,72 @@ fn a_rule_or_a_list_of_a_phase_adds_to_the_read_only_of_its_workflow() {
 }
 
 #[test]
-fn a_phase_opens_what_its_rules_allow_of_the_read_only_of_its_workflow() {
+fn the_rules_of_a_level_open_its_own_read_only_and_none_around_it() {
     let allow = json!({"action":"allow", "tools": ["write"], "path": ["docs/**"]});
     let ask = json!({"action":"ask", "tools": ["bash"], "command": ["git push"]});
-    let mut world = in_read_only_workflow(Phase {
-        rules: rules(&[allow, ask]),
+    let rules = rules(&[allow, ask]);
+    let mut outside = workflow("w", &["a"]);
+    (outside.tools, outside.rules) = (Some(read_only()), rules.clone());
+    let with_rules = Phase {
+        rules,
         ..phase("a")
-    });
-    assert!(allows(&mut world, "write", &json!({"path": "docs/a"})));
-    let said = world.call("write", &json!({"path": "src/a"}));
-    let allowed = "Only read-only calls and `docs/**` are allowed here.";
-    assert!(line(&said, "block").contains(allowed), "{said:?}");
-    assert!(!is_allowed(&bash(&mut world, "rm a")));
-    line(&bash(&mut world, "git push"), "ask Allow bash?");
+    };
+    let inside = Phase {
+        tools: Some(read_only()),
+        ..with_rules.clone()
+    };
+    for mut world in [World::started(vec![outside]), started(inside.clone())] {
+        assert!(allows(&mut world, "write", &json!({"path": "docs/a"})));
+        let said = world.call("write", &json!({"path": "src/a"}));
+        let allowed = "Only read-only calls and `docs/**` are allowed here.";
+        assert!(line(&said, "block").contains(allowed), "{said:?}");
+        assert!(!is_allowed(&bash(&mut world, "rm a")));
+        line(&bash(&mut world, "git push"), "ask Allow bash?");
+    }
+    for phase in [with_rules, inside] {
+        let mut world = in_read_only_workflow(phase);
+        assert!(!allows(&mut world, "write", &json!({"path": "docs/a"})));
+        line(&bash(&mut world, "git push"), "block");
+    }
+}
+
+fn all() -> ToolAccess {
+    let source = "w.yaml:9".to_owned();
+    ToolAccess::All { source }
 }
 
 #[test]
-fn an_empty_blacklist_of_a_phase_replaces_the_read_only_of_its_workflow() {
+fn tools_all_of_a_phase_lifts_the_read_only_of_its_workflow_and_the_status_says_so() {
+    let mut world = in_read_only_workflow(Phase {
+        tools: Some(all()),
+        ..phase("a")
+    });
+    assert!(allows(&mut world, "write", &json!({"path": "a"})));
+    let said = world.control(Control::Status, "");
+    let lifted = "not read-only, which the w workflow otherwise is";
+    assert!(said.concat().contains(lifted), "{said:?}");
     let mut world = in_read_only_workflow(Phase {
         tools: Some(ToolAccess::Blacklist(Vec::new())),
         ..phase("a")
     });
-    assert!(allows(&mut world, "write", &json!({"path": "a"})));
+    assert!(!allows(&mut world, "write", &json!({"path": "a"})));
 }
 
 #[test]
 fn the_phases_of_a_subworkflow_do_not_replace_the_read_only_around_them() {
-    let mut outer = workflow("w", &[]);
-    outer.tools = Some(read_only());
-    outer.phases = vec![PhaseEntry::Subworkflow("inner".into())];
-    let mut inner = workflow("inner", &[]);
-    inner.phases = vec![PhaseEntry::Phase(Phase {
-        tools: Some(ToolAccess::Blacklist(vec!["edit".to_owned()])),
-        ..phase("a")
-    })];
-    let mut world = World::started(vec![outer, inner]);
-    assert!(!allows(&mut world, "write", &json!({"path": "a"})));
+    for tools in [ToolAccess::Blacklist(vec!["edit".to_owned()]), all()] {
+        let mut outer = workflow("w", &[]);
+        outer.tools = Some(read_only());
+        outer.phases = vec![PhaseEntry::Subworkflow("inner".into())];
+        let mut inner = workflow("inner", &[]);
+        inner.phases = vec![PhaseEntry::Phase(Phase {
+            tools: Some(tools),
+            writable: vec!["**".to_owned()],
+            ..phase("a")
+        })];
+        let mut world = World::started(vec![outer, inner]);
+        assert!(!allows(&mut world, "write", &json!({"path": "a"})));
+    }
 }
 
 #[test]

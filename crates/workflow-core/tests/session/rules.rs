@@ -350,6 +350,19 @@ fn any_level() -> impl Strategy<Value = Level> {
     )
 }
 
+/// A level of a run, which may be `read-only` or lift that.
+fn any_level_of_a_run() -> impl Strategy<Value = Level> {
+    let source = String::new();
+    let modes = vec![
+        ToolAccess::ReadOnly {
+            source: source.clone(),
+        },
+        ToolAccess::All { source },
+    ];
+    let mode = prop::option::of(prop::sample::select(modes));
+    (any_level(), mode).prop_map(|((tools, rules), mode)| (mode.or(tools), rules))
+}
+
 /// A command for the shell with a file, or a tool with one.
 fn any_call() -> impl Strategy<Value = (&'static str, Value)> {
     let path = prop::sample::select(vec![
@@ -479,6 +492,30 @@ proptest! {
         let mut outer = nothing();
         outer[..shift].clone_from_slice(&levels[..shift]);
         prop_assert!(in_a_session(&outer, &call) <= all, "an inner level only adds");
+    }
+
+    #[test]
+    fn nothing_inside_opens_what_is_closed_around_it(
+        [user, project] in prop::array::uniform2(any_level()),
+        [outer, inner, own] in prop::array::uniform3(any_level_of_a_run()),
+        call in any_call(),
+    ) {
+        let levels = [user, project, outer, inner, own];
+        let all = in_a_session(&levels, &call);
+        let is_read_only = |level: &Level| matches!(level.0, Some(ToolAccess::ReadOnly { .. }));
+        // The only exception: `tools: all` of a phase lifts the read-only of its own workflow.
+        let mut left = levels.clone();
+        if matches!(levels[4].0, Some(ToolAccess::All { .. })) && is_read_only(&levels[3]) {
+            left[3].0 = None;
+        }
+        // What the user's rules name is known to the levels inside.
+        let alone = |at: usize| {
+            let mut only = <[Level; 5]>::default();
+            only[0] = left[0].clone();
+            only[at] = left[at].clone();
+            in_a_session(&only, &call)
+        };
+        prop_assert_eq!((0..5).map(alone).max(), Some(all));
     }
 }
 

@@ -6,7 +6,7 @@ mod rows;
 mod shell_line;
 
 use serde::Serialize;
-use workflow_core::definition::{Loaded, Workflow};
+use workflow_core::definition::{Loaded, Workflow, labelled};
 use workflow_core::diagnostic::shown;
 use workflow_core::explain::{
     Explained, NodeKind, OriginKind, PhaseNode, PhaseTree, Row, Topic, everywhere, phase_tree,
@@ -77,12 +77,11 @@ impl<'a> Explanation<'a> {
         };
         let texts = [&phase.emoji, &phase.name, &workflow.key];
         let [emoji, name, key] = texts.map(|text| shown(text));
+        let label = labelled(&emoji, &name);
         let around = shown(&explained.breadcrumb());
         let path = shown(&node.name);
         Some(Self {
-            title: format!(
-                "{TITLE}{emoji} {name}{TITLE:#} in {around}  {DIMMED}{key} {path}{DIMMED:#}"
-            ),
+            title: format!("{TITLE}{label}{TITLE:#} in {around}  {DIMMED}{key} {path}{DIMMED:#}"),
             workflow: &workflow.key,
             path: Some(&node.name),
             outline: None,

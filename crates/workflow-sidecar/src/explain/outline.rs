@@ -1,7 +1,7 @@
 //! The outline of a workflow: its phases and subworkflows, each in one line.
 
 use serde::Serialize;
-use workflow_core::definition::Phase;
+use workflow_core::definition::{Phase, labelled};
 use workflow_core::diagnostic::{few, shown};
 use workflow_core::explain::{Explained, NodeKind, PhaseNode, Topic, Value};
 
@@ -73,7 +73,7 @@ impl<'a> Entry<'a> {
         let conditional = (!node.when.is_empty()).then(|| "conditional".to_owned());
         let (name, summary, kind) = match node.kind {
             NodeKind::Phase(phase) => {
-                let name = format!("{} {}", shown(&phase.emoji), shown(&phase.name));
+                let name = labelled(&shown(&phase.emoji), &shown(&phase.name));
                 let (summary, kind) = of_phase(phase, explained, conditional);
                 (name, summary, kind)
             }

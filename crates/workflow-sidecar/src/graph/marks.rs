@@ -48,7 +48,7 @@ pub(super) fn of_workflow(workflow: &Workflow) -> Vec<NodeMark> {
 pub(super) fn tools(tools: Option<&ToolAccess>) -> Option<NodeMark> {
     let list = |names: &[String]| short(&names.join(", "));
     match tools? {
-        ToolAccess::ReadOnly { .. } => None,
+        ToolAccess::ReadOnly { .. } | ToolAccess::All { .. } => None,
         ToolAccess::Whitelist(names) if names.is_empty() => Some("no tools".to_owned()),
         ToolAccess::Whitelist(names) => Some(format!("only {}", list(names))),
         ToolAccess::Blacklist(names) if names.is_empty() => None,
@@ -60,7 +60,9 @@ pub(super) fn tools(tools: Option<&ToolAccess>) -> Option<NodeMark> {
 /// Returns the marks of a phase that is read-only: what is open in it comes after.
 pub(super) fn read_only(workflow: &Workflow, phase: &Phase) -> Vec<NodeMark> {
     if workflow.read_only_in(phase).is_none() {
-        return Vec::new();
+        let is_lifted = workflow.is_read_only();
+        let mark = is_lifted.then(|| NodeMark::new(MarkKind::Open, "not read-only"));
+        return mark.into_iter().collect();
     }
     let writable: Vec<&String> = workflow.writable.iter().chain(&phase.writable).collect();
     let run = workflow.commands.iter().chain(&phase.commands);

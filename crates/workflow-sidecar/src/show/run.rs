@@ -158,7 +158,7 @@ impl TimelineRun {
         };
         let inside = position.levels.iter().skip(1);
         let scopes = inside.map(|level| level.workflow.name.as_str());
-        let phase = format!("{} {}", position.phase.emoji, position.phase.name);
+        let phase = position.phase.label();
         let mut parts: Vec<&str> = scopes.collect();
         parts.push(&phase);
         parts.join(" > ")

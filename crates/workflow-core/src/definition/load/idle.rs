@@ -17,8 +17,8 @@ pub(super) fn check_openings(reader: &mut Reader<'_>, flow: &Flow<'_>) {
         let (why, help) = match phase {
             Some(phase) if is_read_only(phase) => continue,
             Some(_) if workflow.is_read_only() => (
-                "the empty `blacklist` of the phase replaces the `read-only` of the workflow",
-                "remove the `blacklist` from the phase, or write `tools: read-only` there",
+                "`tools: all` of the phase lifts the `read-only` of the workflow",
+                "remove it from the phase, or write `tools: read-only` there",
             ),
             Some(_) => (
                 "neither the phase nor its workflow is read-only",

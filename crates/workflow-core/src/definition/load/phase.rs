@@ -8,8 +8,8 @@ use crate::definition::value::check_template;
 use crate::diagnostic::{Code, Finding};
 use crate::template::TemplateKind;
 
-/// The keys that a phase file needs.
-const PHASE_CONTENT: &str = "`id`, `name` and `emoji`";
+/// The keys of a phase file.
+const PHASE_CONTENT: &str = "at least `id`";
 
 /// Reads the phase of a file.
 pub(super) fn read_phase_source(
@@ -45,6 +45,9 @@ pub(super) fn read_phase(
     let mut keys = MapReader::new(reader, Phase::SECTION, map, None);
     keys.start = start;
     let mut phase: Phase = keys.read();
+    if !keys.has("name") {
+        phase.name = Phase::name_of(&phase.id);
+    }
     let instructions = read_instructions(&mut keys, body);
     let level = read_level(&mut keys, &Phase::level_tools, &Phase::level_results, sets);
     (phase.tools, phase.rules, phase.results) = (level.tools, level.rules, level.results);

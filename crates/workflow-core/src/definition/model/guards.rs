@@ -75,6 +75,12 @@ pub enum ToolAccess {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         source: String,
     },
+    /// All calls: it lifts the `read-only` of its own workflow.
+    All {
+        /// Its location, as `file:line`.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        source: String,
+    },
     /// All but these.
     Blacklist(Vec<String>),
     /// Only these.

@@ -43,7 +43,7 @@ pub use gate::Gate;
 pub use guards::{Guards, SettingsStatus, ToolAccess};
 pub use opening::{OpenedTools, Opening};
 pub use parameter::{Parameter, ParameterKind, TextLimits, ValueLimits};
-pub use phase::{Checkpoint, Hints, Phase, Thinking};
+pub use phase::{Checkpoint, Hints, Phase, Thinking, labelled};
 pub use result_rule::{ResultKind, ResultRule};
 pub(super) use rule_sets::{OwnRuleSet, RuleSets};
 pub use rules::{OnRepeat, Rule, RuleAction};

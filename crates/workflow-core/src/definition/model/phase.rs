@@ -30,10 +30,10 @@ section! {
         #[key("id": Text, default: Required, example: r#""reproduce""#)]
         pub id: String,
         /// The displayed name.
-        #[key("name": Text, default: Required, example: r#""Reproduce""#)]
+        #[key("name": FilledText, strict: true, no_value: Refuse, default: Described("made of the id: `fix-bug` is \"Fix bug\""), example: r#""Reproduce""#)]
         pub name: String,
         /// The emoji before the name.
-        #[key("emoji": Text, default: Required, example: r#""🐛""#)]
+        #[key("emoji": FilledText, strict: true, no_value: Refuse, example: r#""🐛""#)]
         pub emoji: String,
         /// What the agent is to do. In a file it is the text after the frontmatter, without white space around it.
         #[key("instructions": Template, template: Some(TemplateKind::Context), default: Required, example: r#""Write down the steps that show the bug.""#)]
@@ -158,10 +158,24 @@ impl Hints {
     }
 }
 
+/// A name with an emoji before it, if there is one.
+pub fn labelled(emoji: &str, name: &str) -> String {
+    let blank = if emoji.is_empty() { "" } else { " " };
+    format!("{emoji}{blank}{name}")
+}
+
 impl Phase {
-    /// The emoji and the name, as people read them.
-    pub(crate) fn label(&self) -> String {
-        format!("{} {}", self.emoji, self.name)
+    /// The emoji, if it has one, and the name, as people read them.
+    pub fn label(&self) -> String {
+        labelled(&self.emoji, &self.name)
+    }
+
+    /// The name of a phase that is given none.
+    pub(crate) fn name_of(id: &str) -> String {
+        let words = id.replace(['-', '_'], " ");
+        let mut letters = words.chars();
+        let first = letters.next().into_iter().flat_map(char::to_uppercase);
+        first.chain(letters).collect()
     }
 
     /// How often it may be entered, as people read it: the name of a value that the run does not have.

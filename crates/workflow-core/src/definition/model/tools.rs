@@ -3,7 +3,7 @@
 //! Both are guards: whatever is wrong is an error. A settings file applies despite its mistakes: where it is not known what
 //! is forbidden, everything is (`fail_closed`).
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::fail_closed;
 use super::guards::{Guards, SettingsStatus, ToolAccess};
@@ -16,7 +16,7 @@ use crate::definition::schema::{
     section,
 };
 use crate::definition::syntax::{Kind, Span};
-use crate::definition::value::{ListOf, Texts};
+use crate::definition::value::{ListOf, OneOf, Texts, words};
 use crate::diagnostic::{Code, Finding, shown};
 use crate::white_space::trim;
 
@@ -27,6 +27,9 @@ section! {
     Section { expected: "a map with `blacklist`, `whitelist` or `rules`", ..Section::guard("`tools`") };
     /// `tools` as a map.
     pub(crate) struct Tools {
+        /// `read-only`, or `all`, which lifts the `read-only` of the same workflow. Not in the settings, and not beside a list.
+        #[key("mode": OneOf<ToolMode>, no_value: Refuse, example: r#""read-only""#)]
+        const mode;
         /// The tools that are blocked.
         #[key("blacklist": Texts, check: Some(GuardText::Tool), no_value: WrongType, guard: true, example: r#"["edit", "write"]"#)]
         const blacklist;
@@ -39,6 +42,25 @@ section! {
         /// Names of `rulesets`, whose rules follow the rules here.
         #[key("use": Texts, guard: true, example: r#"["no-network"]"#)]
         const uses;
+    }
+}
+
+words! {
+    /// The calls that are allowed before rules and lists.
+    pub(crate) enum ToolMode {
+        /// Nothing is changed, except what `writable` and `commands` open.
+        "read-only" => ReadOnly,
+        /// Everything is allowed, also in a workflow that is `read-only`.
+        "all" => All,
+    }
+}
+
+impl ToolMode {
+    fn access(self, source: String) -> ToolAccess {
+        match self {
+            Self::ReadOnly => ToolAccess::ReadOnly { source },
+            Self::All => ToolAccess::All { source },
+        }
     }
 }
 
@@ -94,7 +116,13 @@ impl ReadTools {
         }
     }
 
-    fn of_map(reader: &mut Reader<'_>, written: Written<'_>, expected: &str) -> Self {
+    /// Reads a map, of a level that may be `read-only` or not.
+    fn of_map(reader: &mut Reader<'_>, written: Written<'_>, has_mode: bool) -> Self {
+        let expected = if has_mode {
+            "`read-only`, `all`, or a map with `mode`, `blacklist`, `whitelist` or `rules`"
+        } else {
+            Tools::SECTION.expected
+        };
         let Kind::Map(map) = written.kind() else {
             reader.report(written.wrong_type(expected));
             return Self::lost(written.span());
@@ -104,6 +132,13 @@ impl ReadTools {
         if keys.is_empty() {
             let message = "`tools` has no list and no rules: it changes nothing";
             keys.report(Finding::warning(Code::NoValue, key_span, message));
+        }
+        if !has_mode && keys.has("mode") {
+            let message = "the settings have no `mode`: they apply to every workflow";
+            let finding = Finding::error(Code::InvalidValue, keys.key_of(&Tools::mode), message);
+            keys.report(
+                finding.help("write `tools: read-only` in a workflow, or rules that block"),
+            );
         }
         let tools = read_access(&mut keys);
         let rules = keys.get(&Tools::rules).unwrap_or_default();
@@ -129,54 +164,76 @@ pub(crate) struct ReadOnlyOrTools;
 
 impl KeyType for ToolsMap {
     type Value = ReadTools;
-    const SHAPE: Shape = Shape::new(|| {
-let mut schema = schema_of(Tools::SECTION);
-        schema["minProperties"] = json!(1);
-        schema["not"] = json!({"required": ["blacklist", "whitelist"]});
-        schema
-}, || "map".to_owned()).meant(|finding, written| {
+    const SHAPE: Shape = Shape::new(|| schema_of_map(false), || "map".to_owned()).meant(|finding, written| {
 let help = "write `tools: {blacklist: [..]}` for tools that are blocked, or `tools: {whitelist: [..]}` for the only \
                     ones that are allowed";
         matches!(written.kind(), Kind::List(_)).then(|| finding.help(help))
 });
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<ReadTools> {
-        Some(ReadTools::of_map(reader, written, Tools::SECTION.expected))
+        Some(ReadTools::of_map(reader, written, false))
     }
 }
 
 impl KeyType for ReadOnlyOrTools {
     type Value = ReadTools;
-    const SHAPE: Shape = Shape::new(|| json!({"anyOf": [
-            {"const": "read-only", "description": "Nothing is changed, except what `writable` and `commands` open."},
-            (ToolsMap::SHAPE.schema)(),
-        ]}), || "`read-only`, or a map".to_owned()).meant(ToolsMap::SHAPE.meant);
+    const SHAPE: Shape = Shape::new(
+        || {
+            json!({"anyOf": [
+                (OneOf::<ToolMode>::SHAPE.schema)(),
+                schema_of_map(true),
+            ]})
+        },
+        || "`read-only`, `all`, or a map".to_owned(),
+    )
+    .meant(ToolsMap::SHAPE.meant);
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<ReadTools> {
         let Kind::Text(text) = written.kind() else {
-            let expected = "`read-only`, or a map with `blacklist`, `whitelist` or `rules`";
-            return Some(ReadTools::of_map(reader, written, expected));
+            return Some(ReadTools::of_map(reader, written, true));
         };
         let source = reader.file_and_line(written.entry.key_span);
-        let mut read_only = ReadTools::default();
-        read_only.guards.tools = Some(ToolAccess::ReadOnly { source });
-        if text == "read-only" {
-            return Some(read_only);
+        let with = |mode: ToolMode| {
+            let mut read = ReadTools::default();
+            read.guards.tools = Some(mode.access(source));
+            Some(read)
+        };
+        let is = |text: &str| ToolMode::ALL.into_iter().find(|mode| mode.word() == text);
+        if let Some(mode) = is(text) {
+            return with(mode);
         }
         let message = format!(
-            "`tools` must be `read-only` or a map, not `{}`",
+            "`tools` must be `read-only`, `all` or a map, not `{}`",
             shown(text)
         );
         let finding = Finding::error(Code::InvalidValue, written.span(), message);
         if let Some(near) = nearest(text, ["read-only"]) {
             reader.report(finding.help("write `tools: read-only`").fix(text, near));
             // What is opened under it is right.
-            return Some(read_only);
+            return with(ToolMode::ReadOnly);
         }
-        let help = "write `tools: read-only`, or a map with `blacklist`, `whitelist` or `rules`";
+        let help =
+            "write `tools: read-only`, or a map with `mode`, `blacklist`, `whitelist` or `rules`";
         reader.report(finding.help(help));
         Some(ReadTools::lost(written.span()))
     }
+}
+
+/// The schema of the map, of a level that may be `read-only` or not.
+fn schema_of_map(has_mode: bool) -> Value {
+    let mut schema = schema_of(Tools::SECTION);
+    if !has_mode && let Some(keys) = schema["properties"].as_object_mut() {
+        keys.remove("mode");
+    }
+    schema["minProperties"] = json!(1);
+    let both = |one: &str, other: &str| json!({"required": [one, other]});
+    let lists = both("blacklist", "whitelist");
+    schema["not"] = if has_mode {
+        json!({"anyOf": [lists, both("mode", "blacklist"), both("mode", "whitelist")]})
+    } else {
+        lists
+    };
+    schema
 }
 
 /// The finding about more patterns of commands than a level may have.
@@ -193,7 +250,15 @@ pub(crate) fn too_many_patterns(number: usize, span: Option<Span>) -> Option<Fin
 /// Reads the lists.
 fn read_access(keys: &mut MapReader<'_, '_, '_>) -> Option<ToolAccess> {
     let (blacklist, whitelist) = (keys.get(&Tools::blacklist), keys.get(&Tools::whitelist));
-    keys.has_several(&["blacklist", "whitelist"], Code::BothLists.help());
+    let mode = keys.get(&Tools::mode);
+    if !keys.has_several(&["blacklist", "whitelist"], Code::BothLists.help()) {
+        let help = "beside `mode` write a rule: `rules: [{block: [edit, write]}]`";
+        keys.has_several(&["mode", "blacklist", "whitelist"], help);
+    }
+    if let Some(mode) = mode {
+        let source = keys.reader.file_and_line(keys.key_of(&Tools::mode));
+        return Some(mode.access(source));
+    }
     // Of a name with white space around it a blacklist means the tool.
     let trimmed = |names: Vec<String>| names.iter().map(|name| trim(name).to_owned()).collect();
     let blacklist: Option<Vec<String>> = blacklist.map(trimmed);

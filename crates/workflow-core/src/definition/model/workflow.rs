@@ -206,14 +206,20 @@ impl Workflow {
         matches!(self.tools, Some(ToolAccess::ReadOnly { .. }))
     }
 
-    /// The location of the `read-only` that applies in a phase of its own, if one does: the phase's, or the workflow's, to
-    /// which the phase adds its list and rules. Only an empty blacklist replaces it.
+    /// The location of its `read-only`, which a phase of its own may lift, if it has one.
+    pub(crate) fn read_only_of(&self, own: Option<&Phase>) -> Option<&str> {
+        let lifts = |phase: &Phase| matches!(phase.tools, Some(ToolAccess::All { .. }));
+        match &self.tools {
+            Some(ToolAccess::ReadOnly { source }) if !own.is_some_and(lifts) => Some(source),
+            _ => None,
+        }
+    }
+
+    /// The location of the `read-only` that applies in a phase of its own, if one does: the phase's, or the workflow's.
     pub fn read_only_in<'a>(&'a self, phase: &'a Phase) -> Option<&'a str> {
-        match (&phase.tools, &self.tools) {
-            (Some(ToolAccess::Blacklist(names)), _) if names.is_empty() => None,
-            (Some(ToolAccess::ReadOnly { source }), _)
-            | (_, Some(ToolAccess::ReadOnly { source })) => Some(source),
-            (_, Some(ToolAccess::Blacklist(_) | ToolAccess::Whitelist(_)) | None) => None,
+        match &phase.tools {
+            Some(ToolAccess::ReadOnly { source }) => Some(source),
+            _ => self.read_only_of(Some(phase)),
         }
     }
 

@@ -53,7 +53,7 @@ struct ForeignKey {
 #[rustfmt::skip] // A row a line.
 const FOREIGN: &[ForeignKey] = &[
     ForeignKey { names: &["readonly"], guard: Some("tools"), help: "write `tools: read-only`" },
-    ForeignKey { names: &["permission", "permissions", "permissionmode", "sandbox"], guard: Some("tools"), help: "write `tools: read-only`, or rules: `tools: {rules: [{ask: bash, writes: true}]}`" },
+    ForeignKey { names: &["mode", "permission", "permissions", "permissionmode", "sandbox"], guard: Some("tools"), help: "write `tools: read-only`, or rules: `tools: {rules: [{ask: bash, writes: true}]}`" },
     ForeignKey { names: &["allowedtools", "allowtools"], guard: Some("tools"), help: "write `tools: {whitelist: [read, grep]}`" },
     ForeignKey { names: &["disallowedtools", "deniedtools", "blockedtools", "excludedtools"], guard: Some("tools"), help: "write `tools: {blacklist: [edit, write]}`" },
     ForeignKey { names: &["allow", "block", "deny", "forbid", "disallow"], guard: Some("tools"), help: "write a rule: `tools: {rules: [{block: [edit, write]}]}`" },

@@ -44,7 +44,10 @@ impl KeyType for FilledText {
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
-        let text = read_text(reader, written)?;
+        let text = match written.key.check {
+            Some(_) => read_text(reader, written)?,
+            None => Text::read(reader, written)?,
+        };
         let finding = if trim(&text).is_empty() {
             let message = format!("`{}` is empty", written.key.name);
             let finding = Finding::error(Code::MissingKey, written.span(), message);

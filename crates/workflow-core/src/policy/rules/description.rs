@@ -41,14 +41,17 @@ impl<'a> Description<'a> {
         self.0.iter().any(is_closed) || ["edit", "write"].iter().all(is_blocked)
     }
 
-    /// Describes the levels that are read-only.
+    /// Describes the levels that are read-only, and those that are not because the phase lifts it.
     fn read_only(&self) -> Vec<String> {
         let mut described = Vec::new();
         for level in self.0 {
-            let Some(read_only) = &level.read_only else {
-                continue;
+            let text = match (&level.read_only, level.tools) {
+                (Some(open), _) => open.describe_with(opening(level).map(with_tools)),
+                (None, Some(ToolAccess::ReadOnly { .. })) => {
+                    format!("not read-only, which {} otherwise is", level.name)
+                }
+                _ => continue,
             };
-            let text = read_only.describe_with(opening(level).map(with_tools));
             if !described.contains(&text) {
                 described.push(text);
             }
@@ -108,7 +111,7 @@ impl<'a> Description<'a> {
         for level in self.0 {
             let listed = match level.tools {
                 Some(ToolAccess::Blacklist(names) | ToolAccess::Whitelist(names)) => &names[..],
-                Some(ToolAccess::ReadOnly { .. }) | None => &[],
+                Some(ToolAccess::ReadOnly { .. } | ToolAccess::All { .. }) | None => &[],
             };
             let ruled = level.rules.iter().flat_map(|rule| &rule.tools);
             for name in listed.iter().chain(ruled).map(String::as_str) {
