@@ -259,6 +259,12 @@ fn project(level: &str, key: &str, value: &Value) -> (Value, Value) {
             return (workflow, settings);
         }
         "a phase" => map,
+        "an entry of `use`" => {
+            merge(&mut map, json!({"set": "no-network", "except": ["a"]}));
+            workflow["rulesets"] = json!({"no-network": [{"block": "bash", "command": "curl *"}]});
+            workflow["tools"] = json!({"use": [map]});
+            return (workflow, settings);
+        }
         "`tools`" => {
             workflow["rulesets"] = json!({"no-network": [{"block": "bash", "command": "curl *"}]});
             json!({"tools": map})

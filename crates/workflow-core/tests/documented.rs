@@ -265,6 +265,7 @@ fn the_tables_are_those_of_the_code() {
         ("keys of a phase", table("a phase")),
         ("keys of several maps", shared_table()),
         ("keys of tools", table("`tools`")),
+        ("keys of a used set", table("an entry of `use`")),
         ("keys of an opening", table("an entry of `commands`")),
         ("keys of a rule", table("a rule")),
         ("keys of a result", table("an entry of `results`")),

@@ -50,7 +50,7 @@ fn fits(entry: &Entry) -> bool {
         name: "a level".into(),
         source: RuleSource::Phase,
         tools: (entry.verdict == "allow").then_some(&nothing),
-        rules: std::slice::from_ref(&rule),
+        rules: std::slice::from_ref(&rule).into(),
         read_only: None,
         unknown: None,
         on_repeat: None,

@@ -1,5 +1,7 @@
 //! The values on tools: lists, openings, rules, and changes to results.
 
+use std::borrow::Cow;
+
 use crate::definition::{Opening, ToolAccess};
 use crate::policy::STEP_TOOL;
 use crate::policy::rules::{
@@ -52,7 +54,7 @@ pub(super) fn tools(rows: &mut Rows<'_>) {
         let is_own = level.source == RuleSource::Workflow(&own.key);
         let read_only = level.read_only.clone().filter(|_| !is_own);
         let list = [LevelRules {
-            rules: &[],
+            rules: Cow::Borrowed(&[]),
             tools: level.tools.filter(|_| !is_own || !own.is_read_only()),
             read_only,
             ..level.clone()
@@ -70,7 +72,7 @@ pub(super) fn tools(rows: &mut Rows<'_>) {
     rows.add("block", builtin_rule::FORBIDS, built_in);
     // Outer levels first: the strictest decides.
     for level in &levels {
-        for rule in level.rules {
+        for rule in level.rules.iter() {
             let origin = Origin::at(level.source, &rule.source);
             rows.add(rule.action.word(), describe_rule(rule), origin);
         }

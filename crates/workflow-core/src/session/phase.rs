@@ -2,6 +2,7 @@
 //!
 //! Made once per change of the run, so that an event only looks values up and never walks the path or the catalog.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -11,8 +12,8 @@ use super::context::PhaseContext;
 use super::phase_line;
 use super::phase_texts::{self, Wording};
 use crate::definition::{
-    Approval, Catalog, Checkpoint, ContextMode, Gate, Guards, Phase, ResultRule, Settings, Tier,
-    ToolAccess, Workflow,
+    Approval, Catalog, Checkpoint, ContextMode, Gate, Guards, Phase, PhaseEntry, ResultRule, Rule,
+    Settings, Tier, ToolAccess, Workflow,
 };
 use crate::effect::HostHints;
 use crate::policy::results::Results;
@@ -301,7 +302,7 @@ pub(crate) fn settings_levels([user, project]: [&Guards; 2]) -> [LevelRules<'_>;
         name: name.into(),
         source: RuleSource::Settings(tier),
         tools: guards.tools.as_ref(),
-        rules: &guards.rules,
+        rules: Cow::Borrowed(&guards.rules),
         read_only: None,
         unknown: guards.unknown,
         on_repeat: guards.on_repeat,
@@ -347,7 +348,7 @@ pub(crate) fn levels<'a>(
             name: format!("the {} workflow", workflow.name).into(),
             source: RuleSource::Workflow(&workflow.key),
             tools: workflow.tools.as_ref(),
-            rules: &workflow.rules,
+            rules: rules_in(level),
             read_only,
             unknown: workflow.unknown,
             on_repeat: workflow.on_repeat,
@@ -361,7 +362,7 @@ pub(crate) fn levels<'a>(
         name: format!("the {} phase", phase.name).into(),
         source: RuleSource::Phase,
         tools: phase.tools.as_ref(),
-        rules: &phase.rules,
+        rules: Cow::Borrowed(&phase.rules),
         read_only,
         unknown: phase.unknown,
         on_repeat: None,
@@ -397,6 +398,19 @@ pub(crate) fn levels<'a>(
     let defaults = defaults.filter(restricts);
     let inner: Vec<_> = defaults.chain(workflows).chain([phase]).collect();
     settings.into_iter().chain(inner)
+}
+
+/// The rules of a workflow that hold in the entry of a run.
+fn rules_in<'a>(level: &ScopeLevel<'a>) -> Cow<'a, [Rule]> {
+    let rules = &level.workflow.rules;
+    let entry = level.workflow.phases.get(level.index);
+    let id = entry.map_or("", PhaseEntry::id);
+    let holds = |rule: &&Rule| !rule.except.iter().any(|except| except == id);
+    if rules.iter().all(|rule| holds(&rule)) {
+        Cow::Borrowed(rules)
+    } else {
+        rules.iter().filter(holds).cloned().collect()
+    }
 }
 
 /// What `writable` and `commands` of a workflow open in its phases, and of a phase in that phase.

@@ -106,6 +106,27 @@ fn the_read_only_of_a_workflow_has_its_line_in_a_phase_that_adds_a_list_and_a_ru
 }
 
 #[test]
+fn a_phase_that_lifts_the_read_only_of_its_workflow_says_so_with_its_line() {
+    let files = MemoryFiles::new().with(
+        Tier::Project,
+        "fix/workflow.yaml",
+        "name: Fix\ncommandName: fix\ninitialMessage: Go\ntools: read-only\nphases:\n  \
+         - {id: mend-it, instructions: Mend it.,\n     tools: {mode: all, rules: [{block: bash, command: git push}]}}\n",
+    );
+    let file = ".pi/workflows/fix/workflow.yaml";
+    let label = |text: &str| Value::Label(text.to_owned());
+    let of = |topic, key| origin_in(&files, "mend-it", topic, key);
+    let lifts = label("all, which lifts the read-only of the workflow");
+    assert_eq!(
+        of(Topic::Tools, "allowed"),
+        (lifts, format!("phase {file}:7"))
+    );
+    let all = "not read-only, which the Fix workflow otherwise is; bash may not run `git push`";
+    assert_eq!(of(Topic::Tools, "inForce").0, label(all));
+    assert_eq!(of(Topic::Phase, "name").0, label("Mend it"));
+}
+
+#[test]
 fn a_phase_file_is_an_origin_in_its_frontmatter_and_its_body() {
     let at = |section, key| origin("look", section, key);
     let file = ".pi/workflows/fix/look.md";

@@ -111,6 +111,7 @@ fn rule(action: RuleAction, tool: &str) -> Rule {
         on_repeat: None,
         reason: None,
         notify: false,
+        except: Vec::new(),
         source: String::new(),
     }
 }

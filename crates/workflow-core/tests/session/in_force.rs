@@ -267,7 +267,8 @@ fn each_key_of_which_old_and_new_hold_is_held() {
         let keys = keys.flat_map(|of| of.keys);
         let keys =
             keys.filter(|key| !matches!(key.default, Default::Required | Default::RequiredToStart));
-        for key in keys.filter(|key| key.name != "rulesets") {
+        // A workflow needs its name.
+        for key in keys.filter(|key| !["rulesets", "name"].contains(&key.name)) {
             let changed = [true, false].map(|has_it| with_examples(section, key.name, has_it));
             let [all, without] = changed;
             // What opens something holds where it is new: without it is stricter.
@@ -422,6 +423,28 @@ fn an_answer_after_the_run_moved_on_loosens_nothing() {
     world.tool("next");
     assert!(line(&world.answer(true), "notify Warning").contains("moved in the meantime"));
     assert!(line(&world.tool_call("bash"), "block").contains("bash"));
+}
+
+#[test]
+fn a_rule_set_holds_although_it_now_excepts_the_phase() {
+    let with = |except: &[&str]| {
+        let mut own = workflow("w", &["a"]);
+        own.rules = vec![Rule {
+            except: names(except),
+            ..rule(json!({"action":"block", "tools": ["fetch"]}))
+        }];
+        own
+    };
+    let mut world = World::started(vec![with(&[])]);
+    world.workflows = vec![with(&["a"])];
+    world.reload();
+    let lines = world.call("fetch", &json!({}));
+    assert!(
+        line(&lines, "block").contains("before the change"),
+        "{lines:?}"
+    );
+    world.answer(true);
+    assert!(world.call("fetch", &json!({})).is_empty());
 }
 
 #[test]

@@ -22,6 +22,7 @@ fn world_that_asks() -> World {
         on_repeat: None,
         reason: None,
         notify: false,
+        except: Vec::new(),
         source: String::new(),
     };
     world.settings.user = Guards {

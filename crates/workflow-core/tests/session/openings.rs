@@ -684,7 +684,7 @@ fn check_with_links(
         name: "a level".into(),
         source: RuleSource::Phase,
         tools: None,
-        rules: &[],
+        rules: (&[]).into(),
         read_only: Some(ReadOnly::new("f:1", &writable, &commands)),
         unknown: None,
         on_repeat: None,

@@ -312,7 +312,7 @@ fn tools_all_of_a_phase_lifts_the_read_only_of_its_workflow_and_the_status_says_
     });
     assert!(allows(&mut world, "write", &json!({"path": "a"})));
     let said = world.control(Control::Status, "");
-    let lifted = "not read-only, which the w workflow otherwise is";
+    let lifted = "not read-only, which the N-w workflow otherwise is";
     assert!(said.concat().contains(lifted), "{said:?}");
     let mut world = in_read_only_workflow(Phase {
         tools: Some(ToolAccess::Blacklist(Vec::new())),

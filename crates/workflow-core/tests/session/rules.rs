@@ -171,7 +171,7 @@ fn an_at_sign_is_part_of_a_path_in_the_shell_and_a_prefix_in_a_tool() {
             name: "a level".into(),
             source: RuleSource::Phase,
             tools: Some(&nothing_else),
-            rules: std::slice::from_ref(&allow),
+            rules: std::slice::from_ref(&allow).into(),
             read_only: None,
             unknown: None,
             on_repeat: None,
@@ -299,6 +299,28 @@ fn results_of_all_levels_are_changed_outer_first() {
     assert_eq!(result(&mut world), ["content \"said\\nouter\\ninner\""]);
 }
 
+#[test]
+fn the_rules_of_a_workflow_do_not_hold_in_the_entries_that_they_except() {
+    let rule = |except: &[&str]| {
+        let except = json!({ "except": except });
+        vec![blocks(&["bash"], &except)]
+    };
+    for (except, in_a, inside) in [
+        (&[][..], true, true),
+        (&["a"], false, true),
+        (&["inner"], true, false),
+        (&["b"], true, true),
+    ] {
+        let mut outer = workflow("w", &["a", "{inner}"]);
+        outer.rules = rule(except);
+        let mut world = World::started(vec![outer, workflow("inner", &["b"])]);
+        let is_blocked = |world: &mut World| !world.tool_call("bash").is_empty();
+        assert_eq!(is_blocked(&mut world), in_a, "{except:?}");
+        world.tool("next");
+        assert_eq!(is_blocked(&mut world), inside, "{except:?}");
+    }
+}
+
 fn action() -> impl Strategy<Value = RuleAction> {
     prop::sample::select(vec![RuleAction::Allow, RuleAction::Ask, RuleAction::Block])
 }
@@ -329,6 +351,7 @@ fn any_rule() -> impl Strategy<Value = Rule> {
             on_repeat: None,
             reason: None,
             notify: false,
+            except: Vec::new(),
             source: String::new(),
         },
     )
@@ -430,7 +453,7 @@ fn strictness(levels: &[Level], call: &Call<'_>) -> u8 {
         name: "a level".into(),
         source: RuleSource::Phase,
         tools: tools.as_ref(),
-        rules,
+        rules: rules.into(),
         read_only: None,
         unknown: None,
         on_repeat: None,

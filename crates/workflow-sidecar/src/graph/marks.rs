@@ -131,6 +131,10 @@ fn rule_mark(rule: &Rule) -> NodeMark {
     for (field, pattern) in &rule.input {
         text = format!("{text} with {field} {pattern}");
     }
+    if !rule.except.is_empty() {
+        let except = rule.except.iter().map(|id| &**id);
+        text = format!("{text}, but not in {}", listed(except));
+    }
     NodeMark::new(kind, short(&text))
 }
 

@@ -206,7 +206,7 @@ fn only_tools_that_pi_has_are_named_and_a_reading_phase_can_read() {
                     continue;
                 };
                 let (named, reading) = match &phase.tools {
-                    None | Some(ToolAccess::ReadOnly { .. }) => continue,
+                    None | Some(ToolAccess::ReadOnly { .. } | ToolAccess::All { .. }) => continue,
                     Some(ToolAccess::Blacklist(tools)) => (tools, false),
                     Some(ToolAccess::Whitelist(tools)) => (tools, true),
                 };

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::flow::{Flow, report_in};
-use crate::definition::model::{OwnRuleSet, Workflow};
-use crate::definition::schema::Reader;
+use crate::definition::model::{OwnRuleSet, PhaseEntry, Workflow};
+use crate::definition::schema::{Reader, listed, nearest};
 use crate::diagnostic::{Code, Finding, shown};
 
 /// Reports what a workflow or a phase opens although nothing is read-only there: it would open nothing, and the rest is open
@@ -35,6 +35,23 @@ pub(super) fn check_openings(reader: &mut Reader<'_>, flow: &Flow<'_>) {
             let finding = Finding::error(Code::IdleRule, span, message).help(help);
             report_in(reader, sites, finding);
         }
+    }
+}
+
+/// Reports the entries in which a rule set shall not hold, and which are not there.
+pub(super) fn check_exceptions(reader: &mut Reader<'_>, flow: &Flow<'_>) {
+    let ids = || flow.workflow.phases.iter().map(PhaseEntry::id);
+    for (name, span) in &flow.own.excepted {
+        if ids().any(|id| id == name) {
+            continue;
+        }
+        let name = shown(name);
+        let message = format!("`except` names `{name}`, which is no phase of this workflow");
+        let finding = Finding::error(Code::RuleSet, *span, message);
+        reader.report(finding.help(match nearest(&name, ids()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known here: {}", listed(ids())),
+        }));
     }
 }
 

@@ -62,6 +62,7 @@ impl Section {
         Phase::SECTION,
         Subworkflow::SECTION,
         tools::Tools::SECTION,
+        rule_sets::UsedSet::SECTION,
         OpenedTools::SECTION,
         Rule::SECTION,
         ResultRule::SECTION,

@@ -20,6 +20,7 @@ use crate::definition::value::{
     FilledText, Flag, ListOf, Map, OneOf, Template, Text, TextOrTexts, Texts, WholeOrValue, words,
 };
 use crate::template::TemplateKind;
+use crate::white_space::trim;
 
 section! {
     Section::new("a phase");
@@ -40,7 +41,7 @@ section! {
         const instructions_key;
         /// The instructions for the agent.
         pub instructions: String,
-        /// `read-only` blocks every call that may change something, except what `writable` and `commands` open. A map has a blacklist or a whitelist of tools, and rules on single calls, which are read before the list. `workflow_step` is always allowed.
+        /// `read-only` blocks every call that may change something, except what `writable` and `commands` open; `all` lifts that of the workflow. A map has a blacklist or a whitelist of tools, and rules on single calls, which are read before the list. `workflow_step` is always allowed.
         #[key("tools": ReadOnlyOrTools, strict: true, guard: true, change: Some(Change::Guard), default: Described("all tools"), example: r#""read-only""#)]
         const level_tools;
         /// The tools that it may use; `None` is all.
@@ -173,6 +174,7 @@ impl Phase {
     /// The name of a phase that is given none.
     pub(crate) fn name_of(id: &str) -> String {
         let words = id.replace(['-', '_'], " ");
+        let words = if trim(&words).is_empty() { id } else { &words };
         let mut letters = words.chars();
         let first = letters.next().into_iter().flat_map(char::to_uppercase);
         first.chain(letters).collect()

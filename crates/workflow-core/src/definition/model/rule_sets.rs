@@ -7,15 +7,80 @@ use serde_json::json;
 
 use super::rules::Rule;
 use crate::definition::schema::{
-    Declared, KeyType, Reader, Shape, Written, listed, nearest, schema_of,
+    Declared, KeyType, MapReader, Reader, Section, Shape, Written, listed, nearest, schema_of,
+    section,
 };
-use crate::definition::syntax::{Entry, Kind, Span};
-use crate::definition::value::read_maps;
+use crate::definition::syntax::{Entry, Kind, Node, Span};
+use crate::definition::value::{Text, Texts, read_maps};
 use crate::diagnostic::{Code, Finding, shown};
 
 /// The rule sets that a level may use: its own and those of the levels around it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct RuleSets(BTreeMap<String, Vec<Rule>>);
+
+section! {
+    Section::guard("an entry of `use`");
+    /// A rule set that a level uses, but for some of its phases.
+    #[derive(Default)]
+    pub(crate) struct UsedSet {
+        /// The name of a set in `rulesets`.
+        #[key("set": Text, default: Required, example: r#""no-publish""#)]
+        pub set: String,
+        /// The phases in which the set does not hold: ids, or keys of subworkflows. Only in `tools` of their workflow.
+        #[key("except": Texts, default: Required, example: r#"["publish"]"#)]
+        pub except: Vec<String>,
+    }
+}
+
+/// A list of names of rule sets, and of maps that except phases.
+pub(crate) struct Uses;
+
+impl KeyType for Uses {
+    type Value = Vec<UsedSet>;
+    const SHAPE: Shape = Shape::new(
+        || {
+            let set = json!({"type": "string"});
+            json!({"type": "array", "items": {"anyOf": [set, schema_of(UsedSet::SECTION)]}})
+        },
+        || "list of texts or maps".to_owned(),
+    )
+    .meant(Texts::SHAPE.meant);
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<UsedSet>> {
+        let Kind::List(items) = written.kind() else {
+            return reader.refuse(written.wrong_type("a list"));
+        };
+        let mut used = Vec::new();
+        for item in items {
+            let Kind::Map(map) = &item.kind else {
+                // The other texts are reported with it.
+                let entry = &Entry {
+                    value: Node {
+                        kind: Kind::List(vec![item.clone()]),
+                        ..written.entry.value.clone()
+                    },
+                    ..written.entry.clone()
+                };
+                let sets = Texts::read(reader, Written { entry, ..written })?;
+                used.extend(sets.into_iter().map(|set| UsedSet {
+                    set,
+                    except: Vec::new(),
+                }));
+                continue;
+            };
+            let mut keys = MapReader::new(reader, UsedSet::SECTION, map, item.span);
+            let set: UsedSet = keys.read();
+            if !keys.is_complete || !keys.all_known() {
+                return None;
+            }
+            let span = keys.span_of(&UsedSet::except);
+            let excepted = &mut keys.reader.sites.excepted;
+            excepted.extend(set.except.iter().map(|id| (id.clone(), span)));
+            used.push(set);
+        }
+        Some(used)
+    }
+}
 
 /// A rule set of a level itself: its name, its location, and its rules; `None` if they cannot be read.
 pub(crate) struct OwnRuleSet {
@@ -61,14 +126,18 @@ impl RuleSets {
     pub(super) fn used(
         &self,
         reader: &mut Reader<'_>,
-        names: &[String],
+        used: &[UsedSet],
         span: Option<Span>,
     ) -> Option<Vec<Rule>> {
         let mut rules = Vec::new();
-        let mut is_sound = !names.is_empty();
-        for name in names {
+        let mut is_sound = !used.is_empty();
+        for UsedSet { set: name, except } in used {
             if let Some(set) = self.0.get(name) {
-                rules.extend(set.iter().cloned());
+                let except = |rule: &Rule| Rule {
+                    except: except.clone(),
+                    ..rule.clone()
+                };
+                rules.extend(set.iter().map(except));
                 continue;
             }
             is_sound = false;
@@ -83,7 +152,7 @@ impl RuleSets {
                 None => finding.help(format!("known here: {}", listed(known()))),
             });
         }
-        if names.is_empty() {
+        if used.is_empty() {
             let finding = Finding::error(Code::MissingKey, span, "`use` names no rule set");
             reader.report(finding.help("name at least one, or remove it"));
         }

@@ -57,6 +57,8 @@ section! {
         /// Whether the user is notified of a call that the rule blocks.
         #[key("notify"?: Flag, default: Described("`false`"), example: "true")]
         pub notify: bool,
+        /// The entries of its workflow in which it does not hold.
+        pub except?: Vec<String>,
         /// Its location, as `file:line`.
         pub source?: String,
     }

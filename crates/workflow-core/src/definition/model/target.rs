@@ -110,7 +110,13 @@ pub(crate) struct Outcomes;
 
 impl KeyType for Outcomes {
     type Value = Vec<PhaseOutcome>;
-    const SHAPE: Shape = Shape::new(NamedTexts::SHAPE.schema, || "map of targets".to_owned());
+    const SHAPE: Shape = Shape::new(NamedTexts::SHAPE.schema, || "map of targets".to_owned())
+        .meant(|finding, written| {
+            let names = items(&written.entry.value).map(|(name, _)| format!("{name}: next"));
+            let names: Vec<String> = names.collect();
+            let is_list = matches!(written.kind(), Kind::List(_)) && !names.is_empty();
+            is_list.then(|| finding.help(format!("write `outcomes: {{{}}}`", names.join(", "))))
+        });
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<PhaseOutcome>> {
         let read = targets_of(reader, written, JumpKind::Outcome)?.into_iter();

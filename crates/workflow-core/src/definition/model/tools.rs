@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use super::fail_closed;
 use super::guards::{Guards, SettingsStatus, ToolAccess};
 use super::result_rule::ResultRule;
-use super::rule_sets::RuleSets;
+use super::rule_sets::{RuleSets, UsedSet, Uses};
 use super::rules::Rule;
+use super::workflow::Workflow;
 use crate::definition::guard_text::GuardText;
 use crate::definition::schema::{
     Declared, KeyType, MapReader, Reader, Section, Shape, Typed, Written, nearest, schema_of,
@@ -40,7 +41,7 @@ section! {
         #[key("rules": ListOf<Rule>, guard: true, example: r#"[{"block": "bash", "writes": true}]"#)]
         const rules;
         /// Names of `rulesets`, whose rules follow the rules here.
-        #[key("use": Texts, guard: true, example: r#"["no-network"]"#)]
+        #[key("use": Uses, guard: true, example: r#"["no-network"]"#)]
         const uses;
     }
 }
@@ -68,7 +69,7 @@ impl ToolMode {
 #[derive(Debug, Default)]
 pub(crate) struct ReadTools {
     guards: Guards,
-    uses: Option<(Vec<String>, Option<Span>)>,
+    uses: Option<(Vec<UsedSet>, Option<Span>)>,
     key_span: Option<Span>,
     /// The locations of what could not be read, but for the conditions of a rule.
     lost: Vec<Option<Span>>,
@@ -133,7 +134,9 @@ impl ReadTools {
             let message = "`tools` has no list and no rules: it changes nothing";
             keys.report(Finding::warning(Code::NoValue, key_span, message));
         }
+        let mut lost = Vec::new();
         if !has_mode && keys.has("mode") {
+            lost.push(keys.key_of(&Tools::mode));
             let message = "the settings have no `mode`: they apply to every workflow";
             let finding = Finding::error(Code::InvalidValue, keys.key_of(&Tools::mode), message);
             keys.report(
@@ -144,7 +147,11 @@ impl ReadTools {
         let rules = keys.get(&Tools::rules).unwrap_or_default();
         let uses = keys.get(&Tools::uses);
         Self {
-            lost: keys.lost().chain(rules.lost).collect(),
+            lost: lost
+                .into_iter()
+                .chain(keys.lost())
+                .chain(rules.lost)
+                .collect(),
             guards: Guards {
                 tools,
                 rules: rules.all,
@@ -296,6 +303,16 @@ pub(crate) fn read_level(
     sets: &RuleSets,
 ) -> Guards {
     let mut guards = keys.get(tools).unwrap_or_default().with(sets, keys.reader);
+    if keys.section.name != Workflow::SECTION.name {
+        for (_, span) in std::mem::take(&mut keys.reader.sites.excepted) {
+            let message = "`except` names phases of a workflow, and has no effect here";
+            let finding = Finding::error(Code::RuleSet, span, message);
+            keys.report(finding.help("use the set in `tools` of the workflow"));
+        }
+        for rule in &mut guards.rules {
+            rule.except.clear();
+        }
+    }
     guards.results = read_results(keys, results);
     guards
 }

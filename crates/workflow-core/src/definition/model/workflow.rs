@@ -207,7 +207,7 @@ impl Workflow {
     }
 
     /// The location of its `read-only`, which a phase of its own may lift, if it has one.
-    pub(crate) fn read_only_of(&self, own: Option<&Phase>) -> Option<&str> {
+    pub fn read_only_of(&self, own: Option<&Phase>) -> Option<&str> {
         let lifts = |phase: &Phase| matches!(phase.tools, Some(ToolAccess::All { .. }));
         match &self.tools {
             Some(ToolAccess::ReadOnly { source }) if !own.is_some_and(lifts) => Some(source),

@@ -78,6 +78,8 @@ pub(crate) struct Sites {
     pub(crate) budget: Option<Span>,
     /// The dotted names in its templates.
     pub(crate) references: Vec<TemplateReference>,
+    /// The entries in which a rule set does not hold.
+    pub(crate) excepted: Vec<(String, Option<Span>)>,
     /// The keys of what is open where a phase is read-only.
     pub(crate) openings: Vec<(&'static str, Option<Span>)>,
 }

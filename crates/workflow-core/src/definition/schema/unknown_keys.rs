@@ -62,11 +62,20 @@ const FOREIGN: &[ForeignKey] = &[
     ForeignKey { names: &["onmaxvisits"], guard: Some("budget"), help: "write `onLimit` beside `maxVisits` in a phase" },
     ForeignKey { names: &["retry", "retries", "attempts"], guard: None, help: "a check of `gate` leads back with `onFail`, and `maxVisits` says how often" },
     ForeignKey { names: &["parallel", "concurrency"], guard: None, help: "phases follow each other; `availableProfiles` names subagents, which may work at the same time" },
-    ForeignKey { names: &["foreach", "matrix"], guard: None, help: "a phase is repeated by an outcome: `outcomes: {more: build, finished: next}`" },
+    ForeignKey { names: &["foreach", "matrix", "loop", "repeat", "until", "while"], guard: None, help: "a phase is repeated by an outcome: `outcomes: {more: build, finished: next}`" },
     ForeignKey { names: &["agent", "agents", "subagent", "subagents"], guard: None, help: "write `availableProfiles: [reviewer]` in a phase" },
     ForeignKey { names: &["include", "includes", "extends", "import", "imports"], guard: None, help: "share a phase by its file, `../_shared/review.md`, a workflow by `{subworkflow: review}`, rules by `rulesets`" },
-    ForeignKey { names: &["cmd", "exec", "script"], guard: None, help: "a command that must pass is a check: `gate: [{run: [npm, test]}]`" },
+    ForeignKey { names: &["cmd", "exec", "script", "test", "tests", "verify", "assert"], guard: None, help: "a command that must pass is a check: `gate: [{run: [npm, test]}]`" },
     ForeignKey { names: &["hints"], guard: None, help: "write `model`, `thinking` and `activeTools` in the phase itself" },
+    ForeignKey { names: &["description", "prompt", "task", "goal", "body"], guard: None, help: "what the agent is to do is in `instructions`, in a file below the frontmatter; what only people read is a comment, `# …`" },
+    ForeignKey { names: &["steps", "stages", "jobs", "tasks", "nodes", "states"], guard: None, help: "write the phases in their order: `phases: [plan.md, build.md]`" },
+    ForeignKey { names: &["if", "unless"], guard: Some("when"), help: "write the values with which it is entered: `when: {inputs.hotfix: false}`" },
+    ForeignKey { names: &["skip", "condition", "only"], guard: None, help: "write the values with which it is entered: `when: {inputs.hotfix: false}`" },
+    ForeignKey { names: &["next", "goto", "then", "transitions", "onsuccess"], guard: None, help: "phases follow each other, and outcomes lead elsewhere: `outcomes: {ok: next, again: build}`" },
+    ForeignKey { names: &["onerror", "onfailure", "catch", "fallback"], guard: None, help: "a check leads elsewhere when it fails: `gate: [{run: [npm, test], onFail: build}]`" },
+    ForeignKey { names: &["vars", "variables", "params", "parameters", "args", "arguments", "with"], guard: None, help: "a run is given `inputs`, a phase hands over `outputs`, and texts read both: `{inputs.version}`" },
+    ForeignKey { names: &["env", "environment"], guard: None, help: "`env` belongs in a check of `gate` with `run`" },
+    ForeignKey { names: &["on", "trigger", "schedule", "cron"], guard: None, help: "a file or a web request sends a message by `triggers`, a key of the settings" },
     ForeignKey { names: &["needs", "dependson"], guard: None, help: "phases run in the order of `phases`, and `when` skips one" },
 ];
 
@@ -93,7 +102,8 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("choices", &["options"]),
     ("name", &["title", "label"]),
     ("emoji", &["icon"]),
-    ("when", &["if"]),
+    ("when", &["if", "unless", "condition"]),
+    ("about", &["description", "help"]),
 ];
 
 /// Returns our names for a key of other programs.

@@ -27,9 +27,10 @@ impl Rule {
             && other.action != RuleAction::Allow
             && !self.is_unconditional();
         let has_input = self.input.iter().all(|field| other.input.contains(field));
+        let is_there = self.except.iter().all(|id| other.except.contains(id));
         let skips_unknown = self.unknown == Some(RuleAction::Allow);
         let is_all = conditions.iter().all(|known| *known == Known::Yes);
-        if is_all && has_input && !matches_less && !skips_unknown {
+        if is_all && has_input && is_there && !matches_less && !skips_unknown {
             Known::Yes
         } else {
             Known::Unknown

@@ -16,7 +16,7 @@ pub struct LevelRules<'a> {
     /// The tools that may run.
     pub tools: Option<&'a ToolAccess>,
     /// Its rules, in order.
-    pub rules: &'a [Rule],
+    pub rules: Cow<'a, [Rule]>,
     /// The paths, commands and tools that are open, if it is read-only.
     pub read_only: Option<ReadOnly<'a>>,
     /// The decision on unknown shell commands and tools, if given.
@@ -47,7 +47,7 @@ impl LevelRules<'_> {
             open.map(|open| (open.writable, open.run, open.tools))
         };
         let guards =
-            |level: &Self| meaning(&(level.tools, level.rules, level.unknown, level.on_repeat));
+            |level: &Self| meaning(&(level.tools, &*level.rules, level.unknown, level.on_repeat));
         self.source == other.source && opens(self) == opens(other) && guards(self) == guards(other)
     }
 }

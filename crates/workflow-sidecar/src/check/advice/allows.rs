@@ -1,6 +1,6 @@
 //! Rules that allow and change nothing: nothing blocks the tool, or an outer level blocks it nevertheless.
 
-use workflow_core::definition::{Loaded, RuleAction, Workflow};
+use workflow_core::definition::{Loaded, RuleAction, ToolAccess, Workflow};
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
 
 use super::levels::{Level, Levels, SHELL};
@@ -42,7 +42,10 @@ fn of_level<'a>(level: &Level<'a>, levels: &Levels<'a>, loaded: &Loaded) -> Vec<
             if let Some((outer, why)) = overruled.filter(|_| !tool.contains('*')) {
                 found.push(overruled_allow(tool, outer, &why));
             } else if !acts(level, at, tool) && !is_intended(level, &outer, at, tool) {
-                idle.push(tool);
+                match closed_around(level) {
+                    Some(source) => found.push(closed_allow(tool, source)),
+                    None => idle.push(tool),
+                }
             }
         }
         if !idle.is_empty() {
@@ -62,7 +65,8 @@ fn acts(level: &Level<'_>, at: usize, tool: &str) -> bool {
         level.lists_out(tool)
     };
     let mut later = level.rules[at + 1..].iter();
-    list || level.is_read_only
+    let is_read_only = matches!(level.list, Some(ToolAccess::ReadOnly { .. }));
+    list || is_read_only
         || later.any(|rule| rule.action != RuleAction::Allow && (any_tool || rule.names(tool)))
 }
 
@@ -76,6 +80,20 @@ fn is_intended(level: &Level<'_>, outer: &[&Level<'_>], at: usize, tool: &str) -
     tool == SHELL
         && level.rules[at].is_unconditional()
         && (blocks_writing(level) || outer.iter().copied().any(blocks_writing))
+}
+
+/// Returns the location of the `read-only` of the workflow of a phase, which no rule of the phase opens.
+fn closed_around<'a>(level: &Level<'a>) -> Option<&'a str> {
+    level.workflow?.read_only_of(Some(level.phase?))
+}
+
+fn closed_allow(tool: &str, source: &str) -> Diagnostic {
+    let (tool, source) = (shown(tool), shown(source));
+    let message =
+        format!("`allow` of `{tool}` opens nothing that the `read-only` at {source} closes");
+    Diagnostic::new(Code::OverruledAllow, Severity::Warning, message).with_help(
+        "open it with `writable` or `commands`, or lift the `read-only` with `mode: all` beside the rules",
+    )
 }
 
 fn idle_allow(tools: &[&str], level: &Level<'_>) -> Diagnostic {

@@ -82,6 +82,10 @@ fn wrong_target(site: &Site, ids: &HashSet<&str>, twice: &HashSet<&str>) -> Opti
         shown(to)
     );
     let finding = error(Code::UnknownTarget, message);
+    if to.contains('{') {
+        let help = "a target has no variables: give each value an outcome or a `when` of its own";
+        return Some(finding.help(help));
+    }
     let mut known: Vec<&str> = ids.iter().copied().collect();
     known.sort_unstable();
     known.extend(words);

@@ -33,7 +33,7 @@ fn level<'a>(tools: Option<&'a ToolAccess>, rules: &'a [Rule]) -> LevelRules<'a>
         name: "the A phase".into(),
         source: RuleSource::Phase,
         tools,
-        rules,
+        rules: rules.into(),
         read_only: None,
         unknown: None,
         on_repeat: None,
