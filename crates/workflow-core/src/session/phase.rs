@@ -323,7 +323,7 @@ pub(crate) fn door_levels(guards: [&Guards; 2]) -> impl Iterator<Item = LevelRul
         Some(LevelRules {
             name: format!("`withoutRun` of {}", settings.name).into(),
             tools: door.tools.as_ref(),
-            rules: &door.rules,
+            rules: Cow::Borrowed(&door.rules),
             read_only,
             unknown: settings.unknown.max(door.unknown),
             ..settings
@@ -337,11 +337,10 @@ pub(crate) fn levels<'a>(
     guards: [&'a Guards; 2],
 ) -> impl Iterator<Item = LevelRules<'a>> {
     let (own, place) = (position.own_workflow(), position.phase);
-    let phase = place;
     let workflows = position.levels.iter().map(|level| {
         let workflow = level.workflow;
         // The phases of subworkflows neither lift it nor open anything.
-        let inside = (workflow.key == own.key).then_some(phase);
+        let inside = (workflow.key == own.key).then_some(place);
         let read_only = workflow.read_only_of(inside);
         let read_only = read_only.map(|source| open_in(source, workflow, inside));
         LevelRules {
@@ -354,40 +353,33 @@ pub(crate) fn levels<'a>(
             on_repeat: workflow.on_repeat,
         }
     });
-    let read_only = match &phase.tools {
-        Some(ToolAccess::ReadOnly { source }) => Some(open_in(source, own, Some(phase))),
+    let read_only = match &place.tools {
+        Some(ToolAccess::ReadOnly { source }) => Some(open_in(source, own, Some(place))),
         _ => None,
     };
     let phase = LevelRules {
-        name: format!("the {} phase", phase.name).into(),
+        name: format!("the {} phase", place.name).into(),
         source: RuleSource::Phase,
-        tools: phase.tools.as_ref(),
-        rules: Cow::Borrowed(&phase.rules),
+        tools: place.tools.as_ref(),
+        rules: Cow::Borrowed(&place.rules),
         read_only,
-        unknown: phase.unknown,
+        unknown: place.unknown,
         on_repeat: None,
     };
-    let opened = || {
-        let writable = own.writable.iter().chain(&place.writable);
-        (writable, own.commands.iter().chain(&place.commands))
-    };
-    // Only an empty blacklist lifts what all workflows have.
-    let is_lifted = matches!(&place.tools, Some(ToolAccess::Blacklist(names)) if names.is_empty());
     let settings = settings_levels(guards);
     let defaults = guards.into_iter().zip(settings.clone());
     let defaults = defaults.map(|(guards, settings)| {
-        let access = guards.defaults.access.as_ref().filter(|_| !is_lifted);
+        let access = guards.defaults.access.as_ref();
         let read_only = match access {
-            Some(ToolAccess::ReadOnly { source }) => {
-                let (writable, commands) = opened();
-                Some(ReadOnly::new(source, writable, commands))
+            Some(ToolAccess::ReadOnly { source }) if !place.lifts() => {
+                Some(open_in(source, own, Some(place)))
             }
             _ => None,
         };
         LevelRules {
             name: format!("`defaults` of {}", settings.name).into(),
             tools: access,
-            rules: &guards.defaults.rules,
+            rules: Cow::Borrowed(&guards.defaults.rules),
             read_only,
             unknown: None,
             on_repeat: None,

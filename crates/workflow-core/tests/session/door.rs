@@ -269,7 +269,12 @@ fn a_phase_is_under_the_defaults_of_the_settings_unless_it_lifts_them() {
             writable: vec!["docs/**".to_owned()],
             ..phase("a")
         }),
-        PhaseEntry::Phase(guarded("b", &[])),
+        PhaseEntry::Phase(Phase {
+            tools: Some(ToolAccess::All {
+                source: String::new(),
+            }),
+            ..phase("b")
+        }),
     ];
     let mut world = World::new(vec![work]);
     world.settings.user.defaults.access = door(true).tools;

@@ -322,6 +322,26 @@ fn tools_all_of_a_phase_lifts_the_read_only_of_its_workflow_and_the_status_says_
 }
 
 #[test]
+fn tools_all_of_a_phase_lifts_the_read_only_of_the_defaults_but_not_their_rules() {
+    for (tools, is_lifted) in [(all(), true), (ToolAccess::Blacklist(Vec::new()), false)] {
+        let mut work = workflow("w", &["a"]);
+        work.phases = vec![PhaseEntry::Phase(Phase {
+            tools: Some(tools),
+            ..phase("a")
+        })];
+        let mut world = World::new(vec![work]);
+        let defaults = &mut world.settings.user.defaults;
+        defaults.access = Some(read_only());
+        defaults.rules = rules(&[json!({"action":"block", "tools": ["edit"]})]);
+        world.reload();
+        world.command("w the task");
+        let path = json!({"path": "a"});
+        assert_eq!(allows(&mut world, "write", &path), is_lifted);
+        assert!(!allows(&mut world, "edit", &path));
+    }
+}
+
+#[test]
 fn the_phases_of_a_subworkflow_do_not_replace_the_read_only_around_them() {
     for tools in [ToolAccess::Blacklist(vec!["edit".to_owned()]), all()] {
         let mut outer = workflow("w", &[]);

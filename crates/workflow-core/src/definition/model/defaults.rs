@@ -114,7 +114,7 @@ impl Defaults {
                 target.take_if(|target| target.phase().is_some());
             }
         }
-        let level = tools.with(sets, keys.reader);
+        let level = tools.with(sets, &mut keys);
         if is_lost || !level.status.is_loaded() {
             guards.fail_closed(keys.reader, span);
         }

@@ -171,6 +171,11 @@ impl Phase {
         labelled(&self.emoji, &self.name)
     }
 
+    /// Returns true if it lifts the `read-only` of its workflow and of `defaults`.
+    pub(crate) fn lifts(&self) -> bool {
+        matches!(self.tools, Some(ToolAccess::All { .. }))
+    }
+
     /// The name of a phase that is given none.
     pub(crate) fn name_of(id: &str) -> String {
         let words = id.replace(['-', '_'], " ");

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::fail_closed;
 use super::guards::{Guards, SettingsStatus, ToolAccess};
+use super::phase::Phase;
 use super::result_rule::ResultRule;
 use super::rule_sets::{RuleSets, UsedSet, Uses};
 use super::rules::Rule;
@@ -28,7 +29,7 @@ section! {
     Section { expected: "a map with `blacklist`, `whitelist` or `rules`", ..Section::guard("`tools`") };
     /// `tools` as a map.
     pub(crate) struct Tools {
-        /// `read-only`, or `all`, which lifts the `read-only` of the same workflow. Not in the settings, and not beside a list.
+        /// `read-only`, or in a phase `all`, which lifts the `read-only` of its workflow and of `defaults`. Not beside a list.
         #[key("mode": OneOf<ToolMode>, no_value: Refuse, example: r#""read-only""#)]
         const mode;
         /// The tools that are blocked.
@@ -51,7 +52,7 @@ words! {
     pub(crate) enum ToolMode {
         /// Nothing is changed, except what `writable` and `commands` open.
         "read-only" => ReadOnly,
-        /// Everything is allowed, also in a workflow that is `read-only`.
+        /// In a phase: everything is allowed, also where its workflow or `defaults` say `read-only`.
         "all" => All,
     }
 }
@@ -89,8 +90,23 @@ impl Guards {
 impl ReadTools {
     /// The guards on calls, with the rules of the sets that are used. They are loaded, unless something other than a
     /// condition of a rule could not be read.
-    pub(crate) fn with(self, sets: &RuleSets, reader: &mut Reader<'_>) -> Guards {
+    pub(crate) fn with(self, sets: &RuleSets, keys: &mut MapReader<'_, '_, '_>) -> Guards {
         let (mut guards, mut lost) = (self.guards, self.lost);
+        let section = keys.section.name;
+        if section != Phase::SECTION.name && matches!(guards.tools, Some(ToolAccess::All { .. })) {
+            guards.tools = None;
+            let message = "`all` lifts the `read-only` around one phase, and has no effect here";
+            let finding = Finding::error(Code::InvalidValue, self.key_span, message);
+            keys.report(finding.help("write `tools: all` in the phase"));
+        }
+        if section != Workflow::SECTION.name {
+            for (_, span) in std::mem::take(&mut keys.reader.sites.excepted) {
+                let message = "`except` names phases of a workflow, and has no effect here";
+                let finding = Finding::error(Code::RuleSet, span, message);
+                keys.report(finding.help("use the set in `tools` of the workflow"));
+            }
+        }
+        let reader = &mut *keys.reader;
         if let Some((names, span)) = self.uses {
             match sets.used(reader, &names, span) {
                 Some(rules) => guards.rules.extend(rules),
@@ -102,6 +118,9 @@ impl ReadTools {
             reader.report(finding);
             guards.rules.clear();
             lost.push(self.key_span);
+        }
+        if section != Workflow::SECTION.name {
+            guards.rules.iter_mut().for_each(|rule| rule.except.clear());
         }
         if let Some(&span) = lost.first() {
             guards.fail_closed(reader, span);
@@ -203,6 +222,7 @@ impl KeyType for ReadOnlyOrTools {
         let with = |mode: ToolMode| {
             let mut read = ReadTools::default();
             read.guards.tools = Some(mode.access(source));
+            read.key_span = written.entry.key_span;
             Some(read)
         };
         let is = |text: &str| ToolMode::ALL.into_iter().find(|mode| mode.word() == text);
@@ -302,17 +322,7 @@ pub(crate) fn read_level(
     results: &Typed<ListOf<ResultRule>>,
     sets: &RuleSets,
 ) -> Guards {
-    let mut guards = keys.get(tools).unwrap_or_default().with(sets, keys.reader);
-    if keys.section.name != Workflow::SECTION.name {
-        for (_, span) in std::mem::take(&mut keys.reader.sites.excepted) {
-            let message = "`except` names phases of a workflow, and has no effect here";
-            let finding = Finding::error(Code::RuleSet, span, message);
-            keys.report(finding.help("use the set in `tools` of the workflow"));
-        }
-        for rule in &mut guards.rules {
-            rule.except.clear();
-        }
-    }
+    let mut guards = keys.get(tools).unwrap_or_default().with(sets, keys);
     guards.results = read_results(keys, results);
     guards
 }

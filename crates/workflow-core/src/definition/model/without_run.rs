@@ -117,7 +117,7 @@ impl WithoutRun {
             keys.report(finding.help("add `tools: 'read-only'`"));
         }
         let is_lost = keys.is_unreadable(&Self::level_tools) || !keys.all_known();
-        let level = tools.unwrap_or_default().with(sets, keys.reader);
+        let level = tools.unwrap_or_default().with(sets, &mut keys);
         if is_lost {
             return Self::closed(level, read, keys.reader, span);
         }

@@ -208,9 +208,8 @@ impl Workflow {
 
     /// The location of its `read-only`, which a phase of its own may lift, if it has one.
     pub fn read_only_of(&self, own: Option<&Phase>) -> Option<&str> {
-        let lifts = |phase: &Phase| matches!(phase.tools, Some(ToolAccess::All { .. }));
         match &self.tools {
-            Some(ToolAccess::ReadOnly { source }) if !own.is_some_and(lifts) => Some(source),
+            Some(ToolAccess::ReadOnly { source }) if !own.is_some_and(Phase::lifts) => Some(source),
             _ => None,
         }
     }
