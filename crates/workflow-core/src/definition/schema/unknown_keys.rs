@@ -60,7 +60,7 @@ const FOREIGN: &[ForeignKey] = &[
     ForeignKey { names: &["timeout", "maxduration", "timelimit"], guard: Some("budget"), help: "`budget: {minutes: 10}` limits a run or a phase; `timeout` belongs in a check of `gate` with `run`" },
     ForeignKey { names: &["maxturns", "maxsteps", "maxiterations"], guard: Some("budget"), help: "write `budget: {turns: 20}`, or `maxVisits: 3` for a phase that is entered again" },
     ForeignKey { names: &["onmaxvisits"], guard: Some("budget"), help: "write `onLimit` beside `maxVisits` in a phase" },
-    ForeignKey { names: &["retry", "retries", "attempts"], guard: None, help: "a check of `gate` leads back with `onFail`, and `maxVisits` says how often" },
+    ForeignKey { names: &["retry", "retries", "attempts"], guard: None, help: "a check of `gate` has `tries: 3`, or leads back with `onFail`" },
     ForeignKey { names: &["parallel", "concurrency"], guard: None, help: "phases follow each other; `availableProfiles` names subagents, which may work at the same time" },
     ForeignKey { names: &["foreach", "matrix", "loop", "repeat", "until", "while"], guard: None, help: "a phase is repeated by an outcome: `outcomes: {more: build, finished: next}`" },
     ForeignKey { names: &["agent", "agents", "subagent", "subagents"], guard: None, help: "write `availableProfiles: [reviewer]` in a phase" },
