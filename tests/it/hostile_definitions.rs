@@ -174,12 +174,9 @@ fn merge(map: &mut Value, more: Value) {
     map.as_object_mut().unwrap().extend(more);
 }
 
-/// The definition and the settings of a project that has this key with this value.
-fn project(level: &str, key: &str, value: &Value) -> (Value, Value) {
-    let mut workflow = json!({"name": "W", "commandName": "w", "initialMessage": "Go", "phases": [phase(json!({}))]});
-    let mut settings = json!({});
-    // The required keys of a map of this level.
-    let mut map = match level {
+/// The required keys of a map of this level.
+fn required(level: &str, key: &str) -> Value {
+    match level {
         "a rule" => json!({"block": "bash"}),
         "an entry of `results`" => json!({"redact": "x"}),
         "`approve`" => json!({"ask": "May it?"}),
@@ -206,7 +203,14 @@ fn project(level: &str, key: &str, value: &Value) -> (Value, Value) {
         }
         "an input" if key != "required" && key != "default" => json!({"required": false}),
         _ => json!({}),
-    };
+    }
+}
+
+/// The definition and the settings of a project that has this key with this value.
+fn project(level: &str, key: &str, value: &Value) -> (Value, Value) {
+    let mut workflow = json!({"name": "W", "commandName": "w", "initialMessage": "Go", "phases": [phase(json!({}))]});
+    let mut settings = json!({});
+    let mut map = required(level, key);
     match (level, key) {
         ("a rule", "allow" | "ask") => drop(map.as_object_mut().unwrap().remove("block")),
         ("`http`", "token") => drop(map.as_object_mut().unwrap().remove("tokenEnv")),

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::flow::{Flow, report_in};
-use crate::definition::model::{OwnRuleSet, PhaseEntry, Workflow};
+use crate::definition::model::{OwnRuleSet, PhaseEntry};
 use crate::definition::schema::{Reader, listed, nearest};
 use crate::diagnostic::{Code, Finding, shown};
 
@@ -39,7 +39,7 @@ pub(super) fn check_openings(reader: &mut Reader<'_>, flow: &Flow<'_>) {
 }
 
 /// Reports the entries in which a rule set shall not hold, and which are not there.
-pub(super) fn check_exceptions(reader: &mut Reader<'_>, flow: &Flow<'_>) {
+fn check_exceptions(reader: &mut Reader<'_>, flow: &Flow<'_>) {
     let ids = || flow.workflow.phases.iter().map(PhaseEntry::id);
     for (name, span) in &flow.own.excepted {
         if ids().any(|id| id == name) {
@@ -55,8 +55,10 @@ pub(super) fn check_exceptions(reader: &mut Reader<'_>, flow: &Flow<'_>) {
     }
 }
 
-/// Reports the rule sets of a workflow that none of its levels uses: their rules never act.
-pub(super) fn check_unused_sets(reader: &mut Reader<'_>, workflow: &Workflow, own: &[OwnRuleSet]) {
+/// Reports the rule sets of a workflow that none of its levels uses: their rules never act; and exceptions that are not there.
+pub(super) fn check_rule_sets(reader: &mut Reader<'_>, flow: &Flow<'_>, own: &[OwnRuleSet]) {
+    check_exceptions(reader, flow);
+    let workflow = flow.workflow;
     let of_phases = workflow.own_phases().flat_map(|phase| &phase.rules);
     let in_force: HashSet<&str> = workflow
         .rules

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::directory::{Directory, Draft};
 use super::flow::{Flow, check_flow, report_in};
-use super::idle::{check_exceptions, check_openings, check_unused_sets};
+use super::idle::{check_openings, check_rule_sets};
 use super::origins::{EntryOrigin, WorkflowOrigin};
 use super::phase::{note_openings, read_phase};
 use crate::definition::model::{
@@ -86,8 +86,7 @@ impl Directory<'_> {
         check_openings(reader, &flow);
         // Of an entry that could not be read it is not known what it uses and where it leads.
         if workflow.phases.len() == entries.len() {
-            check_exceptions(reader, &flow);
-            check_unused_sets(reader, &workflow, &own_sets);
+            check_rule_sets(reader, &flow, &own_sets);
             check_flow(reader, &flow);
         }
         let (values, bounds) = (flow.closed_values(), flow.bounds());
