@@ -321,7 +321,9 @@ impl Parameter {
         };
         match within.to_string().strip_prefix("is ") {
             Some("any") | None => words,
-            Some(bounds) if unit.is_empty() => format!("{words} {bounds}"),
+            Some(bounds) if unit.is_empty() => {
+                format!("{words} {bounds}").replace(" at ", " of at ")
+            }
             Some(bounds) => format!("{words} with {bounds}{unit}").replace("with from", "with"),
         }
     }
