@@ -5,6 +5,10 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io;
+#[cfg(unix)]
+use std::os::unix::fs::symlink;
+#[cfg(windows)]
+use std::os::windows::fs::symlink_dir as symlink;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -134,8 +138,8 @@ impl BaseTree {
 /// Makes the directory for a repository, which only the user can read.
 fn cache_of(project: &Path) -> io::Result<PathBuf> {
     let configured = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = configured.filter(|path| path.is_absolute());
-    let cache = cache.or_else(|| Some(home_dir()?.join(".cache")));
+    let configured = configured.filter(|path| path.is_absolute());
+    let cache = configured.or_else(|| Some(home_dir()?.join(".cache")));
     let cache = cache.ok_or_else(|| io::Error::other("there is no home directory"))?;
     let hash = hash(project.as_os_str().as_encoded_bytes());
     let own = cache.join("workflow-sidecar/tests").join(&hash[..16]);
@@ -146,18 +150,17 @@ fn cache_of(project: &Path) -> io::Result<PathBuf> {
 /// Waits for a lock, as long as the check may take.
 fn locked(path: &Path, git: Git<'_>) -> io::Result<File> {
     let file = File::create(path)?;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) => {}
-        }
+    while let Err(error) = file.try_lock() {
         let is_late = git.end.is_some_and(|end| Instant::now() >= end);
-        if is_late || git.monitor.is_cancelled() {
-            return Err(io::Error::other("another check of this repository uses it"));
+        match error {
+            TryLockError::Error(error) => return Err(error),
+            TryLockError::WouldBlock if is_late || git.monitor.is_cancelled() => {
+                return Err(io::Error::other("another check of this repository uses it"));
+            }
+            TryLockError::WouldBlock => thread::sleep(PAUSE),
         }
-        thread::sleep(PAUSE);
     }
+    Ok(file)
 }
 
 /// Links a directory of dependencies. Links in it that lead to a package of the project lead to that of the tree.
@@ -177,14 +180,4 @@ fn link(from: &Path, to: &Path) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-#[cfg(unix)]
-fn symlink(target: &Path, link: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(target, link)
-}
-
-#[cfg(windows)]
-fn symlink(target: &Path, link: &Path) -> io::Result<()> {
-    std::os::windows::fs::symlink_dir(target, link)
 }

@@ -64,17 +64,14 @@ pub(super) fn check_tests(
         let tests = ran.judge(expected)?;
         Ok(format!("{}{}", said(tests), check.compare(tests)?))
     });
-    let (checked, reason) = match judged {
-        Ok(said) => (Ok(()), said),
-        Err(not_passed) => (Err(not_passed), String::new()),
+    let report = match judged {
+        Ok(reason) => Report {
+            reason,
+            ..report(gate, Ok(()))
+        },
+        Err(not_passed) => report(gate, Err(not_passed)),
     };
-    let report = report(gate, checked);
-    let reason = report.reason + &reason;
-    Report {
-        exit,
-        reason,
-        ..report
-    }
+    Report { exit, ..report }
 }
 
 /// Returns the command as it is started.
@@ -146,26 +143,20 @@ impl Ran {
 
 /// Judges tests by their numbers, whatever the exit code is.
 fn judge_counts(expected: &TestsCheck, tests: &TestRun) -> Checked {
-    let (ran, min) = (tests.executed(), expected.min as usize);
-    let (failed, broken) = (tests.failed, tests.broken);
-    let reason = if ran == 0 && broken > 0 {
-        "no test ran: they cannot be loaded or compiled".to_owned()
-    } else if ran == 0 {
-        "no test ran".to_owned()
-    } else if ran < min {
-        format!("{} ran, and at least {min} must", number(ran, "test"))
-    } else {
-        match expected.command.exit {
-            ExpectedExit::Code(0) if failed > 0 => {
-                format!("{} failed, but its exit code is 0", number(failed, "test"))
-            }
-            ExpectedExit::Code(0) if broken > 0 => {
-                let files = number(broken, "file or package");
-                format!("the tests of {files} could not run, but its exit code is 0")
-            }
-            ExpectedExit::Nonzero if failed == 0 => "it failed, but no test did".to_owned(),
-            ExpectedExit::Code(_) | ExpectedExit::Nonzero => return Ok(()),
+    let (failed, broken, min) = (tests.failed, tests.broken, expected.min as usize);
+    let reason = match (expected.command.exit, tests.executed()) {
+        (_, 0) if broken > 0 => "no test ran: they cannot be loaded or compiled".to_owned(),
+        (_, 0) => "no test ran".to_owned(),
+        (_, ran) if ran < min => format!("{} ran, and at least {min} must", number(ran, "test")),
+        (ExpectedExit::Code(0), _) if failed > 0 => {
+            format!("{} failed, but its exit code is 0", number(failed, "test"))
         }
+        (ExpectedExit::Code(0), _) if broken > 0 => {
+            let files = number(broken, "file or package");
+            format!("the tests of {files} could not run, but its exit code is 0")
+        }
+        (ExpectedExit::Nonzero, _) if failed == 0 => "it failed, but no test did".to_owned(),
+        (ExpectedExit::Code(_) | ExpectedExit::Nonzero, _) => return Ok(()),
     };
     Err(NotPassed::failed(reason))
 }

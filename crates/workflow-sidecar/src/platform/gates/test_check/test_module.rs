@@ -35,9 +35,7 @@ fn modules(text: &str) -> Option<Vec<&str>> {
         _ => false,
     });
     let modules = items.filter_map(|item| {
-        let mut pairs = item.windows(2);
-        let start = pairs
-            .position(|pair| matches!(pair, [sign, attribute] if is_cfg_test(sign, attribute)))?;
+        let start = item.windows(2).position(is_cfg_test)?;
         let item = item.get(start..)?;
         let is_mod = |token: &TokenTree| matches!(token, TokenTree::Ident(word) if *word == "mod");
         let from = item.first()?.span().byte_range().start;
@@ -47,10 +45,9 @@ fn modules(text: &str) -> Option<Vec<&str>> {
     Some(modules.collect())
 }
 
-fn is_cfg_test(sign: &TokenTree, attribute: &TokenTree) -> bool {
-    matches!(sign, TokenTree::Punct(sign) if sign.as_char() == '#')
-        && matches!(attribute, TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket)
-        && attribute.to_string().split_whitespace().collect::<String>() == "[cfg(test)]"
+fn is_cfg_test(tokens: &[TokenTree]) -> bool {
+    let text: String = tokens.iter().map(ToString::to_string).collect();
+    text.split_whitespace().collect::<String>() == "#[cfg(test)]"
 }
 
 #[cfg(test)]

@@ -13,6 +13,9 @@ mod unittest;
 mod vitest;
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 pub(super) use junit::read as read_junit;
 
@@ -184,18 +187,10 @@ fn indent(line: &str) -> usize {
 
 /// Removes the time at the end of a name: `(1.2ms)`, `(5 ms)`, `12ms`.
 fn without_time(name: &str) -> &str {
-    let is_time = |time: &str| {
-        let number = time.trim_end_matches('s').trim_end_matches('m').trim();
-        time.ends_with('s') && number.parse::<f64>().is_ok()
-    };
-    let name = name.trim_end();
-    let in_brackets = name
-        .strip_suffix(')')
-        .and_then(|name| name.rsplit_once(" ("));
-    match in_brackets.or_else(|| name.rsplit_once(' ')) {
-        Some((name, time)) if is_time(time) => name.trim_end(),
-        _ => name,
-    }
+    static TIME: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?: [0-9.]+ ?m?s| \([0-9.]+ ?m?s\))?\s*$").ok());
+    let time = TIME.as_ref().and_then(|time| time.find(name));
+    time.map_or(name, |time| &name[..time.start()])
 }
 
 /// Returns true for the path of a file, which node's runner reports as a test.
