@@ -10,7 +10,7 @@ import { damage, entangle } from "./generate/defects.mjs";
 import { operations } from "./generate/operations.mjs";
 
 /** Settings with the package's reminders and context, so that these are compared exactly. */
-const UNBOUNDED = `{ continue: { max: "unlimited", maxStale: "unlimited" }, context: "every-turn" }\n`;
+const UNBOUNDED = `{ defaults: { continue: { max: "unlimited", maxStale: "unlimited" } }, context: "every-turn" }\n`;
 
 /** The themes of cases, with their weights. @type {[number, string][]} */
 const THEMES = [[9, "ordinary"], [6, "broken"], [4, "stored"], [3, "edited"], [0.15, "entangled"]];
