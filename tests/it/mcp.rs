@@ -7,6 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::checkpoints::git;
 use crate::connection::Process;
 
 const WORKFLOW: &str = "
@@ -60,10 +61,15 @@ impl World {
 
     fn with(directory: &str, text: &str) -> Self {
         let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("project")).unwrap();
+        Self::at(root, directory, text)
+    }
+
+    /// A run of this workflow in the project of a directory.
+    fn at(root: tempfile::TempDir, directory: &str, text: &str) -> Self {
         let workflow = root.path().join(directory).join("workflows/bugfix");
         fs::create_dir_all(&workflow).unwrap();
         fs::write(workflow.join("workflow.yaml"), text).unwrap();
-        fs::create_dir_all(root.path().join("project")).unwrap();
         let mut server = Process::command()
             .arg("mcp")
             .env("HOME", root.path())
@@ -207,6 +213,37 @@ fn a_gate_reports_its_progress_and_its_result_moves_the_run() {
     assert_eq!(progress["params"]["progressToken"], "p");
     let answer = world.answer(1);
     assert!(answer.contains("Analyze → B Build"), "{answer}");
+}
+
+#[test]
+fn a_small_change_skips_a_phase_and_a_large_one_enters_it() {
+    let workflow = WORKFLOW.replace(
+        ", gate: [{ run: [sh, -c, 'until test -f go; do sleep 0.05; done'] }]",
+        "",
+    ) + "  - { id: c, name: Review, emoji: C, instructions: Review it., when: { change.lines: { min: 3 } } }\n"
+        + "  - { id: d, name: Ship, emoji: D, instructions: \"{change.lines} lines.\", when: { change.paths: { not: [x/**] } } }\n";
+    for (lines, expected) in [
+        ("1\n2\n", "Build → D Ship"),
+        ("1\n2\n3\n", "Build → C Review"),
+    ] {
+        let root = tempfile::tempdir().unwrap();
+        let project = root.path().join("project");
+        fs::create_dir_all(&project).unwrap();
+        git(&project, &["init", "--quiet"]);
+        fs::write(project.join("before.txt"), "1\n2\n3\n4\n").unwrap();
+        let mut world = World::at(root, ".pi/agent", &workflow);
+        let arguments = world.arguments("next");
+        world.call(1, &arguments, &json!({}));
+        world.answer(1);
+        fs::write(project.join("new.txt"), lines).unwrap();
+        let arguments = world.arguments("next");
+        world.call(2, &arguments, &json!({}));
+        let answer = world.answer(2);
+        assert!(answer.contains(expected), "{answer}");
+        if expected.ends_with("Ship") {
+            assert!(answer.contains("2 lines."), "{answer}");
+        }
+    }
 }
 
 #[test]

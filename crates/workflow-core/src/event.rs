@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::approval::{Decision, Proofs};
 use crate::policy::gate_report::Report;
+use crate::run::MeasuredChange;
 use crate::types::{GateRunId, RestoreId, Snapshot};
 
 /// A report of the platform: the result of an [`Effect`](crate::effect::Effect), or a trigger.
@@ -21,6 +22,15 @@ pub enum PlatformEvent {
         /// The commit of the repository, if it was asked for and there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         start: Option<String>,
+    },
+    /// The files at the start of a run were recorded, or what was changed since was measured.
+    ChangeMeasured {
+        /// The recorded files, in the platform's own form.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        start: Option<String>,
+        /// The change; `None` where it cannot be known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        change: Option<MeasuredChange>,
     },
     /// The commands of a run that has started are not trusted.
     CommandsNotTrusted,

@@ -40,18 +40,21 @@ pub enum Family {
     Answer,
     /// `{visits.<phase>}`.
     Visits,
+    /// `{change.files}` and `{change.lines}`.
+    Change,
     /// `{approval.…}`, which is `{answer.<phase>.…}` now.
     Approval,
 }
 
 impl Family {
     /// The beginnings of the dotted names, each with its family.
-    const BEGINNINGS: [(&str, Self); 6] = [
+    const BEGINNINGS: [(&str, Self); 7] = [
         ("inputs.", Self::Inputs),
         ("outputs.", Self::Outputs),
         ("outcome.", Self::Outcome),
         ("answer.", Self::Answer),
         ("visits.", Self::Visits),
+        ("change.", Self::Change),
         ("approval.", Self::Approval),
     ];
 
@@ -69,6 +72,7 @@ impl Family {
             Self::Outcome => "outcome.<phase>",
             Self::Answer | Self::Approval => "answer.<phase>.comment",
             Self::Visits => "visits.<phase>",
+            Self::Change => "change.lines",
         }
     }
 }
@@ -86,11 +90,12 @@ impl TemplateKind {
             Family::Outputs,
             Family::Outcome,
             Family::Answer,
+            Family::Change,
             Family::Visits,
         ];
         match self {
             Self::InitialMessage => &ALL[..1],
-            Self::Completion => &ALL[..4],
+            Self::Completion => &ALL[..5],
             Self::Context | Self::NotDone | Self::Ask | Self::Guard | Self::Bound => ALL,
             Self::BlockReason | Self::Trigger | Self::RuleReason => &[],
         }

@@ -40,12 +40,12 @@ pub use model::QUICK;
 pub use model::labelled;
 pub use model::{
     Approval, Bound, Budget, CancelBy, Catalog, Check, Checkpoint, Comparison, Condition,
-    ContextMode, ContinueRule, DefaultTools, Defaults, ExpectedExit, FileCheck, Gate, GitCheck,
-    Guards, Hints, Limits, OnRepeat, OnStop, OpenedTools, Opening, OutputStream, Parameter,
-    ParameterKind, Phase, PhaseEntry, PhaseOutcome, ResultKind, ResultRule, Rule, RuleAction,
-    RunCheck, SETTINGS_FILE, Settings, SettingsStatus, Show, Start, Subject, Subworkflow, Target,
-    Templates, Test, TestsCheck, TextLimits, Thinking, TierSettings, Token, ToolAccess, Trigger,
-    TriggerOn, ValueLimits, WithoutRun, Workflow,
+    ContextMode, ContinueRule, DefaultTools, Defaults, ExpectedExit, Fact, FileCheck, Gate,
+    GitCheck, Guards, Hints, Limits, OnRepeat, OnStop, OpenedTools, Opening, OutputStream,
+    Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome, ResultKind, ResultRule, Rule,
+    RuleAction, RunCheck, SETTINGS_FILE, Settings, SettingsStatus, Show, Start, Subject,
+    Subworkflow, Target, Templates, Test, TestsCheck, TextLimits, Thinking, TierSettings, Token,
+    ToolAccess, Trigger, TriggerOn, ValueLimits, WithoutRun, Workflow,
 };
 pub(crate) use model::{least, value_text};
 pub(crate) use schema::{Change, Declared};

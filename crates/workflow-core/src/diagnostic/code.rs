@@ -138,7 +138,7 @@ codes! {
     /// A value of the wrong type.
     ValueOutsideType = "WF063", "write a value of the type, or change the type";
     /// `when` uses a value that does not exist or cannot be compared.
-    UnknownSubject = "WF064", "write `inputs.<name>`, `outputs.<phase>.<name>`, `outcome.<phase>`, `answer.<phase>.choice` or `visits.<phase>`";
+    UnknownSubject = "WF064", "write `inputs.<name>`, `outputs.<phase>.<name>`, `outcome.<phase>`, `answer.<phase>.choice`, `visits.<phase>` or `change.lines`";
     /// A reference to an output that has no value yet.
     UnsetOutput = "WF065", "read it after its phase, or say what to do where it has no value";
     /// A budget that only some hosts can enforce.

@@ -264,6 +264,14 @@ pub enum Effect {
         /// Whether the commit is recorded as that of the start of the run.
         start: bool,
     },
+    /// Record the files as they are at the start of a run, or measure what was changed since. Answered at once with
+    /// `ChangeMeasured`.
+    MeasureChange {
+        /// The recorded files; without them they are recorded.
+        start: Option<String>,
+        /// The lists of globs of which it is counted how many changed files they match.
+        globs: Vec<Vec<String>>,
+    },
     /// Look up whether the user trusts these commands in this project. Answered at once with `CommandsNotTrusted` if not.
     CheckTrust {
         /// The commands.
@@ -318,6 +326,7 @@ impl Effect {
                 matches!(event, Event::GateNotTrusted { gate } | Event::GateFinished { gate, .. } if *gate == run.id)
             }
             Self::TakeBaseline { .. } => matches!(event, Event::BaselineTaken { .. }),
+            Self::MeasureChange { .. } => matches!(event, Event::ChangeMeasured { .. }),
             Self::CheckTrust { .. } => matches!(event, Event::CommandsNotTrusted),
             Self::RequestApproval(_) => matches!(
                 event,
@@ -349,6 +358,10 @@ impl Effect {
             Self::TakeBaseline { .. } => Some(PlatformEvent::BaselineTaken {
                 baseline: RawValue::NULL.to_owned(),
                 start: None,
+            }),
+            Self::MeasureChange { .. } => Some(PlatformEvent::ChangeMeasured {
+                start: None,
+                change: None,
             }),
             Self::ReadApproval(_) => Some(PlatformEvent::ApprovalRead {
                 decision: None,

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Path, Position, RunState};
-use crate::definition::{Catalog, Comparison, PhaseEntry, Subject, Workflow};
+use super::{MeasuredChange, Path, Position, RunState};
+use crate::definition::{Catalog, Comparison, Fact, PhaseEntry, Subject, Workflow};
 use crate::text;
 
 /// A run: its state, and the data that it has collected.
@@ -105,6 +105,12 @@ pub struct RunData {
     /// The commit of the repository at the start of the run, if a gate needs it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
+    /// The files at the start of the run, as the platform recorded them, if a condition is about what was changed since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_files: Option<String>,
+    /// What was changed since, as it was measured last; `None` if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<MeasuredChange>,
     /// The entries into each phase, by `<scope>#<phase id>`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub visits: BTreeMap<String, u32>,
@@ -265,6 +271,11 @@ impl RunData {
     }
 
     fn holds(&self, comparison: &Comparison, path: &Path, catalog: &Catalog) -> bool {
+        // What is not known of the change counts against leaving a phase out.
+        if let Subject::Change(fact) = comparison.subject {
+            let change = self.change.as_ref();
+            return change.is_none_or(|change| change.meets(fact, &comparison.test));
+        }
         let value = self.value(&comparison.subject, path, catalog);
         comparison.test.holds(value.as_deref())
     }
@@ -293,6 +304,10 @@ impl RunData {
             Subject::Choice(phase) => answer(phase).map(|answer| text(&answer.choice)),
             Subject::Comment(phase) => answer(phase).map(|answer| text(&answer.comment)),
             Subject::Visits(phase) => Some(Cow::Owned(self.visits(path, phase).into())),
+            Subject::Change(fact) => {
+                let number = self.change.as_ref()?.number(*fact)?;
+                Some(Cow::Owned(number.into()))
+            }
         }
     }
 
@@ -349,6 +364,11 @@ impl RunData {
         for phase in workflow.own_phases().filter(|_| catalog.has_flow(root)) {
             let visits = self.visits(path, &phase.id).to_string();
             texts.insert(format!("visits.{}", phase.id), visits);
+        }
+        for fact in [Fact::Files, Fact::Lines] {
+            let number = self.change.as_ref().and_then(|change| change.number(fact));
+            let text = number.map(|number| number.to_string());
+            texts.insert(Subject::Change(fact).to_string(), text.unwrap_or_default());
         }
         texts
     }

@@ -1,5 +1,6 @@
 //! Runs: state, transitions, position in the definitions, restoration from a session.
 
+mod change;
 mod changes;
 mod data;
 mod parameters;
@@ -12,6 +13,7 @@ mod stored_state;
 mod tally;
 mod transition;
 
+pub use change::MeasuredChange;
 pub(crate) use changes::{Changes, meaning};
 pub use changes::{Terms, changed_terms};
 pub use data::{HandedOver, PhaseAnswer, RunData, RunProgress, RunValues, Values};

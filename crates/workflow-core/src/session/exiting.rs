@@ -23,7 +23,7 @@ use crate::policy::STEP_TOOL;
 use crate::policy::gate_report::{CheckError, CheckVerdict, Report};
 use crate::policy::results::Results;
 use crate::reminders::PauseReason;
-use crate::run::Actor;
+use crate::run::{Actor, MeasuredChange};
 use crate::types::{GateRunId, Millis, RequestId, Severity};
 use crate::white_space::trim;
 
@@ -68,12 +68,51 @@ impl Session {
         }
     }
 
-    /// Has the exit wait, or acts on its end and answers the call of `next` or the command.
-    fn follow_exit(&mut self, exit: Exit, next: Next) {
+    /// Has the exit wait, or acts on its end, before which the change is measured that conditions are about.
+    fn follow_exit(&mut self, mut exit: Exit, next: Next) {
         let outcome = match next {
             Ok(awaited) => return self.exit.wait(exit, awaited),
             Err(outcome) => outcome,
         };
+        let measure = self.run.as_ref().and_then(ActiveRun::measure_change);
+        match (outcome, measure) {
+            (outcome @ (ExitOutcome::Advance(_) | ExitOutcome::NotPassed(_)), Some(measure)) => {
+                let has_passed = matches!(outcome, ExitOutcome::Advance(_));
+                if let ExitOutcome::Advance(reports) | ExitOutcome::NotPassed(reports) = outcome {
+                    exit.reports = reports;
+                }
+                self.out.perform(measure);
+                self.exit.wait(exit, Awaited::Change { has_passed });
+            }
+            (outcome, _) => self.finish_exit(&exit, outcome),
+        }
+    }
+
+    /// Notes the files at the start of the run, or continues with what was changed since.
+    pub(super) fn on_change_measured(
+        &mut self,
+        start: Option<String>,
+        change: Option<MeasuredChange>,
+    ) {
+        if start.is_some() {
+            self.with_run(|run, out| run.note_start(start, out));
+            return;
+        }
+        let is_change = |awaited: &Awaited| matches!(awaited, Awaited::Change { .. });
+        let Some((mut exit, awaited)) = self.exit.take(is_change, &mut self.out) else {
+            return;
+        };
+        self.with_run(|run, _| run.note_change(change));
+        let reports = std::mem::take(&mut exit.reports);
+        let outcome = match awaited {
+            Awaited::Change { has_passed: false } => ExitOutcome::NotPassed(reports),
+            _ => ExitOutcome::Advance(reports),
+        };
+        self.finish_exit(&exit, outcome);
+    }
+
+    /// Acts on the end of an exit, and answers the call of `next` or the command.
+    fn finish_exit(&mut self, exit: &Exit, outcome: ExitOutcome) {
         let request = match exit.by {
             ExitBy::Agent(request) => request,
             ExitBy::User { request, control } => {

@@ -443,6 +443,9 @@ impl Session {
             PlatformEvent::BaselineTaken { baseline, start } => {
                 self.with_run(|run, out| run.on_baseline_taken(baseline, start, out));
             }
+            PlatformEvent::ChangeMeasured { start, change } => {
+                self.on_change_measured(start, change);
+            }
             PlatformEvent::CommandsNotTrusted => self.on_commands_not_trusted(),
             PlatformEvent::GateNotTrusted { gate } => self.on_gate_not_trusted(gate),
             PlatformEvent::GateProgress { gate, text } => {

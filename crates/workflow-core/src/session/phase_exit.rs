@@ -49,6 +49,8 @@ pub(crate) enum Awaited {
     Trust(QuestionId),
     /// The answer to the question for approval, or for a comment on it.
     Approval(QuestionId),
+    /// What was changed since the start of the run. The gate has passed, or not.
+    Change { has_passed: bool },
     /// The decision that was made outside of the host.
     Decision {
         /// The reason why the run pauses if none was made; without one the user is asked.
@@ -143,7 +145,7 @@ impl PhaseExit {
     pub(super) fn condition(&self) -> Option<RunCondition> {
         Some(match self.0.as_ref()?.1 {
             Awaited::Trust(_) => RunCondition::AwaitsTrust,
-            Awaited::Gate { .. } => RunCondition::RunningGate,
+            Awaited::Gate { .. } | Awaited::Change { .. } => RunCondition::RunningGate,
             Awaited::Approval(_) | Awaited::Decision { .. } => RunCondition::AwaitsApproval,
         })
     }
@@ -184,7 +186,7 @@ impl Awaited {
     pub(super) fn question(&self) -> Option<QuestionId> {
         match self {
             Self::Trust(question) | Self::Approval(question) => Some(*question),
-            Self::Gate { .. } | Self::Decision { .. } => None,
+            Self::Gate { .. } | Self::Change { .. } | Self::Decision { .. } => None,
         }
     }
 }

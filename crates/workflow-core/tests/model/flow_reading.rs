@@ -850,7 +850,9 @@ impl Flow {
                 Test::Values { values, negated } => {
                     value.is_some_and(|value| values.contains(&value)) != *negated
                 }
-                test @ Test::Within { .. } => panic!("{test} is not in these workflows"),
+                test @ (Test::Within { .. } | Test::Only { .. }) => {
+                    panic!("{test} is not in these workflows")
+                }
             }
         };
         match condition {

@@ -6,6 +6,7 @@ mod auto_continue;
 mod broken_settings;
 mod budget;
 mod builtin_rule;
+mod change;
 mod checkpoints;
 mod commands;
 mod consent;

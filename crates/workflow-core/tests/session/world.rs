@@ -261,6 +261,9 @@ impl World {
                 }
                 Effect::CancelGate { gate } => format!("stop gate #{}", gate.0),
                 Effect::TakeBaseline { gates, .. } => format!("baseline of {}", json(&gates)),
+                Effect::MeasureChange { start, globs } => {
+                    format!("measure since {} {}", json(&start), json(&globs))
+                }
                 Effect::CheckTrust { commands } => format!("check trust in {}", json(&commands)),
                 Effect::TrustCommands { commands } => format!("trust {}", json(&commands)),
                 Effect::RequestApproval(awaiting) => {

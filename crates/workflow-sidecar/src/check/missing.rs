@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use workflow_core::definition::{
-    Check, FileCheck, Gate, KeyLocations, Loaded, PhaseEntry, RunCheck, TestsCheck, Tier,
+    Check, Condition, FileCheck, Gate, KeyLocations, Loaded, PhaseEntry, RunCheck, Subject,
+    TestsCheck, Tier,
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 
@@ -30,6 +31,11 @@ pub(crate) fn missing(loaded: &Loaded, project: &Path) -> Vec<Diagnostic> {
             continue;
         }
         for (entry, at) in workflow.phases.iter().zip(&origin.entries) {
+            let conditions = entry.when().iter().flat_map(Condition::comparisons);
+            for fact in conditions.filter_map(|one| fact_without_git(&one.subject, project)) {
+                let location = at.keys.of(&["when"]).cloned();
+                all.push(fact.at(location).about(&workflow.key));
+            }
             let PhaseEntry::Phase(phase) = entry else {
                 continue;
             };
@@ -101,11 +107,24 @@ fn of_check(check: &Check, project: &Path) -> Option<Diagnostic> {
 
 /// Tests that are compared with a commit, where there is no repository.
 fn without_git(tests: &TestsCheck, project: &Path) -> Option<Diagnostic> {
-    let has_git = project.ancestors().any(|path| path.join(".git").exists());
-    (tests.compares() && !has_git).then(|| {
+    (tests.compares() && !has_git(project)).then(|| {
         let message = "`tests` compares with the commit at the start of the run, and there is no git repository";
         not_here(message, "make one with a commit, or remove `failsWithoutChange` and `noNewSkips`")
     })
+}
+
+/// A fact of what was changed, where there is no repository.
+fn fact_without_git(subject: &Subject, project: &Path) -> Option<Diagnostic> {
+    (matches!(subject, Subject::Change(_)) && !has_git(project)).then(|| {
+        let message = format!(
+            "`{subject}` is measured by git, and there is no git repository: it always holds"
+        );
+        not_here(message, "make one, or remove the condition")
+    })
+}
+
+fn has_git(project: &Path) -> bool {
+    project.ancestors().any(|path| path.join(".git").exists())
 }
 
 fn of_run(run: &RunCheck, project: &Path) -> Option<Diagnostic> {
@@ -369,6 +388,17 @@ mod tests {
         let placeholder = r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#;
         assert!(message(&[("package.json", placeholder)], "npm test").is_some());
         assert!(message(&[], "npm test -- -w api").is_some());
+    }
+
+    #[test]
+    fn a_fact_of_the_change_misses_the_repository() {
+        let project = tempfile::tempdir().unwrap();
+        let subject = Subject::Change(workflow_core::definition::Fact::Lines);
+        assert!(fact_without_git(&subject, project.path()).is_some());
+        let visits = Subject::Visits("a".to_owned());
+        assert_eq!(fact_without_git(&visits, project.path()), None);
+        fs::create_dir(project.path().join(".git")).unwrap();
+        assert_eq!(fact_without_git(&subject, project.path()), None);
     }
 
     #[test]

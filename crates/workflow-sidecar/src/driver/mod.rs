@@ -253,6 +253,7 @@ impl Driver {
                 | Effect::RestoreCode { .. }
                 | Effect::WatchTriggers { .. } => return effect.on_empty_platform(),
                 Effect::TakeBaseline { .. }
+                | Effect::MeasureChange { .. }
                 | Effect::CheckTrust { .. }
                 | Effect::TrustCommands { .. }
                 | Effect::CancelGate { .. }

@@ -23,6 +23,7 @@ choose ANSWER        the user chooses or writes an answer; `dismiss` closes the 
 pass, fail [TEXT]    result of the gate that would run; `norun [TEXT]`: the check could not run
 result TOOL TEXT     a tool returns a result; `error TOOL TEXT`: the call failed
 trigger NAME TEXT    a trigger receives this text
+change LINES PATH …  what was changed since the start of the run: change 12 src/a.js docs/b.md
 back NUMBER          the conversation goes back to this checkpoint
 /workflow NAME TEXT  the user starts another workflow; `/cancel-workflow` ends the run
 /workflow-next ok    the user moves the run; so do `/workflow-skip`, `/workflow-goto PHASE`, `/workflow-pause`,
@@ -82,6 +83,8 @@ pub(crate) enum ScriptCommand {
         name: String,
         text: String,
     },
+    /// These lines and paths are changed since the start of the run.
+    Change(u64, Vec<String>),
     /// The conversation goes back to where a checkpoint was made.
     Back(u64),
     /// The host calls a method: a person runs a command of ours, or older messages become a summary.
@@ -111,10 +114,10 @@ fn unknown(command: &str, near: Option<&str>) -> anyhow::Error {
 }
 
 /// The first words of commands, for a suggestion.
-const WORDS: [&str; 25] = [
+const WORDS: [&str; 26] = [
     "tool", "next", "loop", "status", "cancel", "stop", "start", "say", "wait", "yes", "no",
     "compact", "reload", "help", "quit", "exit", "choose", "dismiss", "pass", "fail", "norun",
-    "result", "error", "trigger", "back",
+    "result", "error", "trigger", "back", "change",
 ];
 
 /// The commands that start and end a run. The others are those of [`Control`].
@@ -229,6 +232,12 @@ impl ScriptCommand {
                 let wants = wants(what, "trigger wake.txt run the tests");
                 let (name, text) = name_and_text(rest).ok_or(wants)?;
                 Self::Trigger { name, text }
+            }
+            ("change", _) => {
+                let mut words = rest.split_whitespace();
+                let lines = words.next().and_then(|lines| lines.parse().ok());
+                let wants = wants("a number of lines and paths", "change 12 src/a.js");
+                Self::Change(lines.ok_or(wants)?, words.map(str::to_owned).collect())
             }
             ("back", _) => {
                 let wants = |_| wants("a checkpoint's number", "back 1");

@@ -8,6 +8,7 @@ use workflow_core::diagnostic::shown;
 use workflow_core::effect::{Effect, GateRun};
 use workflow_core::event::{PlatformEvent, RestoreOutcome, WatchReport};
 use workflow_core::policy::gate_report::{CheckVerdict, Report};
+use workflow_core::run::MeasuredChange;
 use workflow_core::types::Snapshot;
 
 use crate::platform::{Platform, PlatformReport, SessionContext};
@@ -21,6 +22,8 @@ pub(super) struct DryRunPlatform {
     started: Mutex<Option<DryGate>>,
     /// The triggers that would be watched.
     triggers: Mutex<Vec<Trigger>>,
+    /// The lines and the paths that are changed, if they were given.
+    change: Mutex<Option<(u64, Vec<String>)>>,
 }
 
 /// A gate that would run.
@@ -39,6 +42,11 @@ impl DryRunPlatform {
     /// The triggers that would be watched.
     pub(super) fn triggers(&self) -> Vec<Trigger> {
         self.triggers.lock().clone()
+    }
+
+    /// Sets the lines and the paths that are changed.
+    pub(super) fn set_change(&self, lines: u64, paths: Vec<String>) {
+        *self.change.lock() = Some((lines, paths));
     }
 
     fn watch(&self, triggers: Vec<Trigger>) -> WatchReport {
@@ -101,6 +109,21 @@ impl Platform for DryRunPlatform {
                 *self.started.lock() = Some(DryGate { session, run });
                 None
             }
+            Effect::MeasureChange {
+                start: Some(_),
+                globs,
+            } => {
+                let given = self.change.lock();
+                let given = given.as_ref();
+                Some(PlatformEvent::ChangeMeasured {
+                    start: None,
+                    change: given.map(|(lines, paths)| MeasuredChange::new(*lines, paths, &globs)),
+                })
+            }
+            Effect::MeasureChange { start: None, .. } => Some(PlatformEvent::ChangeMeasured {
+                start: Some("0".repeat(40)),
+                change: None,
+            }),
             // As in a repository without changes.
             Effect::RecordCheckpoint => Some(PlatformEvent::CheckpointRecorded {
                 snapshot: Snapshot {

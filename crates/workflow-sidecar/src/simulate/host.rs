@@ -212,6 +212,11 @@ impl<'a> TestHost<'a> {
         json!(before.collect::<Vec<_>>())
     }
 
+    /// Sets what is changed since the start of the run.
+    pub(super) fn set_change(&self, lines: u64, paths: Vec<String>) {
+        self.platform.set_change(lines, paths);
+    }
+
     /// Lets the platform report an event; returns false if nothing follows.
     fn report(&mut self, report: &PlatformReport) -> Result<bool> {
         let received = self.sidecar.report(report);

@@ -113,6 +113,10 @@ impl<'a> Simulation<'a> {
             ScriptCommand::Say(text) => self.say(text),
             ScriptCommand::Answer(answer) => self.host.answer(answer),
             ScriptCommand::Gate(verdict, said) => self.host.end_gate(*verdict, said),
+            ScriptCommand::Change(lines, paths) => {
+                self.host.set_change(*lines, paths.clone());
+                Ok(())
+            }
             ScriptCommand::Back(number) => self.back(*number),
             ScriptCommand::Call(method, params) => self.host.call(method, params).map(drop),
             ScriptCommand::Reload => {

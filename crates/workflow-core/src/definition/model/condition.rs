@@ -10,6 +10,7 @@ use crate::definition::schema::{KeyType, Reader, Shape, Written};
 use crate::definition::syntax::{Entry, Kind, Map, Node};
 use crate::definition::value::{is_name, nodes};
 use crate::diagnostic::{Code, Finding, shown};
+use crate::pattern::ProjectGlob;
 use crate::text::join;
 
 /// A condition of `when`.
@@ -47,6 +48,11 @@ pub enum Test {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         negated: bool,
     },
+    /// All of `change.paths` match one of some globs.
+    Only {
+        /// The globs.
+        only: Vec<Value>,
+    },
     /// A number, or the length of a list, within bounds.
     Within {
         /// The smallest one.
@@ -79,6 +85,20 @@ pub enum Subject {
     Comment(String),
     /// `visits.<phase>`: the number of entries into a phase of the same workflow.
     Visits(String),
+    /// `change.files`, `change.lines` or `change.paths`: what was changed since the start of the run.
+    Change(Fact),
+}
+
+/// A fact of what was changed since the start of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Fact {
+    /// The number of files.
+    Files,
+    /// The number of lines, added and removed.
+    Lines,
+    /// The paths of the files, relative to the project.
+    Paths,
 }
 
 impl Subject {
@@ -99,6 +119,9 @@ impl Subject {
             ["answer", phase, "choice"] => Self::Choice(owned(phase)),
             ["answer", phase, "comment"] => Self::Comment(owned(phase)),
             ["visits", phase] => Self::Visits(owned(phase)),
+            ["change", "files"] => Self::Change(Fact::Files),
+            ["change", "lines"] => Self::Change(Fact::Lines),
+            ["change", "paths"] => Self::Change(Fact::Paths),
             _ => return None,
         })
     }
@@ -110,7 +133,7 @@ impl Subject {
             | Self::Outcome(phase)
             | Self::Choice(phase)
             | Self::Comment(phase) => Some(phase),
-            Self::Input(_) | Self::Visits(_) => None,
+            Self::Input(_) | Self::Visits(_) | Self::Change(_) => None,
         }
     }
 }
@@ -124,6 +147,9 @@ impl fmt::Display for Subject {
             Self::Choice(phase) => write!(f, "answer.{phase}.choice"),
             Self::Comment(phase) => write!(f, "answer.{phase}.comment"),
             Self::Visits(phase) => write!(f, "visits.{phase}"),
+            Self::Change(Fact::Files) => f.write_str("change.files"),
+            Self::Change(Fact::Lines) => f.write_str("change.lines"),
+            Self::Change(Fact::Paths) => f.write_str("change.paths"),
         }
     }
 }
@@ -159,6 +185,8 @@ impl Test {
                 });
                 is_one != *negated
             }
+            // Only the measured change knows its paths.
+            Self::Only { .. } => true,
             Self::Within { min, max } => value.is_some_and(|value| {
                 let number = match value {
                     Value::Array(items) => Number::from(items.len()).as_f64(),
@@ -171,6 +199,24 @@ impl Test {
                 })
             }),
         }
+    }
+}
+
+impl Test {
+    /// The globs of a test of paths.
+    pub(crate) fn globs(&self) -> Option<Vec<String>> {
+        match self {
+            Self::Values { values: globs, .. } | Self::Only { only: globs } => {
+                Some(globs.iter().map(value_text).collect())
+            }
+            Self::Within { .. } => None,
+        }
+    }
+
+    /// Returns true if it can be about paths: if all it has are globs of the project.
+    fn fits_paths(&self) -> bool {
+        let is_glob = |glob: &String| ProjectGlob::read(glob).is_none_or(|read| read.is_ok());
+        self.globs().is_some_and(|globs| globs.iter().all(is_glob))
     }
 }
 
@@ -209,6 +255,9 @@ impl fmt::Display for Test {
                 let verb = if *negated { "is not" } else { "is" };
                 write!(f, "{verb} {}", join(values.iter().map(value_text), " or "))
             }
+            Self::Only { only } => {
+                write!(f, "is only {}", join(only.iter().map(value_text), " or "))
+            }
             Self::Within { min, max } => match (min, max) {
                 (Some(min), Some(max)) => write!(f, "is from {min} to {max}"),
                 (Some(min), None) => write!(f, "is at least {min}"),
@@ -241,12 +290,17 @@ impl KeyType for Conditions {
                 json!({"anyOf": [value, {"type": "array", "minItems": 1, "items": value}]});
             let name = "[A-Za-z0-9_-]+";
             let subject = format!(
-                "^(inputs\\.{name}|outputs\\.{name}\\.{name}|(outcome|visits)\\.{name}|answer\\.{name}\\.(choice|comment))$"
+                "^(inputs\\.{name}|outputs\\.{name}\\.{name}|(outcome|visits)\\.{name}|answer\\.{name}\\.(choice|comment)|change\\.(files|lines|paths))$"
             );
             let test = json!({"anyOf": [values, {
                 "type": "object",
                 "properties": {"not": values},
                 "required": ["not"],
+                "additionalProperties": false,
+            }, {
+                "type": "object",
+                "properties": {"only": values},
+                "required": ["only"],
                 "additionalProperties": false,
             }, {
                 "type": "object",
@@ -338,9 +392,26 @@ fn read_comparison(entry: &Entry<'_>) -> Result<Comparison, Finding> {
         let finding = Finding::error(Code::UnknownSubject, entry.key_span, message);
         return Err(finding.help(Code::UnknownSubject.help()));
     };
+    let is_paths = subject == Subject::Change(Fact::Paths);
+    let no_paths = || {
+        let message =
+            format!("`{key}` takes globs of the project, `{{not: globs}}` or `{{only: globs}}`");
+        let finding = Finding::error(
+            Code::WrongType,
+            entry.value.span.or(entry.key_span),
+            message,
+        );
+        finding.help(format!("write `{key}: [migrations/**]`"))
+    };
+    let mut is_only = false;
     let (node, negated) = match &entry.value.kind {
         Kind::Map(inner) => match &*inner.entries {
             [only] if only.key == "not" => (&only.value, true),
+            [only] if is_paths && only.key == "only" => {
+                is_only = true;
+                (&only.value, false)
+            }
+            _ if is_paths => return Err(no_paths()),
             bounds => {
                 let test = within(bounds).ok_or_else(|| {
                     let message = format!(
@@ -362,7 +433,14 @@ fn read_comparison(entry: &Entry<'_>) -> Result<Comparison, Finding> {
         let finding = Finding::error(Code::WrongType, node.span.or(entry.key_span), message);
         return Err(finding.help("write a value, a list of which it is one, or `{not: value}`"));
     };
-    let test = Test::Values { values, negated };
+    let test = if is_only {
+        Test::Only { only: values }
+    } else {
+        Test::Values { values, negated }
+    };
+    if is_paths && !test.fits_paths() {
+        return Err(no_paths());
+    }
     Ok(Comparison { subject, test })
 }
 

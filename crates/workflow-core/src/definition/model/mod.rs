@@ -37,7 +37,7 @@ pub(crate) use budget::least;
 pub use catalog::{Catalog, QUICK};
 pub use check::{Check, ExpectedExit, FileCheck, GitCheck, OutputStream, RunCheck};
 pub(crate) use condition::value_text;
-pub use condition::{Comparison, Condition, Subject, Test};
+pub use condition::{Comparison, Condition, Fact, Subject, Test};
 pub use defaults::{DefaultTools, Defaults};
 pub use gate::Gate;
 pub use guards::{Guards, SettingsStatus, ToolAccess};

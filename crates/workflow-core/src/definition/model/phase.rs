@@ -84,7 +84,7 @@ section! {
         /// The possible results of the phase, each with its target: an id of the same workflow, `next`, `end` or `done`. The agent names one of them with `next`.
         #[key("outcomes"?: Outcomes, no_value: Refuse, guard: true, change: Some(Change::Way), example: r#"{"ok": "next", "again": "reproduce"}"#)]
         pub outcomes: Vec<PhaseOutcome>,
-        /// The values with which the phase is entered; with others it is skipped: `inputs.<name>`, `outputs.<phase>.<name>`, `outcome.<phase>`, `answer.<phase>.choice`, `visits.<phase>`, or `any` of several maps.
+        /// The values with which the phase is entered; with others it is skipped: `inputs.<name>`, `outputs.<phase>.<name>`, `outcome.<phase>`, `answer.<phase>.choice`, `visits.<phase>`, `change.files`, `change.lines`, `change.paths`, or `any` of several maps.
         #[key("when"?: Conditions, no_value: Refuse, guard: true, change: Some(Change::Way), default: Described("always"), example: r#"{"visits.reproduce": {"not": [7, 8]}}"#)]
         pub when: Vec<Condition>,
         /// How often the phase may be entered in one run of its workflow.

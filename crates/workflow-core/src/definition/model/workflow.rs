@@ -333,7 +333,7 @@ section! {
         /// The key of the workflow that runs here: the name of its directory.
         #[key("subworkflow": Text, default: Required, example: r#""review""#)]
         pub key: String,
-        /// Values that must be as they are here, or the whole subworkflow is skipped: `inputs.<name>`, `outputs.<phase>.<name>`, `outcome.<phase>`, `answer.<phase>.choice`, `visits.<phase>` of the workflow that has the reference, or `any` of several maps.
+        /// Values that must be as they are here, or the whole subworkflow is skipped: `inputs.<name>`, `outputs.<phase>.<name>`, `outcome.<phase>`, `answer.<phase>.choice`, `visits.<phase>` of the workflow that has the reference, `change.files`, `change.lines`, `change.paths`, or `any` of several maps.
         #[key("when"?: Conditions, no_value: Refuse, guard: true, change: Some(Change::Way), default: Described("always"), example: r#"{"visits.reproduce": {"not": 9}}"#)]
         pub when: Vec<Condition>,
     }

@@ -4,11 +4,11 @@
 use serde_json::value::RawValue;
 
 use super::ActiveRun;
-use crate::definition::{Check, Gate, Workflow};
+use crate::definition::{Check, Comparison, Condition, Fact, Gate, PhaseEntry, Subject, Workflow};
 use crate::diagnostic::Severity;
 use crate::effect::{Effect, Effects};
 use crate::policy::gate_report::Report;
-use crate::run::StoredGate;
+use crate::run::{MeasuredChange, StoredGate};
 
 impl ActiveRun {
     /// The gate of the phase, if its checks compare with the state at the entry of the phase.
@@ -34,6 +34,49 @@ impl ActiveRun {
             let gates = gates.unwrap_or_default();
             out.perform(Effect::TakeBaseline { gates, start });
         }
+        if self.step() == 0 && self.facts().next().is_some() {
+            let (start, globs) = (None, Vec::new());
+            out.perform(Effect::MeasureChange { start, globs });
+        }
+    }
+
+    /// The conditions of the run that are about what was changed since its start.
+    fn facts(&self) -> impl Iterator<Item = &Comparison> {
+        let root = &self.progress.state.workflow_key;
+        let workflows = self.in_force.catalog.reachable_from(root).into_iter();
+        let entries = workflows.flat_map(|workflow| &workflow.phases);
+        let comparisons = entries
+            .flat_map(PhaseEntry::when)
+            .flat_map(Condition::comparisons);
+        comparisons.filter(|comparison| matches!(comparison.subject, Subject::Change(_)))
+    }
+
+    /// What measures the change since the start of the run, if a condition is about it and the start is known.
+    pub(crate) fn measure_change(&self) -> Option<Effect> {
+        let start = self.progress.data.start_files.clone()?;
+        let paths = Subject::Change(Fact::Paths);
+        let globs = self
+            .facts()
+            .filter(|comparison| comparison.subject == paths);
+        let globs = globs
+            .filter_map(|comparison| comparison.test.globs())
+            .collect();
+        self.facts().next()?;
+        let start = Some(start);
+        Some(Effect::MeasureChange { start, globs })
+    }
+
+    /// Stores the files at the start of the run.
+    pub(crate) fn note_start(&mut self, start: Option<String>, out: &mut Effects) {
+        if self.step() == 0 && self.progress.data.start_files.is_none() {
+            self.progress.data.start_files = start;
+            self.persist_counters(out);
+        }
+    }
+
+    /// Notes what was changed since the start of the run, which is stored with the move.
+    pub(crate) fn note_change(&mut self, change: Option<MeasuredChange>) {
+        self.progress.data.change = change;
     }
 
     /// Returns true if a check of the run needs the commit at its start.

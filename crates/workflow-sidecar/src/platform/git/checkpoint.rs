@@ -23,12 +23,12 @@ use crate::platform::process::{Failure, Monitor, one_line};
 /// Time for recording: the agent waits for it, and the host for the answer.
 pub(crate) const TIME_TO_RECORD: Duration = Duration::from_millis(2500);
 /// Paths on one command line.
-const PATHS_PER_COMMAND: usize = 200;
+pub(super) const PATHS_PER_COMMAND: usize = 200;
 /// Message of the stash entry with the later changes.
 const STASH_MESSAGE: &str = "workflow-sidecar: before the code went back to a checkpoint";
 
 /// Makes the private directory for an operation, if the user trusts its programs. The trust store is in `agent_dir`.
-fn private_directory(
+pub(super) fn private_directory(
     operation: GitOperation,
     git: Git<'_>,
     agent_dir: &Path,

@@ -11,10 +11,12 @@
 //! restore_job → checkpoint
 //! hidden_changes → repository_state
 //! work_tree → hidden_changes
+//! change → hidden_changes, checkpoint
 //! all of them → private_directory → config_commands → execution, location
 //! fetched → execution
 //! ```
 
+mod change;
 mod checkpoint;
 mod config_commands;
 mod execution;
@@ -28,6 +30,7 @@ mod restore_job;
 mod tests;
 mod work_tree;
 
+pub(crate) use change::{measure_change, record_files};
 #[cfg(all(test, unix))]
 pub(super) use checkpoint::restore_checkpoint;
 pub(crate) use checkpoint::{TIME_TO_RECORD, record_checkpoint};

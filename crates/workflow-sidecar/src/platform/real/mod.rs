@@ -19,6 +19,7 @@ use super::answers::open_requests::OpenRequests;
 use super::answers::trust_store::{hash_of, hash_of_triggers, session_trusts, trust};
 use super::effects::{Platform, PlatformReport, Project, SessionContext};
 use super::gates::{Baseline, start_commit};
+use super::git::{measure_change, record_files};
 use super::notes_and_answers::NotesAndAnswers;
 use super::open_sessions::OpenSessions;
 use crate::files::absolute;
@@ -63,6 +64,19 @@ impl Platform for RealPlatform {
                 let baseline = baseline.expect("a baseline has string keys only");
                 let start = start.then(|| start_commit(project.cwd)).flatten();
                 return Some(PlatformEvent::BaselineTaken { baseline, start });
+            }
+            Effect::MeasureChange { start, globs } => {
+                let (cwd, agent_dir) = (project.cwd, project.agent_dir);
+                let measured = match start {
+                    Some(tree) => measure_change(cwd, agent_dir, &tree, &globs)
+                        .map(|change| (None, Some(change))),
+                    None => record_files(cwd, agent_dir).map(|tree| (Some(tree), None)),
+                };
+                let (start, change) = measured.unwrap_or_else(|(_, reason)| {
+                    tracing::debug!(reason, "the change is not known");
+                    (None, None)
+                });
+                return Some(PlatformEvent::ChangeMeasured { start, change });
             }
             Effect::CheckTrust { commands } => {
                 let is_trusted = session_trusts(session, &hash_of(&commands));

@@ -17,6 +17,7 @@ use super::gates::{Baseline, CheckError, CheckVerdict, Job, Report, check};
 use super::process::Monitor;
 use crate::files::FileState;
 
+mod change;
 mod checkpoints;
 mod commands;
 mod files;

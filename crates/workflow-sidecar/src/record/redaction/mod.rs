@@ -115,6 +115,7 @@ impl Redaction {
             PlatformEvent::GateFinished { .. }
             | PlatformEvent::Triggered { .. }
             | PlatformEvent::BaselineTaken { .. }
+            | PlatformEvent::ChangeMeasured { .. }
             | PlatformEvent::CommandsNotTrusted
             | PlatformEvent::GateNotTrusted { .. }
             | PlatformEvent::GateProgress { .. }

@@ -53,6 +53,11 @@ fn a_line_is_a_command_and_what_must_come_of_it() {
             text: "red build".to_owned()
         }
     );
+    let paths = vec!["a.rs".to_owned(), "b".to_owned()];
+    assert_eq!(
+        read("change 12 a.rs b").command,
+        ScriptCommand::Change(12, paths)
+    );
     assert_eq!(read("back 2").command, ScriptCommand::Back(2));
     assert_eq!(
         read("/workflow fix the total").command,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::definition::model::{Parameter, ParameterKind, Phase, Subject, Workflow};
+use crate::definition::model::{Fact, Parameter, ParameterKind, Phase, Subject, Workflow};
 use crate::definition::schema::{Reader, Sites, listed, nearest};
 use crate::diagnostic::Finding;
 use crate::template::TemplateKind;
@@ -63,6 +63,14 @@ impl<'a> Flow<'a> {
         let (part, why, known): (_, _, Vec<&'n str>) = match subject {
             Subject::Visits(id) if phase(id).is_some() => return of_kind(ParameterKind::Number),
             Subject::Visits(id) => missing(id, "", &|_| true),
+            Subject::Change(Fact::Paths) => return of_kind(ParameterKind::List),
+            // Without git it has no value.
+            Subject::Change(_) => {
+                return Ok(Cow::Owned(Parameter {
+                    required: false,
+                    ..Parameter::new("", ParameterKind::Number)
+                }));
+            }
             Subject::Input(name) => {
                 let inputs = &self.workflow.inputs;
                 if let Some(input) = parameter(inputs, name) {

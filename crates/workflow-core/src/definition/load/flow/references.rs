@@ -7,7 +7,7 @@ use serde_json::{Number, Value};
 use super::graph::FlowGraph;
 use super::located::{Flow, report_in};
 use crate::definition::model::{
-    Comparison, Condition, ParameterKind, Phase, Subject, Test, value_text,
+    Comparison, Condition, Fact, ParameterKind, Phase, Subject, Test, value_text,
 };
 use crate::definition::schema::{Reader, TemplateReference};
 use crate::definition::syntax::Span;
@@ -90,6 +90,10 @@ impl References<'_, '_> {
             let why = "it has too many or too few parts".to_owned();
             return Some(unknown(Code::UnknownVariable, why).help(help));
         };
+        if subject == Subject::Change(Fact::Paths) {
+            let why = "paths are for `when` only".to_owned();
+            return Some(unknown(Code::UnknownVariable, why).help("write `{change.files}`"));
+        }
         if let Err(name) = self.flow.named(&subject) {
             let code = match subject {
                 Subject::Comment(_) => Code::NoComment,
@@ -219,6 +223,7 @@ fn check_comparison(
             let wrong = wrong.map(|one| never(format!("`{}`", shown(&value_text(one)))));
             wrong.map_or(Ok(()), Err)
         }
+        Test::Only { .. } => Ok(()),
         Test::Within { .. } if !is_list && value.kind != ParameterKind::Number => {
             let why = format!("`min` and `max` are about numbers and lists, and it is {words}");
             Err(unknown(why).help(format!("compare it with {words}")))

@@ -1,0 +1,166 @@
+//! What was changed in a project since the start of a run.
+//!
+//! The start is recorded as a tree of all files that git does not ignore, untracked and changed ones too, so that what was
+//! changed before does not count. No reference leads to the tree: git keeps it for two weeks (`gc.pruneExpire`).
+
+use std::fs::{self, File};
+use std::io::{Read as _, Result as IoResult};
+use std::path::Path;
+use std::time::Instant;
+
+use workflow_core::run::MeasuredChange;
+
+use super::checkpoint::{PATHS_PER_COMMAND, TIME_TO_RECORD, is_commit_name, private_directory};
+use super::config_commands::GitOperation;
+use super::execution::{Git, LIST_BOUND, failed};
+use super::hidden_changes::changes;
+use crate::platform::process::{Failure, Monitor};
+
+/// The bytes at the beginning of a file in which git looks for a zero byte, which texts do not have.
+const LOOKED_AT: usize = 8000;
+
+/// Git with a limit of time, because everybody waits for it.
+fn hasty_git(cwd: &Path) -> Git<'_> {
+    Git {
+        end: Some(Instant::now() + TIME_TO_RECORD),
+        bound: LIST_BOUND,
+        grace: std::time::Duration::ZERO,
+        ..Git::new(cwd, Monitor::idle())
+    }
+}
+
+/// Records the files of a project as a tree.
+pub(crate) fn record_files(cwd: &Path, agent_dir: &Path) -> Result<String, Failure> {
+    let git = hasty_git(cwd);
+    let head = git.head()?;
+    let directory = private_directory(GitOperation::Compare, git, agent_dir)?;
+    let git = directory.git(git);
+    let listed = changes(git, &directory.own_index, head.as_deref(), "all")?;
+    let git = Git {
+        index: Some(&directory.own_index),
+        ..git
+    };
+    let changed: Vec<&str> = listed
+        .iter()
+        .filter_map(|line| changed_path(line))
+        .collect();
+    // Another repository in this one has no files here.
+    let paths: Vec<&str> = changed
+        .into_iter()
+        .filter(|path| !path.ends_with('/'))
+        .collect();
+    for paths in paths.chunks(PATHS_PER_COMMAND) {
+        let update = ["update-index", "--add", "--remove", "--replace", "--"];
+        git.text(&[&update, paths].concat())?;
+    }
+    git.text(&["write-tree"])
+}
+
+/// Measures what was changed since the files of a project were recorded.
+pub(crate) fn measure_change(
+    cwd: &Path,
+    agent_dir: &Path,
+    tree: &str,
+    globs: &[Vec<String>],
+) -> Result<MeasuredChange, Failure> {
+    let git = hasty_git(cwd);
+    let directory = private_directory(GitOperation::Compare, git, agent_dir)?;
+    let git = directory.git(git);
+    if !is_commit_name(tree) {
+        return Err(failed("the files at the start of the run are not known"));
+    }
+    let listed = changes(git, &directory.own_index, Some(tree), "all")?;
+    let git = Git {
+        index: Some(&directory.own_index),
+        ..git
+    };
+    let diff = [
+        "diff",
+        "--numstat",
+        "-z",
+        "--no-renames",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--ignore-submodules=dirty",
+    ];
+    let numbers = git.run(&diff)?.whole("the list of changed lines")?;
+    let (root, end) = (directory.root(), git.end);
+    let mut lines = 0_u64;
+    for line in numbers.split_terminator('\0') {
+        let mut parts = line.splitn(3, '\t');
+        let mut next = || parts.next().unwrap_or_default();
+        let (added, removed, path) = (next(), next(), next());
+        lines += match (added.parse::<u64>(), removed.parse::<u64>()) {
+            (Ok(added), Ok(removed)) => added + removed,
+            // Attributes can declare a text to be no text: all of its lines count.
+            _ => lines_of(&root.join(path), end)?,
+        };
+    }
+    let below = cwd.canonicalize().unwrap_or_default();
+    let below = below.strip_prefix(root).unwrap_or(Path::new(""));
+    let mut paths = Vec::new();
+    for line in &listed {
+        let Some(path) = changed_path(line) else {
+            continue;
+        };
+        if path.ends_with('/') {
+            return Err(failed(
+                "the files of a repository in this one are not known",
+            ));
+        }
+        if line.starts_with("??") {
+            lines += lines_of(&root.join(path), end)?;
+        }
+        // A path outside of the project is one that no glob matches.
+        let of_project = Path::new(path).strip_prefix(below).ok();
+        let of_project = of_project.and_then(Path::to_str);
+        paths.push(of_project.map_or_else(|| format!("../{path}"), str::to_owned));
+    }
+    Ok(MeasuredChange::new(lines, &paths, globs))
+}
+
+/// The path of a line of `git status`, if the file is not as in the index.
+fn changed_path(line: &str) -> Option<&str> {
+    let (state, path) = line.split_at_checked(3)?;
+    (state.as_bytes().get(1) != Some(&b' ')).then_some(path)
+}
+
+/// The lines of a file; none where it is gone or no text.
+fn lines_of(path: &Path, end: Option<Instant>) -> Result<u64, Failure> {
+    let is_late = || end.is_some_and(|end| Instant::now() > end);
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_file() => {}
+        Ok(metadata) => return Ok(metadata.is_symlink().into()),
+        Err(_) => return Ok(0),
+    }
+    let count = count_lines(path, is_late);
+    let reason = |error| {
+        failed(format!(
+            "the lines of a changed file cannot be counted: {error}"
+        ))
+    };
+    count.map_err(reason)
+}
+
+fn count_lines(path: &Path, is_late: impl Fn() -> bool) -> IoResult<u64> {
+    let mut file = File::open(path)?;
+    let mut buffer = vec![0; 1 << 16];
+    let (mut lines, mut last) = (0_u64, b'\n');
+    for part in 0.. {
+        let read = file.read(&mut buffer)?;
+        let bytes = &buffer[..read];
+        if part == 0 && bytes.iter().take(LOOKED_AT).any(|byte| *byte == 0) {
+            return Ok(0);
+        }
+        let Some(end) = bytes.last() else { break };
+        if is_late() {
+            return Err(std::io::ErrorKind::TimedOut.into());
+        }
+        last = *end;
+        lines += bytes
+            .iter()
+            .map(|byte| u64::from(*byte == b'\n'))
+            .sum::<u64>();
+    }
+    Ok(lines + u64::from(last != b'\n'))
+}

@@ -1,0 +1,92 @@
+//! What was changed since the start of a run, in real repositories.
+
+use workflow_core::run::MeasuredChange;
+
+use super::repositories::{commit, git, repository};
+use super::*;
+use crate::platform::git::{measure_change, record_files};
+
+fn record(project: &TestProject) -> String {
+    record_files(project.path(), project.agent_dir.path()).unwrap()
+}
+
+fn measure(project: &TestProject, start: &str, globs: &[Vec<String>]) -> MeasuredChange {
+    measure_change(project.path(), project.agent_dir.path(), start, globs).unwrap()
+}
+
+fn numbers(project: &TestProject, start: &str) -> (u64, u64) {
+    let change = measure(project, start, &[]);
+    (change.files, change.lines)
+}
+
+#[test]
+fn what_was_changed_before_the_run_or_is_ignored_does_not_count() {
+    let project = repository();
+    project.write(".gitignore", "target\n");
+    project.write("gone.txt", "1\n");
+    commit(&project, "one\ntwo\n");
+    project.write("file.txt", "one\n2\n");
+    project.write("untracked.txt", "a\nb\nc\n");
+    std::fs::remove_file(project.path().join("gone.txt")).unwrap();
+    let start = record(&project);
+    project.write("target/x", "1\n");
+    assert_eq!(numbers(&project, &start), (0, 0));
+    // A committed change is one, and one of what was dirty counts from how it was.
+    project.write("new/a.txt", "1\n2\n3");
+    project.write("untracked.txt", "a\nb\n");
+    git(&project, &["add", "."]);
+    commit(&project, "one\n2\n3\n");
+    assert_eq!(numbers(&project, &start), (3, 3 + 1 + 1));
+    std::fs::remove_file(project.path().join("new/a.txt")).unwrap();
+    project.write("gone.txt", "1\n");
+    assert_eq!(numbers(&project, &start), (3, 1 + 1 + 1));
+}
+
+#[test]
+fn a_text_that_is_declared_binary_has_lines_and_a_binary_file_has_none() {
+    let project = repository();
+    commit(&project, "one\n");
+    project.write("code.rs", "1\n");
+    git(&project, &["add", "."]);
+    commit(&project, "two\n");
+    let start = record(&project);
+    project.write(".gitattributes", "*.rs -diff\n");
+    project.write("code.rs", "1\n2\n3\n");
+    project.write("image.png", "\0\n\n\n");
+    assert_eq!(numbers(&project, &start), (3, 1 + 3));
+}
+
+#[test]
+fn paths_are_relative_to_the_project_and_files_outside_match_nothing() {
+    let project = repository();
+    commit(&project, "one\n");
+    project.write("app/a.rs", "1\n");
+    let start = record(&project);
+    project.write("app/migrations/x y.sql", "1\n");
+    project.write("outside.txt", "1\n");
+    let lists = ["migrations/**", "**", "outside.txt"].map(|glob| vec![glob.to_owned()]);
+    let app = project.path().join("app");
+    let change = measure_change(&app, project.agent_dir.path(), &start, &lists).unwrap();
+    let paths = ["migrations/x y.sql", "../outside.txt"].map(str::to_owned);
+    assert_eq!(change, MeasuredChange::new(2, &paths, &lists));
+}
+
+#[test]
+fn without_git_or_with_a_repository_inside_the_change_is_not_known() {
+    let project = TestProject::new();
+    let agent_dir = project.agent_dir.path();
+    assert!(record_files(project.path(), agent_dir).is_err());
+    git(&project, &["init", "--quiet"]);
+    let start = record(&project);
+    assert_eq!(numbers(&project, &start), (0, 0), "a commit is not needed");
+    let unknown = "0".repeat(40);
+    assert!(measure_change(project.path(), agent_dir, &unknown, &[]).is_err());
+    git(&project, &["init", "--quiet", "inner"]);
+    project.write("inner/a.txt", "1\n");
+    git(&project, &["-C", "inner", "add", "."]);
+    git(
+        &project,
+        &["-C", "inner", "commit", "--quiet", "--message", "x"],
+    );
+    assert!(measure_change(project.path(), agent_dir, &start, &[]).is_err());
+}
