@@ -164,7 +164,7 @@ fn anchor(heading: &str) -> String {
         .replace(' ', "-")
 }
 
-/// A page over 8,000 words, or documents over 42,500, are not read.
+/// A page over 8,000 words, or documents over 43,500, are not read.
 #[test]
 fn the_documents_are_short() {
     let mut pages = documents(&["docs", "docs/decisions"]);
@@ -178,7 +178,7 @@ fn the_documents_are_short() {
         assert!(words <= 8000, "{}: {words}", page.display());
         all += words;
     }
-    assert!(all <= 42_500, "{all}");
+    assert!(all <= 43_500, "{all}");
 }
 
 #[test]
