@@ -46,8 +46,10 @@ impl Disk {
 
     /// Adds a project with this definition and these settings.
     fn add(&self, project: &str, workflow: &Value, settings: &Value) {
-        let part = json!({"name": "Part", "show": "workflows", "phases": [phase(json!({}))]});
-        for (key, definition) in [("w", workflow), ("part", &part)] {
+        let of = |more| json!({"name": "Part", "show": "workflows", "inputs": {"goal": {"default": "x"}}, "phases": [phase(more)]});
+        let part = of(json!({}));
+        let ends = of(json!({"outcomes": {"ok": "next", "stuck": {"end": "stuck"}}}));
+        for (key, definition) in [("w", workflow), ("part", &part), ("ends", &ends)] {
             let directory = format!("{project}/.pi/workflows/{key}");
             fs::create_dir_all(self.path(&directory)).unwrap();
             self.write(
@@ -137,6 +139,10 @@ fn hostile(level: &str, key: &Key) -> Value {
             json!({"ask": "May it?", "show": "../home/secret"})
         }
         ("a workflow", "inputs") => json!({"version": {"default": "1.0.0"}}),
+        ("a workflow", "outputs") => json!({"plan": "{outputs.a.plan}"}),
+        ("a subworkflow reference", "forEach") => json!("{inputs.l}"),
+        ("a subworkflow reference", "with") => json!({"goal": "{inputs.l}: it"}),
+        ("a subworkflow reference", "outcomes") => json!({"stuck": "next"}),
         ("a phase", "outcomes") => json!({"ok": "next", "again": "a"}),
         ("a phase" | "a subworkflow reference", "when") => json!({"visits.a": {"not": [7]}}),
         ("a check of `gate`", "onFail") => json!("a"),
@@ -194,7 +200,10 @@ fn required(level: &str, key: &str) -> Value {
         "a workflow" | "a phase" if ["writable", "commands"].contains(&key) => {
             json!({"tools": "read-only"})
         }
-        "a phase" if key == "onLimit" => json!({"maxVisits": 1}),
+        "a phase" | "a subworkflow reference" if key == "onLimit" => json!({"maxVisits": 1}),
+        "a workflow" if key == "outputs" => {
+            json!({"phases": [phase(json!({"outputs": {"plan": {"required": false}}}))]})
+        }
         "an input" | "an output" if ["min", "max"].contains(&key) => {
             json!({"type": "number", "required": false})
         }
@@ -224,9 +233,12 @@ fn project(level: &str, key: &str, value: &Value) -> (Value, Value) {
             return (workflow, settings);
         }
         "a subworkflow reference" => {
-            if key != "subworkflow" {
-                merge(&mut map, json!({"subworkflow": "part"}));
+            match key {
+                "subworkflow" => {}
+                "outcomes" => merge(&mut map, json!({"subworkflow": "ends"})),
+                _ => merge(&mut map, json!({"subworkflow": "part"})),
             }
+            workflow["inputs"] = json!({"l": {"type": "list", "default": ["one"]}});
             workflow["phases"] = json!([map, phase(json!({}))]);
             return (workflow, settings);
         }

@@ -166,7 +166,12 @@ fn each_template_passes_its_script_to_the_end() {
             .unwrap();
         let said = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(0), "{name}: {said}");
-        assert!(said.contains("All phases complete"), "{name}: {said}");
+        // Of its two lists, a backlog goes through one.
+        let end = match &*name {
+            "backlog" => "3 of its 4 phases were entered",
+            _ => "All phases complete",
+        };
+        assert!(said.contains(end), "{name}: {said}");
     }
 }
 

@@ -25,6 +25,8 @@ pub enum TemplateKind {
     Guard,
     /// A bound, which is a whole number.
     Bound,
+    /// A value of `with`.
+    With,
 }
 
 /// The values of a run that have dotted names.
@@ -42,19 +44,22 @@ pub enum Family {
     Visits,
     /// `{change.files}` and `{change.lines}`.
     Change,
+    /// `{item.number}` and `{item.count}`.
+    Item,
     /// `{approval.…}`, which is `{answer.<phase>.…}` now.
     Approval,
 }
 
 impl Family {
     /// The beginnings of the dotted names, each with its family.
-    const BEGINNINGS: [(&str, Self); 7] = [
+    const BEGINNINGS: [(&str, Self); 8] = [
         ("inputs.", Self::Inputs),
         ("outputs.", Self::Outputs),
         ("outcome.", Self::Outcome),
         ("answer.", Self::Answer),
         ("visits.", Self::Visits),
         ("change.", Self::Change),
+        ("item.", Self::Item),
         ("approval.", Self::Approval),
     ];
 
@@ -73,6 +78,7 @@ impl Family {
             Self::Answer | Self::Approval => "answer.<phase>.comment",
             Self::Visits => "visits.<phase>",
             Self::Change => "change.lines",
+            Self::Item => "item.number",
         }
     }
 }
@@ -92,11 +98,13 @@ impl TemplateKind {
             Family::Answer,
             Family::Change,
             Family::Visits,
+            Family::Item,
         ];
         match self {
             Self::InitialMessage => &ALL[..1],
             Self::Completion => &ALL[..5],
-            Self::Context | Self::NotDone | Self::Ask | Self::Guard | Self::Bound => ALL,
+            Self::Context | Self::NotDone | Self::Ask | Self::Guard | Self::Bound => &ALL[..6],
+            Self::With => ALL,
             Self::BlockReason | Self::Trigger | Self::RuleReason => &[],
         }
     }
@@ -114,6 +122,7 @@ impl TemplateKind {
             Self::NotDone => &["workflowName", "phaseName", "phaseEmoji", "phaseInstructions", "taskDescription", "taskId", "workflowKey"],
             Self::Trigger => &["content", "body"],
             Self::Ask | Self::Guard | Self::Bound => &[],
+            Self::With => &["item"],
             Self::RuleReason => &["path", "tool", "command"],
         }
     }

@@ -262,6 +262,7 @@ fn the_tables_are_those_of_the_code() {
     for (marker, rows) in [
         ("variables", variables()),
         ("keys of a workflow", table("a workflow")),
+        ("keys of a reference", table("a subworkflow reference")),
         ("keys of a phase", table("a phase")),
         ("keys of several maps", shared_table()),
         ("keys of tools", table("`tools`")),

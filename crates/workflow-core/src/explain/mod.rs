@@ -35,7 +35,7 @@ pub use row::{Origin, OriginKind, Row, Topic, Value};
 
 use crate::definition::{Loaded, Workflow};
 use crate::policy::rules::{Call, CallDecision, PLAIN_PATHS};
-use crate::run::{DefinitionMismatch, Position, RunState};
+use crate::run::{DefinitionMismatch, Path, Position, RunState};
 use crate::session::commands::initial_message;
 use crate::session::phase::ResolvedPhase;
 use crate::text;
@@ -122,7 +122,7 @@ fn explained(
     values: fn(Rows<'_>) -> Vec<Row>,
 ) -> Result<Explained, DefinitionMismatch> {
     let position = Position::of(state, &loaded.catalog)?;
-    let variables = placeholders::variables(state, &position, &loaded.catalog);
+    let variables = |path: &Path| placeholders::variables(path, &loaded.catalog);
     let resolved = ResolvedPhase::with_values(
         &state.clone().into(),
         &position,

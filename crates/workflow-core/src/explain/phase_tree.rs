@@ -82,17 +82,18 @@ impl<'c> PhaseTree<'c> {
                     let names = [&phase.id, &phase.id, &phase.name].map(String::clone);
                     (names, NodeKind::Phase(phase))
                 }
-                PhaseEntry::Subworkflow(key) => {
-                    let Some(inner) = self.catalog.get(key) else {
+                PhaseEntry::Subworkflow(reference) => {
+                    let Some(inner) = self.catalog.get(&reference.key) else {
                         continue;
                     };
-                    let time = met.entry(key).or_default();
+                    let id = reference.id();
+                    let time = met.entry(id).or_default();
                     *time += 1;
                     let own = match *time {
-                        1 => key.key.clone(),
-                        time => format!("{}#{time}", key.key),
+                        1 => id.to_owned(),
+                        time => format!("{id}#{time}"),
                     };
-                    let names = [own, key.key.clone(), inner.name.clone()];
+                    let names = [own, reference.key.clone(), inner.name.clone()];
                     (names, NodeKind::Subworkflow(inner))
                 }
             };
@@ -133,6 +134,7 @@ impl PhaseNode<'_> {
             DESCRIPTION,
             0,
         );
+        let start = start.ok()?;
         Some(RunState {
             current_path: self.path.clone(),
             global_step_count: self.steps,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::definition::{Catalog, Parameter};
-use crate::run::{PhaseAnswer, Position, RunData, RunState, RunValues, Values};
+use crate::run::{Path, PhaseAnswer, Position, RunData, RunValues, Values};
 
 /// Inputs or outputs, each as the name of its variable.
 pub(super) fn values(variables: &str, parameters: &[Parameter]) -> Values {
@@ -43,17 +43,10 @@ pub(super) fn data(position: &Position<'_>, catalog: &Catalog) -> RunData {
 }
 
 /// The variables of the texts of a phase, each with its own name as the value.
-pub(super) fn variables(
-    state: &RunState,
-    position: &Position<'_>,
-    catalog: &Catalog,
-) -> BTreeMap<String, String> {
-    let path = &state.current_path;
-    let mut variables = data(position, catalog).variables(path, position, catalog);
+pub(super) fn variables(path: &Path, catalog: &Catalog) -> BTreeMap<String, String> {
+    let mut variables = RunData::default().variables(path, catalog);
     for (name, value) in &mut variables {
-        if name.starts_with("visits.") {
-            *value = format!("{{{name}}}");
-        }
+        *value = format!("{{{name}}}");
     }
     variables
 }

@@ -2,7 +2,10 @@
 //!
 //! A scalar key of a phase without a row here is shown as it is written.
 
-use crate::definition::{Bound, Budget, CancelBy, Condition, Declared, Parameter, Phase, Tier};
+use crate::definition::{
+    Bound, Budget, CancelBy, Condition, Declared, Parameter, Phase, PhaseEntry, Subworkflow,
+    Target, Tier, value_text,
+};
 use crate::diagnostic::shown;
 use crate::policy::rules::{Description, RuleSource};
 use crate::run::{
@@ -255,11 +258,29 @@ fn flow(rows: &mut Rows<'_>) {
             let value = format!("{} for {}", joined(conditions), shown(inner));
             rows.add("when", value, rows.entry(&path));
         }
+        let reference = pair[0].entry().and_then(PhaseEntry::subworkflow);
+        if let (Some(reference), Some(path)) = (reference, Path::new(path[..=depth].to_vec())) {
+            for (key, value) in reference_rows(reference) {
+                let value = format!("{value} for {}", shown(inner));
+                rows.add(key, value, rows.entry(&path));
+            }
+        }
     }
     if !phase.when.is_empty() {
         rows.add("when", joined(&phase.when), rows.origin(PHASE, &["when"]));
     }
     parameters(rows, "output", PHASE, "outputs", &phase.outputs);
+    for level in levels {
+        for returned in &level.workflow.outputs {
+            let (name, subject) = (&returned.name, returned.subject());
+            let value = format!(
+                "{name}: {{{subject}}}, which {} returns",
+                shown(&level.workflow.name)
+            );
+            let whose = RuleSource::Workflow(&level.workflow.key);
+            rows.add("output", value, rows.origin(whose, &["outputs", name]));
+        }
+    }
     if let Some((most, to)) = phase.most_visits().zip(phase.instead_of_visit()) {
         let value = format!("{most}, then {}", to.described());
         rows.add("maxVisits", value, rows.origin(PHASE, &["maxVisits"]));
@@ -280,6 +301,29 @@ fn flow(rows: &mut Rows<'_>) {
         let hides = "tools that are blocked are hidden from the model";
         rows.add("activeTools", hides, rows.origin(PHASE, &["activeTools"]));
     }
+}
+
+/// What a reference says of its subworkflow, by its keys.
+fn reference_rows(reference: &Subworkflow) -> Vec<(&'static str, String)> {
+    let mut rows = Vec::new();
+    if let Some(list) = &reference.for_each {
+        let most = reference.most_items();
+        rows.push(("forEach", format!("{{{list}}}, at most {most} items,")));
+    }
+    if let Some(with) = &reference.with {
+        let values = with
+            .iter()
+            .map(|(name, value)| format!("{name}: {}", shown(&value_text(value))));
+        rows.push(("with", text::join(values, ", ")));
+    }
+    for outcome in &reference.outcomes {
+        rows.push(("outcome", format!("{} → {}", outcome.name, outcome.to)));
+    }
+    if let Some(most) = reference.max_visits {
+        let instead = reference.on_limit.as_ref().unwrap_or(&Target::Pause);
+        rows.push(("maxVisits", format!("{most}, then {}", instead.described())));
+    }
+    rows
 }
 
 /// The values of a workflow that apply to the whole run.

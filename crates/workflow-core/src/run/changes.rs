@@ -277,8 +277,12 @@ fn hold_in_workflow(workflow: &mut Workflow, before: &Workflow) {
         workflow.cancel = before.cancel;
     }
     for (entry, before) in workflow.phases.iter_mut().zip(&before.phases) {
-        if let (PhaseEntry::Phase(phase), PhaseEntry::Phase(before)) = (entry, before) {
-            hold_in_phase(phase, before);
+        match (entry, before) {
+            (PhaseEntry::Phase(phase), PhaseEntry::Phase(before)) => hold_in_phase(phase, before),
+            (PhaseEntry::Subworkflow(reference), PhaseEntry::Subworkflow(before)) => {
+                reference.max_visits = least(reference.max_visits, before.max_visits);
+            }
+            _ => {}
         }
     }
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::scopes::ScopeValues;
 use super::{MeasuredChange, Path, Position, RunState};
 use crate::definition::{Catalog, Comparison, Fact, PhaseEntry, Subject, Workflow};
 use crate::text;
@@ -69,6 +70,9 @@ pub struct RunValues {
     /// The user's last answer to the approval of each phase, by the same keys.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub answers: BTreeMap<String, PhaseAnswer>,
+    /// What the subworkflows around the phase were given, by their scopes.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub scopes: BTreeMap<String, ScopeValues>,
 }
 
 impl RunValues {
@@ -215,6 +219,12 @@ impl RunData {
         }
     }
 
+    /// Forgets the outcome of an entry of the scope of a path.
+    pub(super) fn forget_outcome_of(&mut self, path: &Path, id: &str) {
+        let key = Self::output_key(&path.innermost().workflow_key, id);
+        self.values.outcomes.remove(&key);
+    }
+
     /// The entries into the phase that a path is at, or another of its scope.
     pub fn visits(&self, path: &Path, phase: &str) -> u32 {
         let key = visit_key(path, phase);
@@ -249,8 +259,8 @@ impl RunData {
         failures
     }
 
-    /// Forgets the visits inside a scope, because it is entered anew.
-    pub(super) fn enter_scope(&mut self, path: &Path) {
+    /// Forgets the visits and the values inside a scope, because it is entered anew.
+    pub(super) fn enter_scope(&mut self, path: &Path, catalog: &Catalog) {
         let scope = scope_key(path);
         let is_inside = |key: &str| {
             let rest = key.strip_prefix(&*scope);
@@ -260,6 +270,16 @@ impl RunData {
         self.jumps.retain(|key, _| !is_inside(key));
         self.failures.retain(|key, _| !is_inside(key));
         self.allowed_visits.retain(|key| !is_inside(key));
+        // No workflow is around itself, so that those of other scopes are left.
+        let inside = catalog.reachable_from(&path.innermost().workflow_key);
+        let inside: BTreeSet<&str> = inside.iter().map(|workflow| &*workflow.key).collect();
+        let is_outside = |key: &String| {
+            let workflow = key.split_once('/').map_or(&**key, |(workflow, _)| workflow);
+            !inside.contains(workflow)
+        };
+        self.values.outputs.retain(|key, _| is_outside(key));
+        self.values.outcomes.retain(|key, _| is_outside(key));
+        self.values.answers.retain(|key, _| is_outside(key));
     }
 
     /// Returns true if an entry is entered, because all of its conditions hold. `path` is at the entry.
@@ -288,19 +308,16 @@ impl RunData {
         catalog: &'a Catalog,
     ) -> Option<Cow<'a, Value>> {
         let values = &self.values;
-        let keys = |phase| keys_of_phase(phase, path, catalog);
-        let answer = |phase| keys(phase).find_map(|key| values.answers.get(&key));
+        let key = |phase| Self::output_key(&path.innermost().workflow_key, phase);
+        let answer = |phase| values.answers.get(&key(phase));
         let text = |text: &String| Cow::Owned(Value::from(&**text));
         match subject {
             Subject::Input(name) => self.input(name, path, catalog).map(Cow::Borrowed),
             Subject::Output { phase, name } => {
-                let output = keys(phase).find_map(|key| values.outputs.get(&key)?.get(name));
+                let output = values.outputs.get(&key(phase))?.get(name);
                 output.map(Cow::Borrowed)
             }
-            Subject::Outcome(phase) => {
-                let outcome = keys(phase).find_map(|key| values.outcomes.get(&key));
-                outcome.map(text)
-            }
+            Subject::Outcome(phase) => values.outcomes.get(&key(phase)).map(text),
             Subject::Choice(phase) => answer(phase).map(|answer| text(&answer.choice)),
             Subject::Comment(phase) => answer(phase).map(|answer| text(&answer.comment)),
             Subject::Visits(phase) => Some(Cow::Owned(self.visits(path, phase).into())),
@@ -308,62 +325,68 @@ impl RunData {
                 let number = self.change.as_ref()?.number(*fact)?;
                 Some(Cow::Owned(number.into()))
             }
+            Subject::Item | Subject::ItemNumber | Subject::ItemCount => None,
         }
     }
 
-    /// An input; one that was not given has the default of the workflow that a path is in, or of one around it.
+    /// An input of the workflow that a path is in: as its reference passes it, or that of the same name of the workflow around.
+    /// One that was not given has its default.
     fn input<'a>(&'a self, name: &str, path: &Path, catalog: &'a Catalog) -> Option<&'a Value> {
-        let around = path.segments().iter().rev();
-        let mut around = around.filter_map(|segment| catalog.get(&segment.workflow_key));
-        let default = |workflow: &'a Workflow| {
-            let mut inputs = workflow.inputs.iter();
-            inputs.find(|input| input.name == name)?.default.as_ref()
+        let workflow = catalog.get(&path.innermost().workflow_key)?;
+        let mut inputs = workflow.inputs.iter();
+        let input = inputs.find(|input| input.name == name)?;
+        let passed = self.values.scopes.get(&scope_key(path));
+        let given = match (passed.and_then(|scope| scope.inputs.as_ref()), path.left()) {
+            (Some(passed), _) => passed.get(name),
+            (None, Some(around)) => self.input(name, &around, catalog),
+            (None, None) => self.values.inputs.get(name),
         };
-        let given = self.values.inputs.get(name);
-        given.or_else(|| around.find_map(default))
+        given.or(input.default.as_ref())
     }
 
-    /// The values as texts, by the names of their variables: all that the definitions declare.
-    pub(crate) fn variables(
-        &self,
-        path: &Path,
-        position: &Position<'_>,
-        catalog: &Catalog,
-    ) -> BTreeMap<String, String> {
+    /// The values of the scope of a path as texts, by the names of their variables: all that its workflow declares.
+    pub(crate) fn variables(&self, path: &Path, catalog: &Catalog) -> BTreeMap<String, String> {
         let mut texts = BTreeMap::new();
-        for level in position.scopes() {
-            texts.extend(input_texts(level.workflow, &self.values.inputs));
+        let Some(workflow) = catalog.get(&path.innermost().workflow_key) else {
+            return texts;
+        };
+        let mut add = |subject: Subject| {
+            let value = self.value(&subject, path, catalog);
+            texts.insert(subject.to_string(), text_of(value.as_deref()));
+        };
+        for input in &workflow.inputs {
+            add(Subject::Input(input.name.clone()));
         }
-        let root = position.root().key.as_str();
-        let mut workflows: Vec<&Workflow> = catalog.reachable_from(root);
-        // The nearest one is the last, and wins.
-        workflows.extend(position.scopes().map(|level| level.workflow));
-        for workflow in workflows {
-            for phase in workflow.own_phases() {
-                let (id, key) = (&phase.id, Self::output_key(&workflow.key, &phase.id));
-                let values = self.values.outputs.get(&key);
-                for output in &phase.outputs {
-                    let value = values.and_then(|values| values.get(&output.name));
-                    let name = format!("outputs.{id}.{}", output.name);
-                    texts.insert(name, text_of(value));
+        let has_flow =
+            !self.visits.is_empty() || catalog.has_flow(&path.segments()[0].workflow_key);
+        for entry in &workflow.phases {
+            let id = || entry.id().to_owned();
+            let (outputs, outcomes) = match entry {
+                PhaseEntry::Phase(phase) => {
+                    let outputs = phase.outputs.iter().map(|output| &output.name);
+                    (outputs.collect(), &phase.outcomes)
                 }
-                if !phase.outcomes.is_empty() {
-                    let outcome = self.values.outcomes.get(&key);
-                    let outcome = outcome.cloned().unwrap_or_default();
-                    texts.insert(format!("outcome.{id}"), outcome);
+                PhaseEntry::Subworkflow(reference) => {
+                    let inner = catalog.get(&reference.key);
+                    let outputs = inner.into_iter().flat_map(|inner| &inner.outputs);
+                    let names: Vec<&String> = outputs.map(|output| &output.name).collect();
+                    (names, &reference.outcomes)
                 }
-                if phase.approve.is_some() {
-                    let answer = self.values.answers.get(&key);
-                    let answer = answer.cloned().unwrap_or_default();
-                    texts.insert(format!("answer.{id}.choice"), answer.choice);
-                    texts.insert(format!("answer.{id}.comment"), answer.comment);
-                }
+            };
+            for name in outputs {
+                let (phase, name) = (id(), name.clone());
+                add(Subject::Output { phase, name });
             }
-        }
-        let workflow = position.own_workflow();
-        for phase in workflow.own_phases().filter(|_| catalog.has_flow(root)) {
-            let visits = self.visits(path, &phase.id).to_string();
-            texts.insert(format!("visits.{}", phase.id), visits);
+            if !outcomes.is_empty() {
+                add(Subject::Outcome(id()));
+            }
+            if entry.phase().is_some_and(|phase| phase.approve.is_some()) {
+                add(Subject::Choice(id()));
+                add(Subject::Comment(id()));
+            }
+            if has_flow {
+                add(Subject::Visits(id()));
+            }
         }
         for fact in [Fact::Files, Fact::Lines] {
             let number = self.change.as_ref().and_then(|change| change.number(fact));
@@ -382,19 +405,6 @@ impl RunData {
     }
 }
 
-/// The keys of the values of a phase with an id: those of the workflows of the path, then of any other one.
-fn keys_of_phase<'a>(
-    phase: &'a str,
-    path: &'a Path,
-    catalog: &'a Catalog,
-) -> impl Iterator<Item = String> {
-    let around = path.segments().iter().rev();
-    let around = around.map(|segment| segment.workflow_key.as_str());
-    let others = catalog.iter().map(|workflow| workflow.key.as_str());
-    let workflows = around.chain(others);
-    workflows.map(|workflow| RunData::output_key(workflow, phase))
-}
-
 /// The inputs of a workflow as texts, by the names of their variables.
 pub(crate) fn input_texts(workflow: &Workflow, given: &Values) -> BTreeMap<String, String> {
     let inputs = workflow.inputs.iter();
@@ -408,7 +418,7 @@ pub(crate) fn input_texts(workflow: &Workflow, given: &Values) -> BTreeMap<Strin
 }
 
 /// The scope of a path: the segments around, and the innermost workflow.
-fn scope_key(path: &Path) -> String {
+pub(super) fn scope_key(path: &Path) -> String {
     let segments = path.segments();
     let (innermost, around) = segments.split_last().expect("a path is never empty");
     let around = around.iter();
@@ -427,7 +437,7 @@ fn failure_key(path: &Path, phase: &str, check: &str) -> String {
 }
 
 /// A value as text; empty before the first.
-fn text_of(value: Option<&Value>) -> String {
+pub(super) fn text_of(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),

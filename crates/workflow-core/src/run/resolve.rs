@@ -128,7 +128,12 @@ impl<'c> Position<'c> {
 }
 
 impl<'c> ScopeLevel<'c> {
-    fn entry(self) -> Option<&'c PhaseEntry> {
+    /// The start of a workflow.
+    pub(crate) fn of(workflow: &'c Workflow) -> Self {
+        Self { workflow, index: 0 }
+    }
+
+    pub(crate) fn entry(self) -> Option<&'c PhaseEntry> {
         self.workflow.phases.get(self.index)
     }
 
@@ -142,14 +147,19 @@ impl<'c> ScopeLevel<'c> {
         self.workflow.phases.get(self.index.checked_sub(1)?)
     }
 
-    /// `{what} [{n}/{m}]`, as the status line shows a level.
-    pub(crate) fn progress(self, catalog: &Catalog) -> String {
+    /// `{what} [{n}/{m}]`, as the status line shows a level; a loop with its item.
+    pub(crate) fn progress(self, item: Option<String>, catalog: &Catalog) -> String {
         let what = match self.entry() {
             Some(PhaseEntry::Phase(phase)) => phase.label(),
             Some(entry) => entry_name(entry, catalog).to_owned(),
             None => String::new(),
         };
-        format!("{what} [{}/{}]", self.index + 1, self.workflow.phases.len())
+        let item = item.map_or_else(String::new, |item| format!(" {item}"));
+        format!(
+            "{what}{item} [{}/{}]",
+            self.index + 1,
+            self.workflow.phases.len()
+        )
     }
 }
 
@@ -194,7 +204,7 @@ fn drill<'c>(
                     .get(key)
                     .ok_or_else(|| DefinitionMismatch::workflow_gone(key))?;
                 entry = entry_at(workflow, 0)?;
-                levels.push(ScopeLevel { workflow, index: 0 });
+                levels.push(ScopeLevel::of(workflow));
             }
         }
     }

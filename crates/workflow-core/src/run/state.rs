@@ -108,6 +108,13 @@ impl Path {
         path
     }
 
+    /// The scope of a workflow that is around the position.
+    pub(crate) fn scope_of(&self, workflow: &str) -> Option<Self> {
+        let is_it = |segment: &PathSegment| segment.workflow_key == workflow;
+        let depth = self.0.iter().position(is_it)?;
+        Some(Self(self.0[..=depth].to_vec()))
+    }
+
     /// One scope less; the root has none around it.
     pub(crate) fn left(&self) -> Option<Self> {
         let outer = &self.0[..self.0.len() - 1];

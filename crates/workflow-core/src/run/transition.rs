@@ -6,12 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::definition::{Catalog, PhaseEntry, Target, Workflow};
+use crate::definition::{Catalog, PhaseEntry, Subworkflow, Target, Workflow};
 use crate::text;
 
-use super::data::visit_key;
+use super::data::{scope_key, visit_key};
+use super::scopes::{ScopeValues, wrong_items};
 use super::{
     DefinitionMismatch, HandedOver, Path, Position, RunData, RunProgress, RunState, Values,
+    entry_name,
 };
 
 /// The reason why a transition did not happen.
@@ -29,6 +31,9 @@ pub enum TransitionError {
     /// The phase has been entered as often as it may be.
     #[error(transparent)]
     Limit(#[from] VisitLimit),
+    /// A subworkflow cannot begin with what its reference passes.
+    #[error("{0}")]
+    Given(String),
 }
 
 /// A phase, or a subworkflow, that has been entered as often as it may be.
@@ -83,7 +88,7 @@ pub fn start(
     task_id: String,
     description: &str,
     now: i64,
-) -> RunProgress {
+) -> Result<RunProgress, TransitionError> {
     let path = Path::root(&workflow.key, 0);
     let state = RunState {
         active: true,
@@ -99,29 +104,22 @@ pub fn start(
     let mut data = RunData::default();
     data.values.inputs = inputs;
     let before = RunProgress { state, data };
-    let arrived = Arrival::of(&before, catalog).at(Some(path));
-    let started = arrived.unwrap_or(before);
-    RunProgress {
+    let started = Arrival::of(&before, catalog).at(Step::Entry(path))?;
+    Ok(RunProgress {
         state: RunState {
             global_step_count: 0,
             ..started.state
         },
         ..started
-    }
+    })
 }
 
 /// Moves to what follows in order, whatever the limits; the run is done when there is nothing left.
 ///
 /// state-management: "Phase Transitions", cases 1 to 4. Case 1 arises only for stored states
 /// that are at a reference: our own transitions always end on a phase (A06).
-pub fn advance(from: &RunProgress, catalog: &Catalog) -> Result<RunProgress, DefinitionMismatch> {
-    match follow(from, &Target::Next, Actor::User, catalog) {
-        Ok(to) => Ok(to),
-        Err(TransitionError::DefinitionMismatch(mismatch)) => Err(mismatch),
-        Err(
-            TransitionError::NotLoopable | TransitionError::NoneApplies | TransitionError::Limit(_),
-        ) => unreachable!("a person's move has no limit, and what follows may be skipped"),
-    }
+pub fn advance(from: &RunProgress, catalog: &Catalog) -> Result<RunProgress, TransitionError> {
+    follow(from, &Target::Next, Actor::User, catalog)
 }
 
 /// Moves to a target. A phase whose conditions do not hold is skipped.
@@ -158,19 +156,16 @@ fn go(
     // Names in a phase are about the scope that the phase is in.
     let path = down_to_phase(from.state.current_path.clone(), catalog);
     let to = match (target, position.entry) {
-        (Target::Next, PhaseEntry::Subworkflow(key)) => Some(from.state.current_path.entered(key)),
+        (Target::Next, PhaseEntry::Subworkflow(_)) => Step::Inside(from.state.current_path.clone()),
         (Target::Cancel, _) => return Ok(cancelled(from, Vec::new())),
-        _ => path_to(target, &path, catalog)?,
+        _ => step_to(target, &path, catalog)?,
     };
-    let jump = to.as_ref().filter(|_| target.phase().is_some());
-    let bound = has_failed.zip(jump);
-    let bound = bound.and_then(|(has_failed, to)| ArrivalBound::of_jump(path, to, has_failed));
     let arrival = Arrival {
-        visit_bounds: VisitBounds::of(actor, jump.is_some()),
-        bound,
+        visit_bounds: VisitBounds::of(actor, false),
+        has_failed,
         ..Arrival::of(from, catalog)
     };
-    arrival.at(to)
+    arrival.jump(&path, target, to)
 }
 
 /// Moves where a limit leads that was reached for this reason. `depth` is the number of the scopes around which it counts: its
@@ -192,36 +187,66 @@ pub fn follow_limit(
     {
         path = around;
     }
-    let to = path_to(target, &path, catalog)?;
-    let jump = to.as_ref().filter(|_| target.phase().is_some());
+    let to = step_to(target, &path, catalog)?;
     let arrival = Arrival {
-        visit_bounds: VisitBounds::of(Actor::Agent { jumps }, jump.is_some()),
-        bound: jump.and_then(|to| ArrivalBound::of_jump(path, to, true)),
+        visit_bounds: VisitBounds::of(Actor::Agent { jumps }, false),
+        has_failed: Some(true),
         ..Arrival::of(from, catalog)
     };
-    let mut to = arrival.at(to)?;
+    let mut to = arrival.jump(&path, target, to)?;
     to.data.limits.insert(0, why);
     to.data.forget_outcome(&from.state, catalog);
     Ok(to)
 }
 
-/// The entry to which a target leads from an entry; `None` completes the run.
-fn path_to(
-    target: &Target,
-    from: &Path,
-    catalog: &Catalog,
-) -> Result<Option<Path>, DefinitionMismatch> {
-    Ok(match target {
-        Target::Pause | Target::Cancel => Some(from.clone()),
-        Target::Next => after(from, catalog),
-        Target::End => from.left().and_then(|around| after(&around, catalog)),
-        Target::Done => None,
-        Target::Phase(id) => {
-            let scope = catalog.get(&from.innermost().workflow_key);
-            let index = scope.map(|scope| index_of(scope, id)).transpose()?;
-            index.map(|index| from.moved_to(index))
+/// Where a move comes to next.
+#[derive(Debug, Clone)]
+enum Step {
+    /// An entry, which may be skipped.
+    Entry(Path),
+    /// The inside of the reference at a path.
+    Inside(Path),
+    /// The end of the scope of a path, with its name if it has one.
+    End(Path, Option<String>),
+    /// The end of the run.
+    Done,
+}
+
+impl Step {
+    /// The entry, if it is one.
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Entry(path) | Self::Inside(path) => Some(path),
+            Self::End(..) | Self::Done => None,
         }
+    }
+}
+
+/// Where a target leads from an entry.
+fn step_to(target: &Target, from: &Path, catalog: &Catalog) -> Result<Step, DefinitionMismatch> {
+    Ok(match target {
+        Target::Pause | Target::Cancel => Step::Entry(from.clone()),
+        Target::Next => behind(from, catalog),
+        Target::End => Step::End(from.clone(), None),
+        Target::EndAs(name) => Step::End(from.clone(), Some(name.clone())),
+        Target::Done => Step::Done,
+        Target::Phase(id) => match catalog.get(&from.innermost().workflow_key) {
+            Some(scope) => Step::Entry(from.moved_to(index_of(scope, id)?)),
+            None => Step::Done,
+        },
     })
+}
+
+/// What follows an entry: the next one of its scope, or the end of that.
+fn behind(path: &Path, catalog: &Catalog) -> Step {
+    let scope = path.innermost();
+    let next = scope.phase_index + 1;
+    let workflow = catalog.get(&scope.workflow_key);
+    if workflow.is_some_and(|workflow| next < workflow.phases.len()) {
+        Step::Entry(path.moved_to(next))
+    } else {
+        Step::End(path.clone(), None)
+    }
 }
 
 /// Restarts the innermost scope (state-management: "Loop Phase"), entering down to a phase (B07).
@@ -243,7 +268,7 @@ pub fn repeat(
         bound: Some(ArrivalBound::of_loop(from.state.current_path.clone())),
         ..Arrival::of(from, catalog)
     };
-    arrival.at(Some(first))
+    arrival.at(Step::Entry(first))
 }
 
 /// Moves to another entry of the innermost scope, entering down to a phase. A person does this, whatever the limits and
@@ -263,7 +288,7 @@ pub fn jump(
         bound: Some(ArrivalBound::of_loop(to.clone())),
         ..Arrival::of(from, catalog)
     };
-    arrival.at(Some(to))
+    arrival.at(Step::Entry(to))
 }
 
 /// Ends the run at its position.
@@ -363,6 +388,8 @@ struct Arrival<'a> {
     visit_bounds: Option<VisitBounds>,
     /// True if the conditions of the first entry do not count.
     any_condition: bool,
+    /// True if the move is made because something failed, false if by a person's answer.
+    has_failed: Option<bool>,
     /// The entry up to which the move must end, if not anywhere.
     bound: Option<ArrivalBound>,
 }
@@ -375,13 +402,35 @@ impl<'a> Arrival<'a> {
             catalog,
             visit_bounds: None,
             any_condition: false,
+            has_failed: None,
             bound: None,
         }
     }
 
-    /// Enters a path, or completes the run without one.
-    fn at(mut self, to: Option<Path>) -> Result<RunProgress, TransitionError> {
-        let state = &self.from.state;
+    /// Goes where a target leads from an entry.
+    fn jump(
+        mut self,
+        from: &Path,
+        target: &Target,
+        to: Step,
+    ) -> Result<RunProgress, TransitionError> {
+        self.note_jump(from, target, &to);
+        self.at(to)
+    }
+
+    /// Notes that a target leads elsewhere than on.
+    fn note_jump(&mut self, from: &Path, target: &Target, to: &Step) {
+        let Some(to) = to.path().filter(|_| target.phase().is_some()) else {
+            return;
+        };
+        let bounds = self.visit_bounds.iter_mut();
+        bounds.for_each(|bounds| bounds.is_jump = true);
+        let bound = self.has_failed;
+        self.bound = bound.and_then(|failed| ArrivalBound::of_jump(from.clone(), to, failed));
+    }
+
+    /// The data of the run, without what is about its last move.
+    fn data(&self) -> RunData {
         let mut data = RunData {
             skipped: Vec::new(),
             outcome: None,
@@ -393,17 +442,29 @@ impl<'a> Arrival<'a> {
         if self.visit_bounds.is_none() {
             data.failures.clear();
         } else {
-            data.failures = data.failures_elsewhere(state, self.catalog);
+            data.failures = data.failures_elsewhere(&self.from.state, self.catalog);
         }
+        data
+    }
+
+    /// Goes to a place, or on from there.
+    fn at(mut self, to: Step) -> Result<RunProgress, TransitionError> {
+        let state = &self.from.state;
+        let mut data = self.data();
         let counts = !data.visits.is_empty() || self.catalog.has_flow(&state.workflow_key);
-        if let Some(path) = to.as_ref().filter(|_| counts)
-            && path.depth() > state.current_path.depth()
-        {
-            data.enter_scope(path);
-        }
         let mut redirected = BTreeSet::new();
-        let mut waiting = to;
-        while let Some(path) = waiting {
+        let mut waiting = self.leave(to, &mut data)?;
+        loop {
+            let path = match waiting {
+                Step::Inside(path) if counts => {
+                    let reference = entry_at(&path, self.catalog).and_then(PhaseEntry::subworkflow);
+                    let items = reference.and_then(|of| data.items(of, &path, self.catalog));
+                    waiting = self.begin(&path, items.as_deref(), &mut data)?;
+                    continue;
+                }
+                Step::Entry(path) | Step::Inside(path) => path,
+                Step::End(..) | Step::Done => break,
+            };
             if !counts {
                 let state = moved(state, down_to_phase(path, self.catalog));
                 return Ok(RunProgress { state, data });
@@ -412,29 +473,29 @@ impl<'a> Arrival<'a> {
                 let state = moved(state, path);
                 return Ok(RunProgress { state, data });
             };
-            if !std::mem::take(&mut self.any_condition) && !data.admits(entry, &path, self.catalog)
-            {
+            let items = entry.subworkflow();
+            let items = items.and_then(|reference| data.items(reference, &path, self.catalog));
+            let is_empty = items.as_ref().is_some_and(Vec::is_empty);
+            let any_condition = std::mem::take(&mut self.any_condition);
+            if is_empty || !any_condition && !data.admits(entry, &path, self.catalog) {
                 data.skipped.push(entry.id().to_owned());
-                waiting = after(&path, self.catalog);
+                if let Some(reference) = entry.subworkflow().filter(|_| is_empty) {
+                    data.begin_lists(reference, &path, self.catalog);
+                }
+                waiting = self.leave(behind(&path, self.catalog), &mut data)?;
                 if let Some(bound) = &self.bound
-                    && !waiting.as_ref().is_some_and(|path| bound.contains(path))
+                    && !waiting.path().is_some_and(|path| bound.contains(path))
                 {
                     return Err(TransitionError::NoneApplies);
                 }
                 continue;
             }
-            let phase = match entry {
-                PhaseEntry::Subworkflow(key) => {
-                    waiting = Some(self.enter_scope(&path, key, &mut data)?);
-                    continue;
-                }
-                PhaseEntry::Phase(phase) => phase,
-            };
-            let limit = self.limit(&path, &phase.id, &phase.name, phase.max_visits, &mut data);
-            if let Some(limit) = limit {
+            let most = entry.max_visits();
+            let name = entry_name(entry, self.catalog);
+            if let Some(limit) = self.limit(&path, entry.id(), name, most, &mut data) {
                 data.limits.push(limit.to_string());
                 data.forget_outcome(state, self.catalog);
-                waiting = match phase.instead_of_visit() {
+                waiting = match entry.instead_of_visit() {
                     Some(Target::Cancel)
                         if self.catalog.is_cancelled_by_user(&state.workflow_key) =>
                     {
@@ -447,16 +508,16 @@ impl<'a> Arrival<'a> {
                     }
                     Some(Target::Cancel) => return Ok(cancelled(self.from, data.limits)),
                     Some(target) if *target != Target::Pause => {
-                        let to = path_to(target, &path, self.catalog)?;
+                        let to = step_to(target, &path, self.catalog)?;
+                        let to = self.leave(to, &mut data)?;
                         let is_new = redirected.insert(limit.key.clone());
                         let bound = self.bound.as_ref();
-                        if !is_new || bound.is_some_and(|bound| !bound.admits(target, to.as_ref()))
-                        {
+                        if !is_new || bound.is_some_and(|bound| !bound.admits(target, to.path())) {
                             return Err(limit.into());
                         }
                         let bounds = self.visit_bounds.iter_mut();
                         bounds.for_each(|bounds| bounds.is_jump |= target.phase().is_some());
-                        if let (Some(bound), Some(to)) = (&mut self.bound, &to)
+                        if let (Some(bound), Some(to)) = (&mut self.bound, to.path())
                             && !bound.contains(to)
                         {
                             bound.last.clone_from(to);
@@ -467,25 +528,100 @@ impl<'a> Arrival<'a> {
                 };
                 continue;
             }
-            self.visit(&path, &phase.id, phase.max_visits, &mut data);
+            self.visit(&path, entry.id(), most, &mut data);
+            if let PhaseEntry::Subworkflow(_) = entry {
+                waiting = self.begin(&path, items.as_deref(), &mut data)?;
+                continue;
+            }
+            data.keep_scopes(Some(&path));
             let state = moved(state, path);
             return Ok(RunProgress { state, data });
         }
+        data.keep_scopes(None);
         let state = done(state);
         Ok(RunProgress { state, data })
     }
 
-    /// Enters a subworkflow, and counts that. Ends, as no workflow contains itself.
-    fn enter_scope(&self, path: &Path, key: &str, data: &mut RunData) -> Result<Path, VisitLimit> {
-        let inner = self.catalog.get(key);
-        let name = inner.map_or(key, |inner| &inner.name);
-        if let Some(limit) = self.limit(path, key, name, None, data) {
-            return Err(limit);
+    /// Begins the subworkflow of the reference at a path, in a loop with its first item. Ends, as no workflow contains itself.
+    fn begin(
+        &self,
+        path: &Path,
+        items: Option<&[String]>,
+        data: &mut RunData,
+    ) -> Result<Step, TransitionError> {
+        let Some(PhaseEntry::Subworkflow(reference)) = entry_at(path, self.catalog) else {
+            return Ok(Step::Entry(path.clone()));
+        };
+        data.forget_outcome_of(path, reference.id());
+        if let Some(items) = items {
+            if let Some(wrong) = wrong_items(&items.into(), reference.most_items()) {
+                let list = reference.for_each.as_ref().map(ToString::to_string);
+                let list = list.unwrap_or_default();
+                return Err(TransitionError::Given(format!(
+                    "The list `{list}` {wrong}."
+                )));
+            }
+            data.begin_lists(reference, path, self.catalog);
+            // All of them, so that a loop does not end in the middle.
+            for number in 2..=items.len() {
+                let given = data.given(reference, path, items, number, self.catalog);
+                given.map_err(TransitionError::Given)?;
+            }
         }
-        self.visit(path, key, None, data);
-        let path = path.entered(key);
-        data.enter_scope(&path);
-        Ok(path)
+        self.begin_item(path, reference, items.unwrap_or_default(), data)
+    }
+
+    /// Begins a subworkflow anew, in a loop with the item that follows the one it is at.
+    fn begin_item(
+        &self,
+        path: &Path,
+        reference: &Subworkflow,
+        items: &[String],
+        data: &mut RunData,
+    ) -> Result<Step, TransitionError> {
+        let inside = path.entered(&reference.key);
+        let scope = scope_key(&inside);
+        let before = data.values.scopes.remove(&scope);
+        let next = before.filter(|_| items.is_empty());
+        let number = next.as_ref().and_then(ScopeValues::next);
+        let number = number.unwrap_or(usize::from(!items.is_empty()));
+        let items = next.map_or_else(|| items.to_vec(), |scope| scope.items);
+        let given = data.given(reference, path, &items, number, self.catalog);
+        let given = given.map_err(TransitionError::Given)?;
+        data.enter_scope(&inside, self.catalog);
+        if given != ScopeValues::default() {
+            data.values.scopes.insert(scope, given);
+        }
+        Ok(Step::Entry(inside))
+    }
+
+    /// Leaves the scopes that end here: a subworkflow returns its outputs, a loop takes its next item, and an end with a name goes
+    /// where the reference leads it.
+    fn leave(&mut self, mut to: Step, data: &mut RunData) -> Result<Step, TransitionError> {
+        while let Step::End(scope, end) = &to {
+            let Some(around) = scope.left() else {
+                return Ok(Step::Done);
+            };
+            let reference = entry_at(&around, self.catalog).and_then(PhaseEntry::subworkflow);
+            let Some(reference) = reference else {
+                return Ok(Step::Entry(around));
+            };
+            let end = end.as_deref();
+            data.return_from(scope, &around, reference, end, self.catalog);
+            let mut outcomes = reference.outcomes.iter();
+            let outcome = outcomes.find(|outcome| Some(&*outcome.name) == end);
+            let values = data.values.scopes.get(&scope_key(scope));
+            to = if let Some(outcome) = outcome {
+                let to = step_to(&outcome.to, &around, self.catalog)?;
+                self.note_jump(&around, &outcome.to, &to);
+                to
+            } else if values.is_some_and(|values| values.next().is_some()) {
+                self.begin_item(&around, reference, &[], data)?
+            } else {
+                behind(&around, self.catalog)
+            };
+        }
+        Ok(to)
     }
 
     /// The limit of a phase or a subworkflow that has been entered as often as it may be. A visit that a person has allowed

@@ -3,7 +3,7 @@
 use super::run::ActiveRun;
 use crate::definition::Catalog;
 use crate::effect::{Effects, message_type};
-use crate::run::{Position, RunProgress};
+use crate::run::{Path, RunProgress};
 use crate::{template, text};
 
 /// The completion or cancellation message; a definition that is gone leaves its key and the default (B36).
@@ -46,9 +46,8 @@ fn resolve(template: &str, run: &RunProgress, catalog: &Catalog) -> String {
     let key = &state.workflow_key;
     let workflow = catalog.get(key);
     let phases = run.completed(catalog).1.to_string();
-    let position = Position::of(state, catalog);
-    let values = position.map(|at| data.variables(&state.current_path, &at, catalog));
-    let values = values.unwrap_or_default();
+    // The text is one of the root's.
+    let values = data.variables(&Path::root(key, 0), catalog);
     template::resolve(template, |name| match name {
         "workflowName" => Some(workflow.map_or(key, |workflow| &workflow.name)),
         "taskDescription" => Some(&state.task_description),

@@ -7,7 +7,10 @@ use super::run::ActiveRun;
 use crate::definition::{Catalog, Loaded, Parameter, Phase, Show, Workflow, nearest};
 use crate::diagnostic::shown;
 use crate::effect::{Notice, Question};
-use crate::run::{MAX_TIME, Position, RunProgress, Values, first_phase, input_texts, start};
+use crate::run::{
+    MAX_TIME, Position, RunProgress, TransitionError, Values, first_phase, input_texts, start,
+    wrong_lists,
+};
 use crate::types::{RequestId, Severity};
 use crate::{template, text, white_space};
 
@@ -99,7 +102,12 @@ impl NewRun {
     pub(crate) fn complete_inputs(&mut self) -> Result<(), String> {
         let inputs = std::mem::take(&mut self.inputs);
         if let Some(workflow) = self.workflow() {
-            self.inputs = inputs::complete(workflow, inputs)?;
+            let inputs = inputs::complete(workflow, inputs)?;
+            let wrong = wrong_lists(workflow, &inputs, &self.loaded.catalog);
+            if let Some(wrong) = wrong {
+                return Err(format!("{wrong}\n\n{}", inputs::usage(workflow)));
+            }
+            self.inputs = inputs;
         }
         Ok(())
     }
@@ -116,7 +124,12 @@ impl NewRun {
     }
 
     /// The first state of the run.
-    pub(crate) fn progress(&self, workflow: &Workflow, task_id: String, now: u64) -> RunProgress {
+    pub(crate) fn progress(
+        &self,
+        workflow: &Workflow,
+        task_id: String,
+        now: u64,
+    ) -> Result<RunProgress, TransitionError> {
         let started_at = i64::try_from(now).unwrap_or(MAX_TIME).min(MAX_TIME);
         let (catalog, inputs) = (&self.loaded.catalog, self.inputs.clone());
         start(

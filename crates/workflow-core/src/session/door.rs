@@ -267,7 +267,7 @@ impl Session {
         let now = self.out.now();
         let progress = run.progress(run.workflow()?, task_id(0, now), now);
         let (catalog, settings) = (&run.loaded.catalog, &run.loaded.settings);
-        let phase = ResolvedPhase::of(&progress, catalog, None, settings).ok()?;
+        let phase = ResolvedPhase::of(&progress.ok()?, catalog, None, settings).ok()?;
         let cannot_ask = self.questions.cannot_ask("this host cannot ask for it");
         // A copy: nothing has happened yet.
         let mut guard = self.call_guard.clone();

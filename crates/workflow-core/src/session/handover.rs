@@ -47,12 +47,13 @@ impl<'a> StepCall<'a> {
     }
 
     /// Reads what a call of `next` hands over; the error is the answer to a call that lacks some. Outputs of an earlier
-    /// call in the same phase count.
+    /// call in the same phase count. A function has the problems that only the run knows.
     pub(crate) fn handed_over(
         &self,
         before: &HandedOver,
         values: &RunValues,
         resolved: &ResolvedPhase,
+        more_problems: impl Fn(&Values) -> Vec<String>,
     ) -> Result<HandedOver, ToolAnswer> {
         let phase = &resolved.phase;
         let mut refused = Vec::new();
@@ -74,6 +75,7 @@ impl<'a> StepCall<'a> {
                         MAX_OUTPUTS >> 10
                     ));
                 }
+                refused.extend(more_problems(&outputs));
             }
             Err(problem) => refused.push(problem),
         }

@@ -22,7 +22,8 @@ use crate::policy::rules::{
 };
 use crate::reminders::ContinuePolicy;
 use crate::run::{
-    DefinitionMismatch, Position, RunProgress, RunState, ScopeLevel, Terms, advance, meaning,
+    DefinitionMismatch, Path, Position, RunProgress, RunState, ScopeLevel, Terms, TransitionError,
+    advance, in_order, meaning,
 };
 use crate::{template, text};
 
@@ -46,6 +47,8 @@ pub struct ResolvedPhase {
     pub(crate) checklist: Option<String>,
     /// The status line.
     pub status: String,
+    /// The item that the innermost loop around it is at: `Task 3 of 7: Write the parser`.
+    pub item: Option<String>,
     /// The rules on tool calls of all levels.
     pub(crate) rules: Rules,
     /// The rules on results of all levels.
@@ -126,16 +129,15 @@ impl ResolvedPhase {
     ) -> Result<Self, DefinitionMismatch> {
         let state = &progress.state;
         let position = Position::of(state, catalog)?;
-        let path = &state.current_path;
-        let values = progress.data.variables(path, &position, catalog);
+        let values = |path: &Path| progress.data.variables(path, catalog);
         Self::with_values(progress, &position, &values, catalog, held, settings)
     }
 
-    /// Resolves the phase at a position, with these values in its texts.
+    /// Resolves the phase at a position. A function has the values of a scope for its texts.
     pub(crate) fn with_values(
         progress: &RunProgress,
         position: &Position<'_>,
-        values: &BTreeMap<String, String>,
+        values: &dyn Fn(&Path) -> BTreeMap<String, String>,
         catalog: &Catalog,
         held: Option<&Terms>,
         settings: &Settings,
@@ -143,8 +145,27 @@ impl ResolvedPhase {
         let state = &progress.state;
         let (root, own, phase) = (position.root(), position.own_workflow(), position.phase);
         let next = next_name(progress, catalog)?;
-        let variables = phase_texts::variables(progress, position, &next, values, catalog);
-        let resolve = |template: &str| template::with_values(template, &variables);
+        let drilled = position.drilled.iter();
+        let path = drilled.fold(state.current_path.clone(), |path, level| {
+            path.entered(&level.workflow.key)
+        });
+        let values_of_root = values(&Path::root(&root.key, 0));
+        let values = if path.depth() == 1 {
+            values_of_root.clone()
+        } else {
+            values(&path)
+        };
+        let [variables, variables_of_root] = [&values, &values_of_root]
+            .map(|values| phase_texts::variables(progress, position, &next, values, catalog));
+        let resolve = |template: &str, is_of_root: bool| {
+            let variables = if is_of_root {
+                &variables_of_root
+            } else {
+                &variables
+            };
+            template::with_values(template, variables)
+        };
+        let item = progress.data.item(&path, catalog);
         let innermost = position.innermost();
         let context_mode = root.context.or(settings.context);
         let context_mode = context_mode.unwrap_or(ContextMode::ByChange);
@@ -189,7 +210,8 @@ impl ResolvedPhase {
             workflow_key: own.key.clone(),
             progress: (innermost.index + 1, innermost.workflow.phases.len()),
             checklist: phase_line::checklist(position, &progress.data, catalog),
-            status: status(position, catalog),
+            status: status(progress, position, catalog),
+            item,
             rules,
             results: results(position, settings.guards(), held),
             block_reason: block_reason.unwrap_or(text::BLOCK_REASON).to_owned(),
@@ -198,20 +220,20 @@ impl ResolvedPhase {
             role: role.to_owned(),
             outcomes: phase_texts::outcomes(phase, own, catalog).unwrap_or_default(),
             context_mode,
-            reminder: reminder(state, position, values, context_mode),
+            reminder: reminder(state, position, &values_of_root, context_mode),
             auto_continue: ContinuePolicy::of(auto_continue),
             checkpoint: phase.checkpoint.or(of_scopes).or(settings.checkpoint),
             phase: Phase {
                 instructions: context.instructions().to_owned(),
                 gate: (phase.gate.iter())
                     .map(|gate| Gate {
-                        check: gate.check.with_values(values),
+                        check: gate.check.with_values(&values),
                         ..gate.clone()
                     })
                     .collect(),
                 approve: phase.approve.as_ref().map(|approve| Approval {
-                    ask: resolve_ask(approve, values),
-                    show: (approve.show.as_ref()).map(|show| template::with_known(show, values)),
+                    ask: resolve_ask(approve, &values),
+                    show: (approve.show.as_ref()).map(|show| template::with_known(show, &values)),
                     ..approve.clone()
                 }),
                 ..phase.clone()
@@ -443,8 +465,17 @@ fn results(
 }
 
 /// hook-lifecycle: "Status Format". A reference at the end is followed to its phase (A10).
-fn status(position: &Position<'_>, catalog: &Catalog) -> String {
-    let levels = position.scopes().map(|level| level.progress(catalog));
+fn status(progress: &RunProgress, position: &Position<'_>, catalog: &Catalog) -> String {
+    let mut path = Path::root(&position.root().key, 0);
+    let levels = position.scopes().map(|level| {
+        if level.workflow.key != path.innermost().workflow_key {
+            path = path.entered(&level.workflow.key);
+        }
+        path = path.moved_to(level.index);
+        let inside = level.entry().and_then(PhaseEntry::subworkflow);
+        let item = inside.and_then(|inner| progress.data.item_of(&path.entered(inner)));
+        level.progress(item, catalog)
+    });
     let parts = std::iter::once(position.root().name.clone()).chain(levels);
     text::shortened(&text::join(parts, " > "), text::STATUS_MAX_LENGTH)
 }
@@ -467,7 +498,18 @@ fn breadcrumb(position: &Position<'_>) -> Vec<Breadcrumb> {
 
 /// The phase that `next` really enters; `DONE` only when it completes the run (B04).
 fn next_name(progress: &RunProgress, catalog: &Catalog) -> Result<String, DefinitionMismatch> {
-    let next = advance(progress, catalog)?.state;
+    let next = match advance(progress, catalog) {
+        Ok(next) => next.state,
+        Err(TransitionError::DefinitionMismatch(mismatch)) => return Err(mismatch),
+        // What follows cannot begin yet with the values that there are.
+        Err(_) => match in_order(&progress.state, catalog) {
+            Some(current_path) => RunState {
+                current_path,
+                ..progress.state.clone()
+            },
+            None => return Ok("DONE".to_owned()),
+        },
+    };
     if !next.active {
         return Ok("DONE".to_owned());
     }

@@ -13,7 +13,7 @@ use crate::definition::{
 use crate::diagnostic::shown;
 use crate::policy::STEP_TOOL;
 use crate::policy::rules::Description;
-use crate::run::{Position, RunProgress, RunState, entry_name};
+use crate::run::{Position, RunProgress, entry_name};
 use crate::text;
 
 /// The source of the text about the agent's role.
@@ -218,21 +218,24 @@ pub(crate) fn parts(
     mode: ContextMode,
     wording: Wording,
     rules: &Description<'_>,
-    resolve: impl Fn(&str) -> String,
+    resolve: impl Fn(&str, bool) -> String,
 ) -> Vec<(ContextTopic, String)> {
     let (root, own, phase) = (position.root(), position.own_workflow(), position.phase);
     let state = &run.state;
     let (task, id) = (&state.task_description, &state.task_id);
     let mut parts = Vec::new();
     let mut add = |topic, text: String| parts.push((topic, text));
-    add(ContextTopic::Role, resolve(role(root, wording, rules)));
+    add(
+        ContextTopic::Role,
+        resolve(role(root, wording, rules), true),
+    );
     let task = format!("**Task:** {task}\n**Task ID:** {id}");
     add(ContextTopic::Task, task);
     if let (ContextMode::ByChange, Some(route)) = (mode, phase_line::route(root, catalog)) {
         add(ContextTopic::Route, format!("**Phases:** {route}"));
     }
-    add(ContextTopic::Progress, progress(state, position));
-    let instructions = resolve(&phase.instructions);
+    add(ContextTopic::Progress, progress(run, position, catalog));
+    let instructions = resolve(&phase.instructions, false);
     let instructions = format!("{INSTRUCTIONS}{instructions}");
     add(ContextTopic::Instructions, instructions);
     if wording.describes_rules {
@@ -265,12 +268,14 @@ pub(crate) fn parts(
     }
     let advance = root.templates.advance_reminder.as_deref();
     let advance = advance.unwrap_or(text::ADVANCE_REMINDER);
-    add(ContextTopic::Advance, resolve(advance));
+    add(ContextTopic::Advance, resolve(advance, true));
     parts
 }
 
 /// The phase, and its place among the others.
-fn progress(state: &RunState, position: &Position<'_>) -> String {
+fn progress(run: &RunProgress, position: &Position<'_>, catalog: &Catalog) -> String {
+    let state = &run.state;
+    let item = run.data.item(&state.current_path, catalog);
     let (label, level) = (position.phase.label(), position.innermost());
     let unit = if position.levels.len() == 1 {
         "phases"
@@ -279,7 +284,8 @@ fn progress(state: &RunState, position: &Position<'_>) -> String {
     };
     let (step, number) = (state.global_step_count, level.index + 1);
     let of = level.workflow.phases.len();
-    format!("**Current Phase:** {label}\n**Progress:** Step {step} ({number}/{of} {unit})")
+    let item = item.map_or_else(String::new, |item| format!("\n**Item:** {item}"));
+    format!("**Current Phase:** {label}\n**Progress:** Step {step} ({number}/{of} {unit}){item}")
 }
 
 /// The conditions for leaving a phase, as part of a sentence, with where a check that fails leads; `None` if there are none.
@@ -336,6 +342,7 @@ pub(crate) fn outcomes(phase: &Phase, scope: &Workflow, catalog: &Catalog) -> Op
             (Some(entry), _) => shown(entry_name(entry, catalog)),
             (None, Target::Next) => "the next phase".to_owned(),
             (None, Target::End) => format!("the end of {}", shown(&scope.name)),
+            (None, Target::EndAs(name)) => format!("the end of {} as {name}", shown(&scope.name)),
             (None, to) => to.to_string(),
         };
         format!("{} → {to}", outcome.name)

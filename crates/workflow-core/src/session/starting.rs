@@ -121,7 +121,11 @@ impl Session {
         let Some(workflow) = new.workflow() else {
             return;
         };
-        let progress = new.progress(workflow, self.ids.task(self.out.now()), self.out.now());
+        let now = self.out.now();
+        let progress = match new.progress(workflow, self.ids.task(now), now) {
+            Ok(progress) => progress,
+            Err(why) => return self.out.warn(format!("Nothing was started: {why}")),
+        };
         if !progress.state.active {
             return self.out.warn(format!(
                 "Every phase of {} would be skipped, because its condition (`when`) is not met at the start. Nothing was started.",

@@ -196,6 +196,8 @@ pub(crate) fn move_notes(run: &ActiveRun) -> Vec<String> {
     if let Some(outcome) = &data.outcome {
         notes.push(format!("Outcome: {outcome}."));
     }
+    let item = run.phase().and_then(|phase| phase.item.as_ref());
+    notes.extend(item.map(|item| format!("{item}.")));
     notes.extend(data.limits_note());
     notes.extend(data.skipped_note());
     notes.extend(run.visit_note());
@@ -353,6 +355,12 @@ fn status_text(run: &ActiveRun, state: &RunState, resolved: &ResolvedPhase) -> S
         lines.push(format!("**Path:** {}", resolved.breadcrumb_names()));
         line = format!("{line} (step {})", state.global_step_count);
     }
+    lines.extend(
+        resolved
+            .item
+            .as_ref()
+            .map(|item| format!("**Item:** {item}")),
+    );
     lines.push(line);
     lines.push(format!("**Started:** {}", text::moment(state.started_at)));
     lines.extend(resolved.context.rules());

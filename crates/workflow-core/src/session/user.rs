@@ -281,6 +281,7 @@ impl Session {
             TransitionError::NoneApplies => {
                 format!("The workflow was not moved, because {NONE_APPLIES}.")
             }
+            TransitionError::Given(why) => format!("The workflow was not moved. {why}"),
             TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable => {
                 controls::no_definition()
             }

@@ -111,7 +111,10 @@ impl Session {
         let Some(run) = run else { return Ok(()) };
         if let Some(phase) = run.phase() {
             let data = &run.progress().data;
-            let handed_over = call.handed_over(&data.handed_over, &data.values, phase)?;
+            let handed_over =
+                call.handed_over(&data.handed_over, &data.values, phase, |outputs| {
+                    run.wrong_outputs(&phase.phase.id, outputs)
+                })?;
             run.hand_over(handed_over, &self.settings, &mut self.out);
         }
         Ok(())
@@ -142,6 +145,10 @@ impl Session {
             TransitionError::Limit(limit) => NoMove::Limit(limit),
             TransitionError::NoneApplies => NoMove::Refused(not_advanced(format!(
                 "Not moved: {NONE_APPLIES}. You are still in {}. Tell the user, who can move the workflow with /workflow-goto.",
+                phase.phase.name
+            ))),
+            TransitionError::Given(why) => NoMove::Refused(not_advanced(format!(
+                "Not moved: {why} You are still in {}. Call workflow_step with action='next' again, with other values.",
                 phase.phase.name
             ))),
             TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable => gone(),
@@ -179,6 +186,9 @@ impl Session {
             Some(Err(TransitionError::Limit(limit))) => self.stay(NoMove::Limit(limit)).text,
             Some(Err(TransitionError::NoneApplies)) => {
                 format!("The workflow was not moved, because {NONE_APPLIES}. {advice}")
+            }
+            Some(Err(TransitionError::Given(why))) => {
+                format!("The workflow was not moved. {why} {advice}")
             }
             None
             | Some(Err(TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable)) => {
@@ -221,7 +231,7 @@ impl Session {
                                 phase. Call workflow_step with action='next' when it is done.";
                     not_repeated(text, "no phase applies")
                 }
-                TransitionError::NotLoopable => {
+                TransitionError::NotLoopable | TransitionError::Given(_) => {
                     let text = format!(
                         "⚠️ {error} You are still in this phase. Continue with it, and call workflow_step with action='next' when \
                          it is done."

@@ -67,7 +67,8 @@ fn the_phases_are_those_that_next_alone_reaches() {
         first.task_id.clone(),
         &first.task_description,
         0,
-    );
+    )
+    .unwrap();
     let mut walked = Vec::new();
     while run.state.active {
         walked.push(run.state.clone());

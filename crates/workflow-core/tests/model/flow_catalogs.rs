@@ -193,8 +193,8 @@ fn catalogs(shapes: &[Shape], phases: u32) -> Vec<Vec<Workflow>> {
                     if let Some(conditions) = shape.when.filter(|_| *id == "w1?") {
                         let when = serde_json::from_str(conditions).expect("they are conditions");
                         return PhaseEntry::Subworkflow(Subworkflow {
-                            key: "w1".to_owned(),
                             when,
+                            ..Subworkflow::from("w1")
                         });
                     }
                     let kind = digits % KINDS;

@@ -260,7 +260,7 @@ impl Walk {
     fn first_of(&self, at: usize, target: &Target) -> Option<usize> {
         match target {
             Target::Next => Some(at + 1),
-            Target::End => {
+            Target::End | Target::EndAs(_) => {
                 let around = self.phases[at].path.len() - 1;
                 (around > 0).then(|| self.behind(at, around))
             }
@@ -783,6 +783,10 @@ impl Flow {
             self.jumps.retain(|key, _| !is_in(key));
             self.failures.retain(|key, _| !is_in(key));
             self.allowed.retain(|key| !is_in(key));
+            let own = format!("{inner}/");
+            self.outputs.retain(|key, _| !key.starts_with(&own));
+            self.outcomes.retain(|key, _| !key.starts_with(&own));
+            self.answers.retain(|key, _| !key.starts_with(&own));
         }
         Entered::All
     }
@@ -822,7 +826,10 @@ impl Flow {
 
     /// Returns whether a condition holds in a scope, of which `key_of` makes the keys of visits.
     fn holds(&self, key_of: &dyn Fn(&str) -> String, condition: &Condition) -> bool {
-        let is_of = |key: &str, phase: &str| key.ends_with(&format!("/{phase}"));
+        let scope = key_of("");
+        let own = scope.trim_end_matches('#').rsplit('/').next();
+        let own = own.unwrap_or_default();
+        let is_of = |key: &str, phase: &str| *key == format!("{own}/{phase}");
         let compared = |comparison: &Comparison| {
             let value = match &comparison.subject {
                 Subject::Visits(id) => {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use workflow_core::approval::{self, Request};
 use workflow_core::definition::{Catalog, Loaded, Settings, Workflow};
 use workflow_core::effect::{Action, BlockKind, Effect, Reply, ToolDecision};
@@ -85,10 +85,13 @@ impl Host {
 
     /// The agent leaves the phase with an outcome and with the output `f`.
     pub(crate) fn next(&mut self, outcome: Option<&str>, flag: Option<bool>) {
-        let outputs = flag.map(|flag| {
-            let outputs = json!({ "f": flag });
-            serde_json::value::to_raw_value(&outputs).expect("it is JSON")
-        });
+        self.hand_over(outcome, flag.map(|flag| json!({ "f": flag })).as_ref());
+    }
+
+    /// The agent leaves the phase with an outcome and with outputs.
+    pub(crate) fn hand_over(&mut self, outcome: Option<&str>, outputs: Option<&Value>) {
+        let raw = |outputs| serde_json::value::to_raw_value(outputs).expect("it is JSON");
+        let outputs = outputs.map(raw);
         self.requests += 1;
         let request = RequestId(self.requests);
         self.step(|session| {

@@ -18,6 +18,7 @@ mod flow;
 mod flow_catalogs;
 mod flow_reading;
 mod host;
+mod loops;
 mod reading;
 
 use std::collections::HashMap;

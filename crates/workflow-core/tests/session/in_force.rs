@@ -232,7 +232,7 @@ fn with_examples(section: &str, key: &str, has_it: bool) -> Vec<Workflow> {
         keys.collect::<Vec<_>>().join(", ")
     };
     let phase = of("a phase", &["onLimit"]);
-    let workflow = of("a workflow", &["phases", "show", "inputs"]);
+    let workflow = of("a workflow", &["phases", "show", "inputs", "outputs"]);
     let uses =
         "{id: 'u', name: 'U', emoji: 'u', instructions: 'Go.', tools: {use: ['no-network']}}";
     let files = MemoryFiles::new().with(

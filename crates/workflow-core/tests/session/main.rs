@@ -21,6 +21,7 @@ mod flow_properties;
 mod gates;
 mod in_force;
 mod limits;
+mod loops;
 mod navigation;
 mod openings;
 mod paths;

@@ -7,11 +7,12 @@ use workflow_core::definition::{
 use workflow_core::diagnostic::shown;
 
 use super::marks::{
-    exits, flow, gate, has_only_exits, of_workflow, only_if, read_only, rules, short, tools,
+    exits, flow, gate, has_only_exits, of_reference, of_workflow, read_only, rules, short, tools,
     unknown,
 };
 use super::model::{
-    Graph, GraphNode, Jump, JumpTarget, LoopEdge, MAX_NODES, MarkKind, NodeMark, label,
+    Graph, GraphNode, Jump, JumpTarget, LabelledExit, LoopEdge, MAX_NODES, MarkKind, NodeMark,
+    label,
 };
 use crate::present::count;
 
@@ -65,13 +66,30 @@ fn edges(root: &GraphNode) -> (Vec<Option<String>>, Vec<Jump>) {
     let order = order.map(|node| (!node.has_only_exits).then(String::new));
     let mut order: Vec<Option<String>> = order.collect();
     let mut jumps: Vec<Jump> = Vec::new();
-    for scope in root.scopes() {
-        let end = scope.nodes().last().map(|node| behind(node.id));
-        for node in &scope.entries {
+    let scopes = root.scopes();
+    let around = |scope: &GraphNode| {
+        let mut scopes = scopes.iter();
+        let is_around =
+            |outer: &&&GraphNode| outer.entries.iter().any(|entry| entry.id == scope.id);
+        scopes.find(is_around).copied()
+    };
+    for &scope in &scopes {
+        for node in scope.entries.iter().filter(|node| !node.is_scope()) {
             for exit in &node.exits {
-                let to = match &exit.to {
-                    Target::Next => Some(behind(node.id)),
-                    Target::End => end,
+                // A named end is an exit of the subworkflow around.
+                let (mut scope, mut last, mut to) = (scope, node, &exit.to);
+                while let Target::EndAs(name) = to {
+                    let exit = scope.exits.iter().find(|exit| exit.label == label(name));
+                    let (Some(exit), Some(outer)) = (exit, around(scope)) else {
+                        to = &Target::End;
+                        break;
+                    };
+                    (to, last, scope) = (&exit.to, scope, outer);
+                }
+                let behind_all = |of: &GraphNode| of.nodes().last().map(|node| behind(node.id));
+                let to = match to {
+                    Target::Next => behind_all(last),
+                    Target::End | Target::EndAs(_) => behind_all(scope),
                     Target::Done => Some(JumpTarget::Done),
                     Target::Cancel => Some(JumpTarget::Cancelled),
                     Target::Pause => None,
@@ -137,16 +155,23 @@ impl GraphBuilder<'_> {
                     let Some(inner) = self.catalog.get(reference) else {
                         continue;
                     };
-                    let condition = only_if(&reference.when);
-                    entries.push(match depth.checked_sub(1) {
+                    let marks = of_reference(reference);
+                    let node = match depth.checked_sub(1) {
                         Some(depth) => {
                             let mut scope = self.scope(inner, &rule, depth)?;
-                            if let Some(condition) = condition {
-                                scope.name = label(&format!("{} ({condition})", inner.name));
+                            if !marks.is_empty() {
+                                let marks = marks.join("; ");
+                                scope.name = label(&format!("{} ({marks})", inner.name));
                             }
                             scope
                         }
-                        None => collapsed(self.id()?, inner, condition),
+                        None => collapsed(self.id()?, inner, &marks),
+                    };
+                    let exits = reference.outcomes.iter();
+                    entries.push(GraphNode {
+                        key: label(reference.id()),
+                        exits: exits.map(LabelledExit::of).collect(),
+                        ..node
                     });
                 }
             }
@@ -197,8 +222,9 @@ fn phase_node(id: usize, workflow: &Workflow, phase: &Phase, outer: &ContinueRul
     }
 }
 
-fn collapsed(id: usize, workflow: &Workflow, condition: Option<String>) -> GraphNode {
-    let condition = condition.map(|condition| NodeMark::new(MarkKind::Flow, short(&condition)));
+fn collapsed(id: usize, workflow: &Workflow, marks: &[String]) -> GraphNode {
+    let marks = marks.iter();
+    let condition = marks.map(|mark| NodeMark::new(MarkKind::Flow, short(mark)));
     let size = NodeMark::new(MarkKind::Collapsed, count(workflow.phases.len(), "phase"));
     GraphNode {
         id,

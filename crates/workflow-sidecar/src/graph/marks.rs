@@ -1,7 +1,8 @@
 //! The marks and exits of a phase: what its definition means in a picture.
 
 use workflow_core::definition::{
-    CancelBy, Condition, Gate, Opening, Phase, Rule, RuleAction, Target, ToolAccess, Workflow,
+    CancelBy, Condition, Gate, Opening, Phase, Rule, RuleAction, Subworkflow, Target, ToolAccess,
+    Workflow,
 };
 use workflow_core::diagnostic::{few, visible};
 
@@ -150,6 +151,19 @@ pub(super) fn gate(gates: &[Gate]) -> Vec<NodeMark> {
 pub(super) fn only_if(when: &[Condition]) -> Option<String> {
     let conditions: Vec<String> = when.iter().map(ToString::to_string).collect();
     (!conditions.is_empty()).then(|| format!("only if {}", conditions.join(" and ")))
+}
+
+/// Returns what a reference says of its subworkflow.
+pub(super) fn of_reference(reference: &Subworkflow) -> Vec<String> {
+    let list = reference.for_each.as_ref();
+    let list = list.map(|list| format!("for each item of {list}"));
+    let visits = reference
+        .max_visits
+        .map(|most| format!("at most {most} times"));
+    list.into_iter()
+        .chain(only_if(&reference.when))
+        .chain(visits)
+        .collect()
 }
 
 /// Returns the conditions, the outputs and the limits of a phase.

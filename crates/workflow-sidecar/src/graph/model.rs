@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use workflow_core::definition::Target;
+use workflow_core::definition::{PhaseOutcome, Target};
 use workflow_core::diagnostic::shown;
 
 /// Maximum number of nodes. A larger diagram is unreadable, and Mermaid draws at most 500 edges.
@@ -96,6 +96,15 @@ pub(crate) struct GraphNode {
 pub(super) struct LabelledExit {
     pub(super) label: String,
     pub(super) to: Target,
+}
+
+impl LabelledExit {
+    pub(super) fn of(outcome: &PhaseOutcome) -> Self {
+        Self {
+            label: label(&outcome.name),
+            to: outcome.to.clone(),
+        }
+    }
 }
 
 /// What a mark is about, which decides how a format draws it.

@@ -46,6 +46,9 @@ pub(crate) const TEMPLATES: &[Template] = &[
     template!("tdd" "":
         "workflow.yaml" "workflow.json5" "list.md" "look-back.md"
         "cycle/workflow.yaml" "cycle/workflow.json5" "cycle/red.md" "cycle/green.md" "cycle/clean.md"),
+    template!("backlog" "":
+        "workflow.yaml" "workflow.json5" "plan.md" "report.md"
+        "task/workflow.yaml" "task/workflow.json5" "task/build.md" "task/review.md"),
     template!("bugfix" "":
         "workflow.yaml" "workflow.json5" "reproduce.md" "cause.md" "fix.md" "verify.md"),
     template!("review" "":

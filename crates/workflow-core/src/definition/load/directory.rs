@@ -1,9 +1,11 @@
 //! The reader of a workflow directory: its definition and its phase files.
 
 use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::file_map::{read_map, reader_of};
 use super::files::{FilePath, FileProblem, Files, TierEntry};
+use super::flow::PendingName;
 use super::listing::{Listing, LoadOutcome};
 use super::origins::WorkflowOrigin;
 use super::phase::read_phase_source;
@@ -23,10 +25,23 @@ pub(super) struct Draft {
     pub(super) file: Location,
     /// The location of its command name.
     pub(super) command_name: Location,
-    /// The key and the location of each reference.
-    pub(super) references: Vec<(String, Location)>,
+    /// Its references, in order.
+    pub(super) references: Vec<ReferenceSites>,
+    /// The names of what subworkflows return.
+    pub(super) pending: Vec<PendingName>,
+    /// The names with which it may end.
+    pub(super) ends: BTreeSet<String>,
     /// The locations of its keys, where they are kept.
     pub(super) origin: Option<WorkflowOrigin>,
+}
+
+/// The key of a reference, and where it and its parts are.
+pub(super) struct ReferenceSites {
+    pub(super) key: String,
+    pub(super) location: Location,
+    pub(super) with: BTreeMap<String, Location>,
+    pub(super) outcomes: BTreeMap<String, Location>,
+    pub(super) list: Option<Location>,
 }
 
 const YAML_NAME: &str = "workflow.yaml";

@@ -9,6 +9,7 @@ mod flow;
 mod idle;
 mod listing;
 mod origins;
+mod passing;
 mod phase;
 mod references;
 mod settings;

@@ -6,8 +6,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::directory::Draft;
+use super::passing::check_passing;
 use crate::definition::model::graph::{contains_itself, levels, reversed, strongly_connected};
-use crate::definition::model::{Parameter, Workflow};
 use crate::definition::schema::nearest;
 use crate::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 
@@ -31,11 +31,11 @@ pub(super) fn check_references<'d>(
         let mut named = HashSet::new();
         let references = draft.references.iter();
         references
-            .filter(|(key, _)| named.insert(key))
-            .map(|(key, location)| WorkflowReference {
-                key,
-                target: by_key.get(&**key).copied(),
-                location,
+            .filter(|sites| named.insert(&sites.key))
+            .map(|sites| WorkflowReference {
+                key: &sites.key,
+                target: by_key.get(&*sites.key).copied(),
+                location: &sites.location,
             })
             .collect()
     };
@@ -53,13 +53,14 @@ pub(super) fn check_references<'d>(
         references,
         referrers: reversed(&targets),
         targets,
+        unfitting: drafts.iter().map(|_| Vec::new()).collect(),
     };
     let groups = strongly_connected(&check.targets);
     check.leave_out_cycles(&groups);
-    check.leave_out_unprovided();
-    check.leave_out_broken();
     // The groups come targets first, and those left are single workflows.
     let order: Vec<usize> = groups.into_iter().flatten().collect();
+    check.leave_out_unfitting(&order);
+    check.leave_out_broken();
     check.leave_out_deep(&order, max_nesting);
     (check.kept, check.diagnostics)
 }
@@ -70,40 +71,6 @@ struct WorkflowReference<'d> {
     key: &'d str,
     target: Option<usize>,
     location: &'d Location,
-}
-
-/// The problem with what a workflow has for an input of its subworkflow, if there is one, and its help.
-fn input_problem(input: &Parameter, by: &Workflow) -> Option<(Severity, String, String)> {
-    let (name, kind) = (shown(&input.name), input.in_words());
-    let is_needed = input.required && input.default.is_none();
-    let Some(other) = by.inputs.iter().find(|other| other.name == input.name) else {
-        // Without a value, an input that is not required is as if it was not given.
-        let (severity, end) = match input.default {
-            Some(_) => (Severity::Info, ": it always has its default"),
-            None if !input.required => (Severity::Warning, ""),
-            None => (Severity::Error, ""),
-        };
-        let what = format!("has the input `{name}`, which this workflow does not have{end}");
-        let help = format!("declare `{name}` in `inputs` of this workflow too: {kind}");
-        return Some((severity, what, help));
-    };
-    let (what, help) = if !input.covers(other) {
-        (
-            format!(
-                "takes other values for the input `{name}` than this workflow: {kind}, not {}",
-                other.in_words()
-            ),
-            format!("give `{name}` the same type in both workflows"),
-        )
-    } else if is_needed && !other.required && other.default.is_none() {
-        (
-            format!("requires the input `{name}`, which may have no value in this workflow"),
-            format!("give `{name}` a default, or remove its `required: false`"),
-        )
-    } else {
-        return None;
-    };
-    Some((Severity::Error, what, help))
 }
 
 struct ReferenceCheck<'d> {
@@ -118,6 +85,8 @@ struct ReferenceCheck<'d> {
     targets: Vec<Vec<usize>>,
     /// The workflows that refer to each one.
     referrers: Vec<Vec<usize>>,
+    /// What does not fit in each.
+    unfitting: Vec<Vec<Diagnostic>>,
 }
 
 impl<'d> ReferenceCheck<'d> {
@@ -229,26 +198,24 @@ impl<'d> ReferenceCheck<'d> {
         }
     }
 
-    /// Leaves out workflows without an input that a subworkflow requires: a run has those of the workflow it starts with.
-    fn leave_out_unprovided(&mut self) {
+    /// Leaves out workflows that do not fit their subworkflows: in what they pass to them, and take over from them.
+    fn leave_out_unfitting(&mut self, order: &[usize]) {
         let drafts = self.drafts;
-        for (at, (_, draft)) in drafts.iter().enumerate() {
-            for reference in self.references[at].clone() {
-                let Some(target) = reference.target else {
-                    continue;
-                };
-                for input in &drafts[target].1.workflow.inputs {
-                    let problem = input_problem(input, &draft.workflow);
-                    let Some((severity, what, help)) = problem else {
-                        continue;
-                    };
-                    let message = format!("subworkflow `{}` {what}", shown(reference.key));
-                    let location = Some(reference.location);
-                    let found = self.error(Code::SubworkflowInput, at, location, message);
-                    let found = found.with_help(help);
-                    self.diagnostics.push(Diagnostic { severity, ..found });
-                    self.kept[at] &= severity != Severity::Error;
-                }
+        let by_key: HashMap<&str, &Draft> = drafts
+            .iter()
+            .map(|(_, draft)| (&*draft.workflow.key, draft))
+            .collect();
+        let mut loops = HashSet::new();
+        // Targets come first.
+        for &at in order.iter().filter(|&&at| self.kept[at]) {
+            let draft = &drafts[at].1;
+            let found = check_passing(draft, &by_key, &mut loops);
+            self.unfitting[at] = found;
+        }
+        for at in 0..drafts.len() {
+            for found in std::mem::take(&mut self.unfitting[at]) {
+                self.kept[at] &= found.severity != Severity::Error;
+                self.diagnostics.push(found);
             }
         }
     }

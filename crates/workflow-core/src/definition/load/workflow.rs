@@ -1,14 +1,14 @@
 //! The reader of a definition: the workflow's map, then its phases.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
-use super::directory::{Directory, Draft};
+use super::directory::{Directory, Draft, ReferenceSites};
 use super::flow::{Flow, check_flow, report_in};
 use super::idle::{check_openings, check_rule_sets};
 use super::origins::{EntryOrigin, WorkflowOrigin};
 use super::phase::{note_openings, read_phase};
 use crate::definition::model::{
-    Gate, PhaseEntry, RuleSets, Show, Subworkflow, Workflow, read_level,
+    Gate, Limits, PhaseEntry, RuleSets, Show, Subworkflow, Workflow, read_level,
 };
 use crate::definition::schema::{Declared, FromMap, MapReader, Reader, Sites, Written, nearest};
 use crate::definition::syntax::{Entry, Kind, Map, Node, Span, raise};
@@ -60,15 +60,15 @@ impl Directory<'_> {
             else {
                 continue;
             };
+            if !is_new(&entry, &mut ids) {
+                let message = format!("duplicate phase id `{}`", shown(entry.id()));
+                let finding = Finding::error(Code::DuplicatePhaseId, of_entry.id, message);
+                report_in(reader, &of_entry, finding);
+                continue;
+            }
             if let PhaseEntry::Phase(phase) = &mut entry {
                 for finding in phase.budget.check_within(&workflow.budget, of_entry.budget) {
                     report_in(reader, &of_entry, finding);
-                }
-                if !ids.insert(phase.id.clone()) {
-                    let message = format!("duplicate phase id `{}`", shown(&phase.id));
-                    let finding = Finding::error(Code::DuplicatePhaseId, of_entry.id, message);
-                    report_in(reader, &of_entry, finding);
-                    continue;
                 }
                 phase.gate.splice(0..0, gate.iter().cloned());
                 phase.approve = phase.approve.take().or_else(|| approve.clone());
@@ -82,37 +82,29 @@ impl Directory<'_> {
             own: &own,
             phases: &sites,
             jumps: self.limits.jumps,
+            find: &|_| None,
         };
+        let mut pending = Vec::new();
         check_openings(reader, &flow);
         // Of an entry that could not be read it is not known what it uses and where it leads.
         if workflow.phases.len() == entries.len() {
             check_rule_sets(reader, &flow, &own_sets);
-            check_flow(reader, &flow);
+            pending = check_flow(reader, &flow);
         }
         let (values, bounds) = (flow.closed_values(), flow.bounds());
-        for input in &mut workflow.inputs {
-            input.limits.whole = bounds.contains(&format!("inputs.{}", input.name));
-        }
-        for phase in workflow.phases.iter_mut().filter_map(PhaseEntry::phase_mut) {
-            for output in &mut phase.outputs {
-                let name = format!("outputs.{}.{}", phase.id, output.name);
-                output.limits.whole = bounds.contains(&name);
-            }
-            for gate in &mut phase.gate {
-                if let Some(run) = gate.check.command_mut() {
-                    run.note_values(&values);
-                }
-            }
-        }
+        note_uses(&mut workflow, &values, &bounds);
         let location = |span| reader.source.location(span);
-        let references = workflow.phases.iter().zip(&sites);
-        let references = references.filter_map(|(entry, sites)| {
-            Some((entry.subworkflow()?.key.clone(), location(sites.id)))
-        });
+        let references = entries.iter().zip(&sites);
+        let references =
+            references.filter_map(|((_, item), sites)| reference_sites(reader, item, sites));
+        let ends = sites.iter().chain([&own]).flat_map(|sites| &sites.ends);
+        let ends = ends.cloned().collect();
         let draft = Draft {
             file: location(None),
             command_name: location(command_name),
             references: references.collect(),
+            pending,
+            ends,
             origin: self.keeps_locations.then(|| WorkflowOrigin {
                 tier: self.root.tier(),
                 keys: own.keys,
@@ -168,7 +160,13 @@ impl Directory<'_> {
             Kind::Text(path) => self.read_phase_file(reader, path, span, sets)?,
             Kind::Map(map) if map.get("subworkflow").is_some() => {
                 let mut keys = MapReader::new(reader, Subworkflow::SECTION, map, span);
-                let reference = Subworkflow::from_map(&mut keys);
+                let mut reference = Subworkflow::from_map(&mut keys);
+                if let Some(reference) = &mut reference {
+                    let most = self.limits.items;
+                    let is_default = most == Limits::default().items;
+                    reference.max_items =
+                        (!is_default && reference.for_each.is_some()).then_some(most);
+                }
                 let id = keys.span_of(&Subworkflow::key);
                 keys.reader.keep_locations(map, None);
                 let sites = std::mem::take(&mut keys.reader.sites);
@@ -193,6 +191,59 @@ impl Directory<'_> {
         };
         Some((PhaseEntry::Phase(phase), sites))
     }
+}
+
+/// Notes which values of a workflow are bounds, and which ones its commands may contain.
+fn note_uses(workflow: &mut Workflow, values: &BTreeMap<String, Vec<String>>, bounds: &[String]) {
+    for input in &mut workflow.inputs {
+        input.limits.whole = bounds.contains(&format!("inputs.{}", input.name));
+    }
+    for phase in workflow.phases.iter_mut().filter_map(PhaseEntry::phase_mut) {
+        for output in &mut phase.outputs {
+            let name = format!("outputs.{}.{}", phase.id, output.name);
+            output.limits.whole = bounds.contains(&name);
+        }
+        for gate in &mut phase.gate {
+            if let Some(run) = gate.check.command_mut() {
+                run.note_values(values);
+            }
+        }
+    }
+}
+
+/// Notes the id of an entry. Returns false if another has it; a key without `as` may be there twice.
+fn is_new(entry: &PhaseEntry, ids: &mut HashSet<String>) -> bool {
+    let reference = entry.subworkflow();
+    let has_id = reference.is_none_or(|reference| reference.alias.is_some());
+    !has_id || ids.insert(entry.id().to_owned())
+}
+
+/// The locations of a reference and its parts, if an entry of `phases` is one.
+fn reference_sites(reader: &Reader<'_>, item: &Node<'_>, sites: &Sites) -> Option<ReferenceSites> {
+    let Kind::Map(map) = &item.kind else {
+        return None;
+    };
+    let Kind::Text(key) = &map.get("subworkflow")?.value.kind else {
+        return None;
+    };
+    let location = |span| reader.source.location(span);
+    let inside = |key: &str| {
+        let entries = match map.get(key).map(|entry| &entry.value.kind) {
+            Some(Kind::Map(map)) => &*map.entries,
+            _ => &[],
+        };
+        let entries = entries.iter();
+        entries
+            .map(|entry| (entry.key.to_string(), location(entry.key_span)))
+            .collect()
+    };
+    Some(ReferenceSites {
+        key: key.to_string(),
+        location: location(sites.id),
+        with: inside("with"),
+        outcomes: inside("outcomes"),
+        list: map.get("forEach").map(|entry| location(entry.value.span)),
+    })
 }
 
 /// Checks a command name. Only a visible workflow is started by it.

@@ -167,7 +167,9 @@ impl Catalog {
     /// Returns true if a run of this workflow may take another way than that of its entries.
     pub(crate) fn has_flow(&self, root: &str) -> bool {
         let mut workflows = self.reachable_from(root).into_iter();
-        workflows.any(|workflow| workflow.phases.iter().any(PhaseEntry::has_flow))
+        workflows.any(|workflow| {
+            !workflow.outputs.is_empty() || workflow.phases.iter().any(PhaseEntry::has_flow)
+        })
     }
 
     /// Returns true if only the user may cancel a run of this root.

@@ -85,6 +85,12 @@ pub enum Subject {
     Comment(String),
     /// `visits.<phase>`: the number of entries into a phase of the same workflow.
     Visits(String),
+    /// `item`: the item of a loop; only in `with`.
+    Item,
+    /// `item.number`, from 1.
+    ItemNumber,
+    /// `item.count`.
+    ItemCount,
     /// `change.files`, `change.lines` or `change.paths`: what was changed since the start of the run.
     Change(Fact),
 }
@@ -122,8 +128,16 @@ impl Subject {
             ["change", "files"] => Self::Change(Fact::Files),
             ["change", "lines"] => Self::Change(Fact::Lines),
             ["change", "paths"] => Self::Change(Fact::Paths),
+            ["item"] => Self::Item,
+            ["item", "number"] => Self::ItemNumber,
+            ["item", "count"] => Self::ItemCount,
             _ => return None,
         })
+    }
+
+    /// Returns true if it is the item of a loop, or its place.
+    pub(crate) fn is_item(&self) -> bool {
+        matches!(self, Self::Item | Self::ItemNumber | Self::ItemCount)
     }
 
     /// The phase that gives it its value.
@@ -133,7 +147,7 @@ impl Subject {
             | Self::Outcome(phase)
             | Self::Choice(phase)
             | Self::Comment(phase) => Some(phase),
-            Self::Input(_) | Self::Visits(_) | Self::Change(_) => None,
+            _ => None,
         }
     }
 }
@@ -150,6 +164,9 @@ impl fmt::Display for Subject {
             Self::Change(Fact::Files) => f.write_str("change.files"),
             Self::Change(Fact::Lines) => f.write_str("change.lines"),
             Self::Change(Fact::Paths) => f.write_str("change.paths"),
+            Self::Item => f.write_str("item"),
+            Self::ItemNumber => f.write_str("item.number"),
+            Self::ItemCount => f.write_str("item.count"),
         }
     }
 }

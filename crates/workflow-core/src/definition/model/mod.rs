@@ -22,6 +22,7 @@ mod result_rule;
 mod rule_sets;
 mod rules;
 mod settings;
+mod subworkflow;
 mod target;
 mod tests_check;
 mod tools;
@@ -48,12 +49,14 @@ pub use result_rule::{ResultKind, ResultRule};
 pub(super) use rule_sets::{OwnRuleSet, RuleSets};
 pub use rules::{OnRepeat, Rule, RuleAction};
 pub use settings::{Limits, SETTINGS_FILE, Settings, TierSettings};
+pub use subworkflow::{Returned, Subworkflow};
+pub(crate) use subworkflow::{names_in, only_name, output_of};
 pub use target::{PhaseOutcome, Target};
 pub use tests_check::TestsCheck;
 pub(super) use tools::{read_level, too_many_patterns};
 pub use trigger::{Token, Trigger, TriggerOn};
 pub use without_run::{Start, WithoutRun};
-pub use workflow::{CancelBy, ContextMode, PhaseEntry, Show, Subworkflow, Templates, Workflow};
+pub use workflow::{CancelBy, ContextMode, PhaseEntry, Show, Templates, Workflow};
 
 impl Section {
     /// All maps of the language.

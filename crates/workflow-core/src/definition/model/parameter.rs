@@ -518,6 +518,17 @@ impl ParameterKind {
         }
     }
 
+    /// Returns true if it takes some value of the other type.
+    pub(crate) fn may_take(&self, other: &Self) -> bool {
+        let is_text = |kind: &Self| matches!(kind, Self::Text(_) | Self::OneOf(_));
+        match (self, other) {
+            (Self::OneOf(texts), Self::OneOf(others)) => {
+                others.iter().any(|text| texts.contains(text))
+            }
+            (one, other) => one == other || is_text(one) && is_text(other),
+        }
+    }
+
     /// The values of a type, as messages name them.
     fn in_words(&self) -> String {
         match self {

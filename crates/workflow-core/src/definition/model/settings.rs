@@ -112,6 +112,9 @@ section! {
         #[key("maxVisits": Limit<1000>, no_value: WrongType, default: Number(25), example: "64")]
         #[serde(rename = "maxVisits")]
         pub jumps: u32,
+        /// Items of the list of one `forEach`.
+        #[key("items": Limit<1000>, no_value: WrongType, default: Number(100), example: "64")]
+        pub items: u32,
     }
 }
 
@@ -125,6 +128,7 @@ impl Default for Limits {
             max_workflows: Self::max_workflows.number(),
             max_nesting: Self::max_nesting.number(),
             jumps: Self::jumps.number(),
+            items: Self::items.number(),
         }
     }
 }

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::definition::schema::{JumpKind, KeyType, Reader, Shape, Written};
-use crate::definition::syntax::Kind;
-use crate::definition::value::{Choices, FilledText, NamedTexts, is_name, items, not_a_name};
+use crate::definition::syntax::{Kind, Map, Span};
+use crate::definition::value::{Choices, FilledText, is_name, items, not_a_name};
 use crate::diagnostic::{Code, Finding, shown};
 use crate::white_space::trim;
 
@@ -21,6 +21,8 @@ pub enum Target {
     Next,
     /// The end of this scope: a subworkflow returns, the root workflow is complete.
     End,
+    /// The end of this scope with a name, which the reference to the subworkflow leads on. At the root it is `end`.
+    EndAs(String),
     /// The end of the run.
     Done,
     /// The run is cancelled. Only a person's answer and a limit lead there.
@@ -29,12 +31,18 @@ pub enum Target {
     Phase(String),
 }
 
-/// A target as it is stored: a word, or `{phase: id}`. An id alone is that of a phase.
+/// A target as it is stored: a word, `{phase: id}` or `{endAs: name}`. An id alone is that of a phase.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum StoredTarget {
     Word(String),
-    Phase { phase: String },
+    Phase {
+        phase: String,
+    },
+    EndAs {
+        #[serde(rename = "endAs")]
+        name: String,
+    },
 }
 
 impl From<StoredTarget> for Target {
@@ -42,6 +50,7 @@ impl From<StoredTarget> for Target {
         match stored {
             StoredTarget::Word(word) => Self::from(&*word),
             StoredTarget::Phase { phase } => Self::Phase(phase),
+            StoredTarget::EndAs { name } => Self::EndAs(name),
         }
     }
 }
@@ -58,7 +67,7 @@ impl Target {
 
     /// Returns true if it leads on; false if it leads to a phase that is named, or cancels the run.
     pub(crate) fn is_onward(&self) -> bool {
-        matches!(self, Self::Next | Self::End | Self::Done)
+        matches!(self, Self::Next | Self::End | Self::EndAs(_) | Self::Done)
     }
 
     /// The target in a sentence: a word, or `→` and the id of the entry.
@@ -71,7 +80,7 @@ impl Target {
     pub(crate) fn phase(&self) -> Option<&str> {
         match self {
             Self::Phase(id) => Some(id),
-            Self::Pause | Self::Next | Self::End | Self::Done | Self::Cancel => None,
+            _ => None,
         }
     }
 }
@@ -87,6 +96,7 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Phase(id) => f.write_str(id),
+            Self::EndAs(name) => write!(f, "end: {name}"),
             word => {
                 let known = Self::WORDS.iter().find(|(_, target)| target == word);
                 f.write_str(known.map_or("", |(name, _)| name))
@@ -110,8 +120,8 @@ pub(crate) struct Outcomes;
 
 impl KeyType for Outcomes {
     type Value = Vec<PhaseOutcome>;
-    const SHAPE: Shape = Shape::new(NamedTexts::SHAPE.schema, || "map of targets".to_owned())
-        .meant(|finding, written| {
+    const SHAPE: Shape =
+        Shape::new(named_targets, || "map of targets".to_owned()).meant(|finding, written| {
             let names = items(&written.entry.value).map(|(name, _)| format!("{name}: next"));
             let names: Vec<String> = names.collect();
             let is_list = matches!(written.kind(), Kind::List(_)) && !names.is_empty();
@@ -130,7 +140,7 @@ pub(crate) struct Answers;
 impl KeyType for Answers {
     type Value = (Vec<String>, Vec<Target>);
     const SHAPE: Shape = Shape::new(
-        || json!({"anyOf": [(Choices::SHAPE.schema)(), (NamedTexts::SHAPE.schema)()]}),
+        || json!({"anyOf": [(Choices::SHAPE.schema)(), named_targets()]}),
         || "list of texts, or map of targets".to_owned(),
     );
 
@@ -155,14 +165,51 @@ pub(crate) struct OnLimit;
 /// The same for visits, where `next` is behind the phase that may not be entered.
 pub(crate) struct OnVisitLimit;
 
+/// The schema of a target.
+fn one_target() -> Value {
+    let end = json!({
+        "type": "object",
+        "properties": {"end": {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"}},
+        "required": ["end"],
+        "additionalProperties": false,
+    });
+    json!({"anyOf": [(FilledText::SHAPE.schema)(), end]})
+}
+
+/// The schema of a map of targets.
+fn named_targets() -> Value {
+    json!({"type": "object", "minProperties": 1, "additionalProperties": one_target()})
+}
+
+/// Reads `{end: name}`.
+fn named_end(reader: &mut Reader<'_>, map: &Map<'_>, span: Option<Span>) -> Option<Target> {
+    let name = match &*map.entries {
+        [entry] if entry.key == "end" => match &entry.value.kind {
+            Kind::Text(name) if is_name(name) => Some(name),
+            _ => None,
+        },
+        _ => None,
+    };
+    let Some(name) = name else {
+        let message = "a target as a map has `end` with a name of letters, digits, `_` and `-`";
+        let finding = Finding::error(Code::WrongType, span, message);
+        return reader.refuse(finding.help("write `{end: stuck}`"));
+    };
+    reader.sites.ends.push(name.to_string());
+    Some(Target::EndAs(name.to_string()))
+}
+
 /// Declares the type of a key that has one target.
 macro_rules! target_key {
     ($($name:ident: $jump:ident,)*) => { $(
         impl KeyType for $name {
             type Value = Target;
-            const SHAPE: Shape = FilledText::SHAPE;
+            const SHAPE: Shape = Shape::new(one_target, FilledText::SHAPE.describe);
 
             fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Target> {
+                if let Kind::Map(map) = written.kind() {
+                    return named_end(reader, map, written.span());
+                }
                 let text = FilledText::read(reader, written)?;
                 reader.jump(JumpKind::$jump, &text, written.span());
                 Some(JumpKind::$jump.target(&text))
@@ -226,6 +273,11 @@ fn targets_of(
                 "outcome"
             }
         };
+        if let Kind::Map(map) = &entry.value.kind {
+            let end = named_end(reader, map, span);
+            read.extend(end.map(|end| (entry.key.to_string(), end)));
+            continue;
+        }
         let message = match &entry.value.kind {
             Kind::Text(to) if !trim(to).is_empty() => {
                 reader.jump(jump, to, span);

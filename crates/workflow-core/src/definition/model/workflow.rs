@@ -1,7 +1,5 @@
 //! Workflows and their entries.
 
-use std::ops::Deref;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -9,7 +7,7 @@ use serde_json::json;
 use super::approval::Approval;
 use super::auto_continue::{ContinueRule, WaitOrMap};
 use super::budget::Budget;
-use super::condition::{Condition, Conditions};
+use super::condition::Condition;
 use super::gate::Gate;
 use super::guards::ToolAccess;
 use super::opening::{Opening, Openings};
@@ -18,10 +16,10 @@ use super::phase::{Checkpoint, Phase};
 use super::result_rule::ResultRule;
 use super::rule_sets::NamedRules;
 use super::rules::{OnRepeat, Rule, RuleAction};
+use super::subworkflow::{Returned, ReturnedOutputs, Subworkflow};
+use super::target::Target;
 use super::tools::ReadOnlyOrTools;
-use crate::definition::schema::{
-    Change, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
-};
+use crate::definition::schema::{Change, KeyType, Reader, Section, Shape, Written, section};
 use crate::definition::value::{
     CommandName, Flag, ListOf, Map, OneOf, Template, Text, TextOrTexts, Texts, Whole, words,
 };
@@ -101,6 +99,9 @@ section! {
         /// Values that a run is given at its start, by name: `{inputs.<name>}`.
         #[key("inputs"?: Inputs, no_value: Refuse, guard: true, change: Some(Change::Way), example: r#"{"version": {"type": "text", "pattern": "^[0-9.]+$", "about": "The version to release"}}"#)]
         pub inputs: Vec<Parameter>,
+        /// Values that it returns where it is a subworkflow, by name: `{outputs.<its id>.<name>}`.
+        #[key("outputs"?: ReturnedOutputs, no_value: Refuse, guard: true, change: Some(Change::Way), example: r#"{"plan": "{outputs.reproduce.plan}"}"#)]
+        pub outputs: Vec<Returned>,
         /// The limits of what a run may use.
         #[key(Phase?: Map<Budget>, summary: "How much a run may use. At a limit it pauses.")]
         pub budget: Budget,
@@ -303,11 +304,29 @@ impl PhaseEntry {
         }
     }
 
-    /// The id by which outcomes refer to it: the phase's, or the subworkflow's key.
+    /// The id by which outcomes refer to it: the phase's, or the subworkflow's.
     pub fn id(&self) -> &str {
         match self {
             Self::Phase(phase) => &phase.id,
-            Self::Subworkflow(key) => key,
+            Self::Subworkflow(reference) => reference.id(),
+        }
+    }
+
+    /// How often it may be entered.
+    pub(crate) fn max_visits(&self) -> Option<u32> {
+        match self {
+            Self::Phase(phase) => phase.max_visits,
+            Self::Subworkflow(reference) => reference.max_visits,
+        }
+    }
+
+    /// What happens instead of one visit too many, if its visits are limited.
+    pub(crate) fn instead_of_visit(&self) -> Option<&Target> {
+        match self {
+            Self::Phase(phase) => phase.instead_of_visit(),
+            Self::Subworkflow(reference) => reference
+                .max_visits
+                .map(|_| reference.on_limit.as_ref().unwrap_or(&Target::Pause)),
         }
     }
 
@@ -321,45 +340,9 @@ impl PhaseEntry {
 
     /// Returns true if it may be skipped, may be left for another entry than the next, or counts its visits.
     pub(crate) fn has_flow(&self) -> bool {
-        self.phase().is_some_and(Phase::has_flow) || !self.when().is_empty()
-    }
-}
-
-section! {
-    Section::new("a subworkflow reference");
-    /// A reference to the workflow that runs in this place. It dereferences to the workflow's key.
-    #[derive(Default)]
-    pub struct Subworkflow {
-        /// The key of the workflow that runs here: the name of its directory.
-        #[key("subworkflow": Text, default: Required, example: r#""review""#)]
-        pub key: String,
-        /// Values that must be as they are here, or the whole subworkflow is skipped: `inputs.<name>`, `outputs.<phase>.<name>`, `outcome.<phase>`, `answer.<phase>.choice`, `visits.<phase>` of the workflow that has the reference, `change.files`, `change.lines`, `change.paths`, or `any` of several maps.
-        #[key("when"?: Conditions, no_value: Refuse, guard: true, change: Some(Change::Way), default: Described("always"), example: r#"{"visits.reproduce": {"not": 9}}"#)]
-        pub when: Vec<Condition>,
-    }
-}
-
-impl FromMap for Subworkflow {
-    fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
-        let reference = keys.read();
-        keys.is_complete.then_some(reference)
-    }
-}
-
-impl<K: Into<String>> From<K> for Subworkflow {
-    /// A reference without conditions.
-    fn from(key: K) -> Self {
-        Self {
-            key: key.into(),
-            when: Vec::new(),
+        match self {
+            Self::Phase(phase) => phase.has_flow(),
+            Self::Subworkflow(reference) => reference.has_flow(),
         }
-    }
-}
-
-impl Deref for Subworkflow {
-    type Target = String;
-
-    fn deref(&self) -> &String {
-        &self.key
     }
 }

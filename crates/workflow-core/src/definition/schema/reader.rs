@@ -70,6 +70,8 @@ pub(crate) struct Sites {
     pub(crate) entry: Option<Span>,
     pub(crate) id: Option<Span>,
     pub(crate) targets: Vec<Site>,
+    /// The named ends.
+    pub(crate) ends: Vec<String>,
     /// The location of each condition.
     pub(crate) when: Vec<Option<Span>>,
     pub(crate) max_visits: Option<Span>,

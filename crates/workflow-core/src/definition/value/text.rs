@@ -7,7 +7,7 @@ use crate::definition::schema::{
     KeyType, Reader, Shape, TemplateReference, Written, listed, missing, nearest,
 };
 use crate::definition::syntax::{Kind, Span, TYPOGRAPHIC_QUOTES};
-use crate::diagnostic::{Code, Finding, shown};
+use crate::diagnostic::{Code, Finding, Severity, shown};
 use crate::template::{self, Family, Piece, TemplateKind};
 use crate::white_space::trim;
 
@@ -215,7 +215,11 @@ pub(crate) fn check_template(
         }
         unknown.push(name);
         let message = format!("unknown variable `{{{}}}`: it is not replaced", shown(name));
-        let finding = Finding::warning(Code::UnknownVariable, span, message);
+        let severity = match kind {
+            TemplateKind::With => Severity::Error,
+            _ => Severity::Warning,
+        };
+        let finding = Finding::new(severity, Code::UnknownVariable, span, message);
         let near = nearest(name, known.iter().copied());
         reader.report(match (family, near) {
             (Some(family), _) => {

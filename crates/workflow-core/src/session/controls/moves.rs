@@ -151,6 +151,7 @@ pub(crate) fn plan_goto(run: &ActiveRun, argument: &str) -> Result<Plan, String>
         TransitionError::NoneApplies => format!(
             "The conditions (`when`) of all phases of {name} are not met, so the workflow was not moved."
         ),
+        TransitionError::Given(why) => format!("The workflow was not moved. {why}"),
         TransitionError::DefinitionMismatch(_)
         | TransitionError::NotLoopable
         | TransitionError::Limit(_) => no_definition(),

@@ -30,8 +30,9 @@ use crate::effect::Effects;
 use crate::policy::gate_report::{Report, failed_check};
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
-    Changes, DefinitionMismatch, HandedOver, Path, RestoredRun, RunProgress, RunState, RunValues,
-    Spending, StoredDefinition, StoredGuards, StoredRun, Tally, Terms, UserMove,
+    Changes, DefinitionMismatch, HandedOver, Path, Position, RestoredRun, RunProgress, RunState,
+    RunValues, ScopeLevel, Spending, StoredDefinition, StoredGuards, StoredRun, Tally, Terms,
+    UserMove, Values, item_limit, wrong_items,
 };
 use crate::text;
 
@@ -96,7 +97,8 @@ pub(crate) struct RunMemory {
 /// The definitions of a run, with its values as bounds.
 fn filled(catalog: &Arc<Catalog>, progress: &RunProgress) -> Arc<Catalog> {
     let number = |workflow: &str, subject: &Subject| {
-        let path = Path::root(workflow, 0);
+        let path = progress.state.current_path.scope_of(workflow);
+        let path = path.unwrap_or_else(|| Path::root(workflow, 0));
         let value = progress.data.value(subject, &path, catalog)?;
         format!("{:.0}", value.as_f64()?).parse().ok()
     };
@@ -402,6 +404,21 @@ impl ActiveRun {
     pub(crate) fn is_cancelled_by_user(&self) -> bool {
         let root = &self.progress.state.workflow_key;
         self.is_active() && self.catalog.is_cancelled_by_user(root)
+    }
+
+    /// What is wrong with the outputs of the phase that loops are over.
+    pub(crate) fn wrong_outputs(&self, phase: &str, outputs: &Values) -> Vec<String> {
+        let Ok(position) = Position::of(&self.progress.state, self.catalog()) else {
+            return Vec::new();
+        };
+        let scopes: Vec<ScopeLevel<'_>> = position.scopes().copied().collect();
+        let lists = outputs.iter().filter_map(|(name, value)| {
+            let (phase, shown, name) = (phase.to_owned(), name, name.clone());
+            let subject = Subject::Output { phase, name };
+            let most = item_limit(&scopes, &subject, self.catalog())?;
+            Some(format!("Output `{shown}` {}.", wrong_items(value, most)?))
+        });
+        lists.collect()
     }
 
     /// The number of the visit of the phase, where it has a limit.

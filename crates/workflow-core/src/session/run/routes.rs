@@ -169,6 +169,7 @@ impl ActiveRun {
             Err(TransitionError::Limit(limit)) => {
                 format!("pauses the workflow, because {limit}")
             }
+            Err(TransitionError::Given(why)) => format!("leads nowhere: {why}"),
             Err(TransitionError::NoneApplies) => format!("leads nowhere, because {NONE_APPLIES}"),
             Err(TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable) => {
                 "leads nowhere, because the definition has changed".to_owned()

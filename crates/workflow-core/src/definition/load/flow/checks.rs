@@ -3,23 +3,23 @@
 use std::collections::HashSet;
 
 use super::graph::FlowGraph;
-use super::located::{Flow, report_in};
+use super::located::{Flow, PendingName, report_in};
 use super::references::check_references;
 use crate::definition::model::{Phase, PhaseEntry, Target};
 use crate::definition::schema::{JumpKind, Reader, Site, listed, nearest};
 use crate::diagnostic::{Code, Finding, shown};
 
 /// Checks the flow of a workflow.
-pub(crate) fn check_flow(reader: &mut Reader<'_>, flow: &Flow<'_>) {
+pub(crate) fn check_flow(reader: &mut Reader<'_>, flow: &Flow<'_>) -> Vec<PendingName> {
     if flow.is_plain() {
-        return;
+        return Vec::new();
     }
     let graph = FlowGraph::new(flow.workflow);
     check_targets(reader, flow);
     check_unreachable(reader, flow, &graph);
     check_loops(reader, flow, &graph);
     check_visits(reader, flow, &graph);
-    check_references(reader, flow, &graph);
+    check_references(reader, flow, &graph)
 }
 
 fn check_targets(reader: &mut Reader<'_>, flow: &Flow<'_>) {
@@ -72,7 +72,10 @@ fn wrong_target(site: &Site, ids: &HashSet<&str>, twice: &HashSet<&str>) -> Opti
     }
     if twice.contains(to) {
         let message = format!("`{key}` leads to `{}`, of which there are two", shown(to));
-        return Some(error(Code::UnknownTarget, message).help("give one of them another id"));
+        return Some(
+            error(Code::UnknownTarget, message)
+                .help("give one of them another id: that of a subworkflow is `as`"),
+        );
     }
     if ids.contains(to) {
         return None;
@@ -113,7 +116,8 @@ fn check_unreachable(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph
 fn check_loops(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) {
     let groups = graph.loops(true);
     let mut seen = HashSet::new();
-    for (at, phase, sites) in flow.phases() {
+    let entries = flow.workflow.phases.iter().zip(flow.phases).enumerate();
+    for (at, (entry, sites)) in entries {
         let Some(group) = groups[graph.inside(at)].filter(|group| !seen.contains(group)) else {
             continue;
         };
@@ -133,7 +137,7 @@ fn check_loops(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) 
         seen.insert(group);
         let message = format!(
             "`{}` leads back to `{}`, and no phase of this loop has `maxVisits`: `limits.maxVisits` ({}) applies",
-            shown(&phase.id),
+            shown(entry.id()),
             shown(&site.to),
             flow.jumps
         );

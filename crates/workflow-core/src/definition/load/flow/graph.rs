@@ -80,10 +80,11 @@ impl<'w> FlowGraph<'w> {
     /// The ways from being about to enter an entry.
     fn skips(&self, at: usize) -> Vec<Edge> {
         let mut edges = vec![self.inside(at).into()];
-        if !self.workflow.phases[at].when().is_empty() {
+        let entry = &self.workflow.phases[at];
+        if !entry.when().is_empty() {
             edges.push(self.before(at + 1).into());
         }
-        let instead = self.phase(at).and_then(Phase::instead_of_visit);
+        let instead = entry.instead_of_visit();
         let instead = instead.and_then(|target| self.node_of(at, target));
         edges.extend(instead.map(Edge::from));
         edges
@@ -96,7 +97,14 @@ impl<'w> FlowGraph<'w> {
                 completes: true,
                 ..self.before(at + 1).into()
             };
-            return self.at_limits(at).chain([on]).collect();
+            let outcomes = self.workflow.phases[at].subworkflow().into_iter();
+            let outcomes = outcomes.flat_map(|reference| &reference.outcomes);
+            let outcomes = outcomes.filter_map(|outcome| {
+                let completes = true;
+                let to = self.node_of(at, &outcome.to)?.into();
+                Some(Edge { completes, ..to })
+            });
+            return outcomes.chain(self.at_limits(at)).chain([on]).collect();
         };
         let answers = phase.approve.iter().flat_map(|approve| &approve.targets);
         let mut targets: Vec<&Target> = phase.outcomes.iter().map(|outcome| &outcome.to).collect();
@@ -146,7 +154,7 @@ impl<'w> FlowGraph<'w> {
     fn node_of(&self, at: usize, target: &Target) -> Option<usize> {
         match target {
             Target::Next => Some(self.before(at + 1)),
-            Target::End | Target::Done => Some(self.end()),
+            Target::End | Target::EndAs(_) | Target::Done => Some(self.end()),
             Target::Pause | Target::Cancel => None,
             Target::Phase(id) => self.entry(id),
         }
@@ -185,7 +193,7 @@ impl<'w> FlowGraph<'w> {
         let is_open = |node: usize, edge: &&Edge| {
             let bounded = node < self.workflow.phases.len()
                 && edge.to == self.inside(node)
-                && (self.phase(node)).is_some_and(|phase| phase.max_visits.is_some());
+                && self.workflow.phases[node].max_visits().is_some();
             !(without_bound && (bounded || edge.is_bounded))
         };
         let targets: Vec<Vec<usize>> = self

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::definition::model::{Fact, Parameter, ParameterKind, Phase, Subject, Workflow};
+use crate::definition::model::{
+    Comparison, Fact, Parameter, ParameterKind, Phase, Subject, Subworkflow, Workflow, output_of,
+};
 use crate::definition::schema::{Reader, Sites, listed, nearest};
-use crate::diagnostic::Finding;
+use crate::diagnostic::{Finding, Location};
 use crate::template::TemplateKind;
 
 /// A workflow with the locations of its flow.
@@ -17,6 +19,18 @@ pub(crate) struct Flow<'a> {
     pub(crate) phases: &'a [Sites],
     /// The jumps that lead into a phase without `maxVisits` at most.
     pub(crate) jumps: u32,
+    /// The workflows that its references name, once all are read.
+    pub(crate) find: &'a dyn Fn(&str) -> Option<&'a Workflow>,
+}
+
+/// The name of an output of a subworkflow, which is checked once all workflows are read.
+pub(crate) struct PendingName {
+    pub(crate) subject: Subject,
+    /// What `when` says of it.
+    pub(crate) comparison: Option<Comparison>,
+    /// True if nothing works without it.
+    pub(crate) is_needed: bool,
+    pub(crate) location: Location,
 }
 
 /// Reports a finding in the file of a phase, or in the definition.
@@ -34,14 +48,37 @@ impl<'a> Flow<'a> {
         entries.filter_map(|(at, (entry, sites))| Some((at, entry.phase()?, sites)))
     }
 
+    /// The first entry with an id, if it is a reference.
+    pub(crate) fn reference(&self, id: &str) -> Option<&'a Subworkflow> {
+        let mut entries = self.workflow.phases.iter();
+        entries.find(|entry| entry.id() == id)?.subworkflow()
+    }
+
     /// The phase with an id.
     pub(super) fn phase(&self, id: &str) -> Option<(usize, &'a Phase)> {
         let mut phases = self.phases();
         phases.find_map(|(at, phase, _)| (phase.id == id).then_some((at, phase)))
     }
 
+    /// Why a subworkflow does not return an output, and those that it returns.
+    fn not_returned<'n>(
+        &'n self,
+        reference: &Subworkflow,
+        name: &str,
+    ) -> (usize, String, Vec<&'n str>) {
+        let inner = (self.find)(&reference.key);
+        let returned = inner.map_or(&[][..], |inner| &inner.outputs);
+        let names = || returned.iter().map(|returned| &*returned.name);
+        let why = if names().any(|known| known == name) {
+            format!("`{name}` is a list, which a loop does not collect")
+        } else {
+            format!("the workflow `{}` returns no `{name}`", reference.key)
+        };
+        (2, why, names().filter(|known| *known != name).collect())
+    }
+
     /// The values that a name can have.
-    pub(super) fn named<'n>(
+    pub(crate) fn named<'n>(
         &'n self,
         subject: &'n Subject,
     ) -> Result<Cow<'n, Parameter>, UnknownName<'n>> {
@@ -60,8 +97,34 @@ impl<'a> Flow<'a> {
             let having = having.filter(|phase| has(phase));
             (1, why, having.map(|phase| &*phase.id).collect())
         };
+        let same = subject.producer().map_or(0, |id| {
+            let entries = self.workflow.phases.iter();
+            entries.filter(|entry| entry.id() == id).count()
+        });
         let (part, why, known): (_, _, Vec<&'n str>) = match subject {
-            Subject::Visits(id) if phase(id).is_some() => return of_kind(ParameterKind::Number),
+            Subject::Item | Subject::ItemNumber | Subject::ItemCount => {
+                let why = "it is known in `with` of a loop only".to_owned();
+                (0, why, Vec::new())
+            }
+            _ if same > 1 => {
+                let id = subject.producer().unwrap_or_default();
+                let why = format!("there are two of `{id}`: name one of them with `as`");
+                (0, why, Vec::new())
+            }
+            Subject::Output { phase: id, name } if let Some(reference) = self.reference(id) => {
+                match output_of(self.workflow, id, name, self.find) {
+                    Some(output) => return Ok(Cow::Owned(output)),
+                    None => self.not_returned(reference, name),
+                }
+            }
+            Subject::Outcome(id) if let Some(reference) = self.reference(id) => {
+                let names = reference.outcomes.iter();
+                let names = names.map(|outcome| outcome.name.clone()).collect();
+                return of_kind(ParameterKind::OneOf(names));
+            }
+            Subject::Visits(id) if phase(id).is_some() || self.reference(id).is_some() => {
+                return of_kind(ParameterKind::Number);
+            }
             Subject::Visits(id) => missing(id, "", &|_| true),
             Subject::Change(Fact::Paths) => return of_kind(ParameterKind::List),
             // Without git it has no value.
@@ -157,8 +220,8 @@ impl<'a> Flow<'a> {
 }
 
 /// A name of a value that there is not.
-pub(super) struct UnknownName<'n> {
-    pub(super) why: String,
+pub(crate) struct UnknownName<'n> {
+    pub(crate) why: String,
     subject: String,
     /// The index of the part that is wrong.
     part: usize,
@@ -168,7 +231,7 @@ pub(super) struct UnknownName<'n> {
 
 impl UnknownName<'_> {
     /// The finding with the name that is most likely meant, in the form in which names are written there.
-    pub(super) fn suggest(&self, finding: Finding, written: fn(&str) -> String) -> Finding {
+    pub(crate) fn suggest(&self, finding: Finding, written: fn(&str) -> String) -> Finding {
         let mut parts: Vec<&str> = self.subject.split('.').collect();
         let known = || self.known.iter().copied();
         let Some(near) = nearest(parts[self.part], known()) else {

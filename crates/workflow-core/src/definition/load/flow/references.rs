@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use serde_json::{Number, Value};
 
 use super::graph::FlowGraph;
-use super::located::{Flow, report_in};
+use super::located::{Flow, PendingName, report_in};
 use crate::definition::model::{
-    Comparison, Condition, Fact, ParameterKind, Phase, Subject, Test, value_text,
+    Comparison, Condition, Fact, ParameterKind, PhaseEntry, Subject, Test, value_text,
 };
-use crate::definition::schema::{Reader, TemplateReference};
+use crate::definition::schema::{Reader, Sites, TemplateReference};
 use crate::definition::syntax::Span;
 use crate::diagnostic::{Code, Finding, Severity, shown};
 use crate::template::{Family, TemplateKind};
@@ -18,18 +18,41 @@ use crate::template::{Family, TemplateKind};
 const MAX_FOLLOWED: usize = 200;
 
 /// Checks the references of a workflow.
-pub(super) fn check_references(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) {
+pub(super) fn check_references(
+    reader: &mut Reader<'_>,
+    flow: &Flow<'_>,
+    graph: &FlowGraph<'_>,
+) -> Vec<PendingName> {
     let mut checks = References {
         flow,
         graph,
         known: HashMap::new(),
     };
-    let phases = flow
-        .phases()
-        .map(|(at, phase, sites)| (Some((at, phase)), sites));
-    for (phase, sites) in phases.chain([(None, flow.own)]) {
+    let mut pending = Vec::new();
+    let mut postpone = |reader: &Reader<'_>, sites: &Sites, span, name: PendingOf| {
+        let source = sites.source.as_ref().unwrap_or(reader.source);
+        let (subject, comparison, is_needed) = name;
+        pending.push(PendingName {
+            subject,
+            comparison,
+            is_needed,
+            location: source.location(span),
+        });
+    };
+    let of_reference = |subject: &Subject| match subject {
+        Subject::Output { phase, .. } => flow.reference(phase).is_some(),
+        _ => false,
+    };
+    let entries = flow.workflow.phases.iter().zip(flow.phases).enumerate();
+    let entries = entries.map(|(at, (entry, sites))| (Some((at, entry)), sites));
+    for (entry, sites) in entries.chain([(None, flow.own)]) {
         for reference in &sites.references {
-            if let Some(finding) = checks.finding(reference, phase) {
+            let subject = Subject::named(&reference.name);
+            if let Some(subject) = subject.filter(of_reference) {
+                let name = (subject, None, reference.kind == TemplateKind::With);
+                postpone(reader, sites, reference.span, name);
+            }
+            if let Some(finding) = checks.finding(reference, entry) {
                 report_in(reader, sites, finding);
             }
         }
@@ -37,34 +60,46 @@ pub(super) fn check_references(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: 
     for (at, (entry, sites)) in flow.workflow.phases.iter().zip(flow.phases).enumerate() {
         let comparisons = entry.when().iter().flat_map(Condition::comparisons);
         for (comparison, &span) in comparisons.zip(&sites.when) {
-            let wrong = check_comparison(flow, comparison, span).err();
+            let subject = &comparison.subject;
+            let wrong = if of_reference(subject) {
+                let name = (subject.clone(), Some(comparison.clone()), true);
+                postpone(reader, sites, span, name);
+                None
+            } else {
+                check_comparison(flow, comparison, span).err()
+            };
             let unset = checks.unset(&comparison.subject, graph.before(at), span);
             for finding in wrong.into_iter().chain(unset) {
                 report_in(reader, sites, finding);
             }
         }
     }
+    pending
 }
 
-struct References<'f, 'a> {
+/// A name that is checked later, what `when` says of it, and whether it is needed.
+type PendingOf = (Subject, Option<Comparison>, bool);
+
+struct References<'f, 'a, 'g> {
     flow: &'f Flow<'a>,
-    graph: &'f FlowGraph<'a>,
+    graph: &'f FlowGraph<'g>,
     /// The nodes that are reached without the outputs of a phase, and those after them, by its index.
     known: HashMap<usize, [Vec<bool>; 2]>,
 }
 
-impl References<'_, '_> {
+impl References<'_, '_, '_> {
     /// The finding about a reference of a phase, or of the workflow itself.
     fn finding(
         &mut self,
         reference: &TemplateReference,
-        of: Option<(usize, &Phase)>,
+        of: Option<(usize, &PhaseEntry)>,
     ) -> Option<Finding> {
         let TemplateReference { name, kind, span } = reference;
+        let is_passed = *kind == TemplateKind::With;
         let unknown = |code: Code, why: String| {
             let message = format!("unknown variable `{{{name}}}`: {why}");
             let severity = match kind {
-                kind if kind.is_guard() => Severity::Error,
+                kind if is_passed || kind.is_guard() => Severity::Error,
                 _ => Severity::Warning,
             };
             Finding::new(severity, code, *span, message)
@@ -94,7 +129,17 @@ impl References<'_, '_> {
             let why = "paths are for `when` only".to_owned();
             return Some(unknown(Code::UnknownVariable, why).help("write `{change.files}`"));
         }
-        if let Err(name) = self.flow.named(&subject) {
+        if subject.is_item() && is_passed {
+            return None;
+        }
+        let is_of_reference = subject
+            .producer()
+            .is_some_and(|id| self.flow.reference(id).is_some());
+        let named = match subject {
+            Subject::Output { .. } if is_of_reference => None,
+            _ => self.flow.named(&subject).err(),
+        };
+        if let Some(name) = named {
             let code = match subject {
                 Subject::Comment(_) => Code::NoComment,
                 _ => Code::UnknownVariable,
@@ -108,7 +153,7 @@ impl References<'_, '_> {
             return Some(finding);
         }
         // A gate and a question come after the phase has handed over its outputs and its outcome.
-        let is_own = |(_, phase): (usize, &Phase)| Some(&*phase.id) == subject.producer();
+        let is_own = |(_, entry): (usize, &PhaseEntry)| Some(entry.id()) == subject.producer();
         let is_handed_over = matches!(subject, Subject::Output { .. } | Subject::Outcome(_));
         if matches!(kind, TemplateKind::Ask | TemplateKind::Guard)
             && is_handed_over
@@ -117,20 +162,23 @@ impl References<'_, '_> {
             return None;
         }
         let node = match (of, kind) {
+            (Some((at, _)), TemplateKind::With) => self.graph.before(at),
             (Some((at, _)), _) => self.graph.inside(at),
-            (None, TemplateKind::Completion) => self.graph.end(),
+            (None, TemplateKind::Completion | TemplateKind::With) => self.graph.end(),
             // Read in every phase, and so in the first.
             (None, _) => self.graph.before(0),
         };
-        let unset = self.unset(&subject, node, *span)?;
-        Some(Finding {
-            severity: if kind.is_guard() {
-                Severity::Error
-            } else {
-                unset.severity
-            },
-            ..unset
-        })
+        let mut unset = self.unset(&subject, node, *span)?;
+        // A workflow returns what it has, and a list without a value is an empty one.
+        let reference = of.and_then(|(_, entry)| entry.subworkflow());
+        let is_list = reference.is_some_and(|of| of.for_each.as_ref() == Some(&subject));
+        if (of.is_none() || is_list) && is_passed && unset.severity == Severity::Info {
+            return None;
+        }
+        if kind.is_guard() || is_passed && unset.severity == Severity::Warning {
+            unset.severity = Severity::Error;
+        }
+        Some(unset)
     }
 
     /// The finding about a value in a guard that can be any text or, as a bound, any number, or that may be missing.
@@ -164,7 +212,7 @@ impl References<'_, '_> {
     /// The finding about a name that has no value at a node, on some path or on all of them.
     fn unset(&mut self, subject: &Subject, node: usize, span: Option<Span>) -> Option<Finding> {
         let id = subject.producer()?;
-        let (producer, _) = self.flow.phase(id)?;
+        let producer = self.graph.entry(id)?;
         if !self.known.contains_key(&producer) && self.known.len() == MAX_FOLLOWED {
             return None;
         }
@@ -192,7 +240,7 @@ impl References<'_, '_> {
 }
 
 /// Checks that a comparison is about a value that there is, and can hold.
-fn check_comparison(
+pub(crate) fn check_comparison(
     flow: &Flow<'_>,
     comparison: &Comparison,
     span: Option<Span>,

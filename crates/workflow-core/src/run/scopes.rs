@@ -1,0 +1,315 @@
+//! What subworkflows are given and return: their inputs, the items of a loop, their outputs.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::data::{scope_key, text_of};
+use super::{Path, RunData, ScopeLevel, Values, problems};
+use crate::definition::{
+    Catalog, ParameterKind, PhaseEntry, Subject, Subworkflow, Workflow, names_in, only_name,
+    output_of,
+};
+use crate::diagnostic::shown;
+use crate::template;
+use crate::text::{self, shortened};
+
+/// UTF-16 units of an item, where it is shown in one line.
+const SHORT: u32 = 40;
+
+/// What a subworkflow was given when it was entered.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ScopeValues {
+    /// The inputs that the reference passes by name; `None` are those of equal names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Values>,
+    /// The items of the loop.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<String>,
+    /// The number of the item, from 1; 0 without a loop.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub number: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+impl ScopeValues {
+    fn item(&self) -> Option<&String> {
+        self.items.get(self.number.checked_sub(1)?)
+    }
+
+    /// `3 of 7: Write the parser`.
+    fn place(&self) -> Option<String> {
+        let item = shortened(&shown(self.item()?), SHORT);
+        Some(format!("{} of {}: {item}", self.number, self.items.len()))
+    }
+
+    /// The number of the next item.
+    pub(super) fn next(&self) -> Option<usize> {
+        (self.number > 0 && self.number < self.items.len()).then_some(self.number + 1)
+    }
+}
+
+impl RunData {
+    /// The item that the innermost loop around a path is at: `Task 3 of 7: Write the parser`.
+    pub(crate) fn item(&self, path: &Path, catalog: &Catalog) -> Option<String> {
+        let mut path = Some(path.clone());
+        while let Some(scope) = path {
+            if let Some(place) = self.item_of(&scope) {
+                let key = &scope.innermost().workflow_key;
+                let name = catalog.get(key).map_or(key, |workflow| &workflow.name);
+                return Some(format!("{} {place}", shown(name)));
+            }
+            path = scope.left();
+        }
+        None
+    }
+
+    /// The item that the loop of a scope is at: `3 of 7: Write the parser`.
+    pub(crate) fn item_of(&self, path: &Path) -> Option<String> {
+        self.values.scopes.get(&scope_key(path))?.place()
+    }
+
+    /// The items of the list of a reference, in the scope of a path; `None` is no loop.
+    pub(super) fn items(
+        &self,
+        reference: &Subworkflow,
+        path: &Path,
+        catalog: &Catalog,
+    ) -> Option<Vec<String>> {
+        let list = self.value(reference.for_each.as_ref()?, path, catalog);
+        let items = list.as_deref().and_then(Value::as_array);
+        let items = items.into_iter().flatten();
+        Some(items.map(|item| text_of(Some(item))).collect())
+    }
+
+    /// What a reference at a path gives to its subworkflow, with an item of these. The error says which value is wrong.
+    pub(super) fn given(
+        &self,
+        reference: &Subworkflow,
+        path: &Path,
+        items: &[String],
+        number: usize,
+        catalog: &Catalog,
+    ) -> Result<ScopeValues, String> {
+        let mut scope = ScopeValues {
+            inputs: None,
+            items: items.to_vec(),
+            number,
+        };
+        let inner = catalog.get(&reference.key);
+        if let (Some(with), Some(inner)) = (&reference.with, inner) {
+            let value_of = |subject: &Subject| match subject {
+                Subject::Item => scope.item().map(|item| Value::from(&**item)),
+                Subject::ItemNumber => Some(number.into()),
+                Subject::ItemCount => Some(items.len().into()),
+                other => self.value(other, path, catalog).map(Cow::into_owned),
+            };
+            let mut inputs = Values::new();
+            for (name, written) in with {
+                inputs.extend(passed(written, &value_of).map(|value| (name.clone(), value)));
+            }
+            for input in &inner.inputs {
+                if let Some(default) = &input.default {
+                    let value = inputs.entry(input.name.clone());
+                    value.or_insert_with(|| default.clone());
+                }
+            }
+            let mut wrong = problems(&inner.inputs, &inputs);
+            for (name, value) in &inputs {
+                let limit = item_limit(
+                    &[ScopeLevel::of(inner)],
+                    &Subject::Input(name.clone()),
+                    catalog,
+                );
+                let problem = limit.and_then(|most| wrong_items(value, most));
+                wrong.extend(problem.map(|problem| format!("`{name}` {problem}")));
+            }
+            if !wrong.is_empty() {
+                let place = scope.place();
+                let place = place.map_or_else(String::new, |place| format!(" {place}"));
+                let name = shown(&inner.name);
+                let lines = wrong.iter().map(|wrong| format!("Input {wrong}."));
+                return Err(format!(
+                    "{name}{place} cannot begin. {}",
+                    text::join(lines, " ")
+                ));
+            }
+            scope.inputs = Some(inputs);
+        }
+        Ok(scope)
+    }
+
+    /// Begins the lists of what a loop collects.
+    pub(super) fn begin_lists(&mut self, reference: &Subworkflow, path: &Path, catalog: &Catalog) {
+        let outer = &path.innermost().workflow_key;
+        let key = Self::output_key(outer, reference.id());
+        let (find, outer) = (|key: &str| catalog.get(key), catalog.get(outer));
+        let returned = catalog
+            .get(&reference.key)
+            .into_iter()
+            .flat_map(|inner| &inner.outputs);
+        let collected = returned.filter(|returned| {
+            outer.is_some_and(|outer| {
+                output_of(outer, reference.id(), &returned.name, &find).is_some()
+            })
+        });
+        let lists: Values = collected
+            .map(|returned| (returned.name.clone(), Value::Array(Vec::new())))
+            .collect();
+        if lists.is_empty() {
+            self.values.outputs.remove(&key);
+        } else {
+            self.values.outputs.insert(key, lists);
+        }
+    }
+
+    /// Takes over what the subworkflow of a scope returns to the reference around it, and the name of its end.
+    pub(super) fn return_from(
+        &mut self,
+        scope: &Path,
+        around: &Path,
+        reference: &Subworkflow,
+        end: Option<&str>,
+        catalog: &Catalog,
+    ) {
+        let key = Self::output_key(&around.innermost().workflow_key, reference.id());
+        let inner = catalog.get(&reference.key).into_iter();
+        for returned in inner.flat_map(|inner| &inner.outputs) {
+            let value = self.value(&returned.subject(), scope, catalog);
+            let value = value.map(Cow::into_owned);
+            let name = returned.name.clone();
+            let outputs = self.values.outputs.entry(key.clone()).or_default();
+            match (outputs.get_mut(&name), value) {
+                (Some(Value::Array(items)), value) if reference.for_each.is_some() => {
+                    items.push(text_of(value.as_ref()).into());
+                }
+                // A list is not collected.
+                _ if reference.for_each.is_some() => {}
+                (_, Some(value)) => drop(outputs.insert(name, value)),
+                (_, None) => drop(outputs.remove(&name)),
+            }
+        }
+        self.values.outputs.retain(|_, values| !values.is_empty());
+        match end {
+            Some(end) => drop(self.values.outcomes.insert(key, end.to_owned())),
+            None => drop(self.values.outcomes.remove(&key)),
+        }
+    }
+
+    /// Forgets what scopes were given that are not around a path.
+    pub(super) fn keep_scopes(&mut self, path: Option<&Path>) {
+        let mut around = Vec::new();
+        let mut path = path.cloned();
+        while let Some(scope) = path {
+            around.push(scope_key(&scope));
+            path = scope.left();
+        }
+        self.values.scopes.retain(|key, _| around.contains(key));
+    }
+}
+
+/// A value of `with`, where a function knows the values of names: that of a placeholder alone, or a text with its placeholders
+/// replaced. `None` is a placeholder without a value.
+fn passed(written: &Value, value_of: &dyn Fn(&Subject) -> Option<Value>) -> Option<Value> {
+    let Value::String(template) = written else {
+        return Some(written.clone());
+    };
+    if let Some(subject) = only_name(template) {
+        return value_of(&subject);
+    }
+    let texts = names_in(template).filter_map(|name| {
+        let value = value_of(&Subject::named(name)?);
+        Some((name.to_owned(), text_of(value.as_ref())))
+    });
+    let texts: BTreeMap<String, String> = texts.collect();
+    Some(template::with_values(template, &texts).into())
+}
+
+/// The most items that a value may have, because a loop is over it: in the innermost of some scopes, inside its subworkflows, or
+/// around it. `None` is not the list of a loop.
+pub(crate) fn item_limit(
+    scopes: &[ScopeLevel<'_>],
+    subject: &Subject,
+    catalog: &Catalog,
+) -> Option<usize> {
+    let (level, around) = scopes.split_last()?;
+    let references = level.workflow.subworkflows();
+    let own = references.filter_map(|reference| {
+        let own = reference.for_each.as_ref() == Some(subject);
+        let own = own.then(|| reference.most_items());
+        let inner = catalog.get(&reference.key)?;
+        let with = reference.with.iter().flatten();
+        let names =
+            with.filter(|(_, value)| value.as_str().and_then(only_name).as_ref() == Some(subject));
+        let inside = names.filter_map(|(name, _)| {
+            item_limit(
+                &[ScopeLevel::of(inner)],
+                &Subject::Input(name.clone()),
+                catalog,
+            )
+        });
+        let by_name = match subject {
+            Subject::Input(_) if reference.with.is_none() => {
+                item_limit(&[ScopeLevel::of(inner)], subject, catalog)
+            }
+            _ => None,
+        };
+        own.into_iter().chain(inside).chain(by_name).min()
+    });
+    let returned = around.last().into_iter().flat_map(|outer| {
+        let id = outer.workflow.phases.get(outer.index).map(PhaseEntry::id);
+        let returned = level.workflow.outputs.iter();
+        let returned = returned.filter(|returned| returned.subject() == *subject);
+        returned.filter_map(move |returned| {
+            let (phase, name) = (id?.to_owned(), returned.name.clone());
+            item_limit(around, &Subject::Output { phase, name }, catalog)
+        })
+    });
+    own.chain(returned).min()
+}
+
+/// What is wrong with the items of a list, or with a text that becomes one.
+pub(crate) fn wrong_items(value: &Value, most: usize) -> Option<String> {
+    let items = match value {
+        Value::Array(items) => &**items,
+        other => std::slice::from_ref(other),
+    };
+    if items.len() > most {
+        let number = items.len();
+        return Some(format!(
+            "has {number} items, and a loop (`forEach`) takes at most {most}"
+        ));
+    }
+    let has_control = |item: &Value| {
+        item.as_str()
+            .is_some_and(|text| text.contains(char::is_control))
+    };
+    let wrong = items.iter().position(has_control)?;
+    Some(format!(
+        "has a control character in item {}, such as a line break: write each item of a loop as one line",
+        wrong + 1
+    ))
+}
+
+/// What is wrong with the lists of the inputs of a run.
+pub(crate) fn wrong_lists(
+    workflow: &Workflow,
+    inputs: &Values,
+    catalog: &Catalog,
+) -> Option<String> {
+    let lists = workflow.inputs.iter();
+    let mut lists = lists.filter(|input| input.kind == ParameterKind::List);
+    lists.find_map(|input| {
+        let subject = Subject::Input(input.name.clone());
+        let most = item_limit(&[ScopeLevel::of(workflow)], &subject, catalog)?;
+        let problem = wrong_items(inputs.get(&input.name)?, most)?;
+        Some(format!("Input `{}` {problem}.", input.name))
+    })
+}

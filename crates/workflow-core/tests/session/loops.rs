@@ -1,0 +1,378 @@
+//! Subworkflows as phases from outside: what is passed to them, what they return, their named ends, and loops over lists.
+
+use serde_json::{Value, json};
+use workflow_core::definition::{Loaded, MemoryFiles, Tier, Workflow, load};
+use workflow_core::diagnostic::Severity;
+use workflow_core::session::Control;
+
+use crate::world::{World, line};
+
+const WORK: &str = r#"
+name: Work
+commandName: work
+initialMessage: Go.
+phases:
+  - { id: plan, name: Plan, emoji: p, instructions: Plan it., outputs: { tasks: { type: list, maxItems: 12 } } }
+  - subworkflow: task
+    as: each
+    forEach: "{outputs.plan.tasks}"
+    with: { goal: "{item}", place: "{item.number} of {item.count}", number: "{item.number}" }
+    outcomes: { stuck: plan }
+  - { id: report, name: Report, emoji: r, instructions: "Files: {outputs.each.file}. Risks: {outputs.each.risk}." }
+"#;
+
+const TASK: &str = r#"
+name: Task
+show: workflows
+inputs:
+  goal: { type: text, pattern: "^[A-Z]" }
+  place: { type: text }
+  number: { type: number }
+outputs: { file: "{outputs.build.file}", risk: "{outputs.check.risk}" }
+phases:
+  - id: build
+    name: Build
+    emoji: b
+    instructions: "{inputs.goal} ({inputs.place}, {inputs.number}), last {outputs.build.file}"
+    outputs: { file: { type: text } }
+    outcomes: { ok: next, stuck: { end: stuck }, skip: { end: skipped } }
+  - id: check
+    name: Check
+    emoji: c
+    instructions: Check it.
+    outputs: { risk: { type: { oneOf: [low, high] }, required: false } }
+"#;
+
+fn loaded(workflows: &[(&str, &str)]) -> Loaded {
+    let mut files = MemoryFiles::new();
+    for (key, definition) in workflows {
+        let definition = definition.trim_start();
+        files = files.with(Tier::Project, &format!("{key}/workflow.yaml"), definition);
+    }
+    load(&files)
+}
+
+fn workflows(work: &str, task: &str) -> Vec<Workflow> {
+    let loaded = loaded(&[("work", work), ("task", task)]);
+    let mut found = loaded.diagnostics.iter();
+    let error = found.find(|found| found.severity == Severity::Error);
+    assert_eq!(error, None);
+    // The root comes first.
+    let mut workflows: Vec<Workflow> = loaded.catalog.iter().cloned().collect();
+    workflows.reverse();
+    workflows
+}
+
+/// A run in the first item of three, or of others.
+fn in_loop(work: &str, task: &str, tasks: &[&str]) -> World {
+    let mut world = World::new(workflows(work, task));
+    world.command("work it");
+    world.stop("aborted");
+    let lines = world.next("", &json!({ "tasks": tasks }));
+    assert!(line(&lines, "tool").contains("Build"), "{lines:?}");
+    world
+}
+
+fn task() -> String {
+    // The work leads on one end only.
+    TASK.replace(", skip: { end: skipped }", "")
+}
+
+fn three() -> World {
+    in_loop(WORK, &task(), &["Add", "Move", "Test"])
+}
+
+fn newest(world: &World, kind: &str) -> Value {
+    let mut entries = world.branch.iter().rev();
+    let entry = entries.find(|(of, _)| of == kind);
+    entry.map_or(Value::Null, |(_, data)| {
+        serde_json::from_str(data.get()).expect("an entry is JSON")
+    })
+}
+
+fn instructions(world: &World) -> String {
+    let view = world.session.view().expect("there is a run");
+    view.phase
+        .expect("it has a phase")
+        .phase
+        .instructions
+        .clone()
+}
+
+fn finish_item(world: &mut World, file: &str, risk: &Value) -> Vec<String> {
+    world.next("ok", &json!({ "file": file }));
+    world.next("", risk)
+}
+
+#[test]
+fn each_item_of_a_list_is_a_run_of_the_subworkflow_with_its_own_values() {
+    let mut world = three();
+    assert_eq!(instructions(&world), "Add (1 of 3, 1), last ");
+    let status = world.session.view().unwrap().status.unwrap();
+    assert_eq!(status, "Work > Task 1 of 3: Add [2/3] > b Build [1/2]");
+    let lines = finish_item(&mut world, "a.rs", &json!({ "risk": "low" }));
+    let answer = line(&lines, "tool");
+    assert!(answer.contains("Task 2 of 3: Move."), "{answer}");
+    // Its outputs are those of this item.
+    assert_eq!(instructions(&world), "Move (2 of 3, 2), last ");
+    assert!(line(&world.tool("status"), "tool").contains("**Item:** Task 2 of 3: Move"));
+    finish_item(&mut world, "b.rs", &json!({}));
+    let lines = finish_item(&mut world, "c.rs", &json!({ "risk": "high" }));
+    assert!(line(&lines, "tool").contains("Report"), "{lines:?}");
+    assert_eq!(
+        instructions(&world),
+        "Files: a.rs, b.rs, c.rs. Risks: low, , high."
+    );
+    let values = newest(&world, "workflow:values");
+    assert_eq!(
+        values["outputs"]["work/each"]["risk"],
+        json!(["low", "", "high"])
+    );
+    assert_eq!(values.get("scopes"), None, "they are left");
+}
+
+#[test]
+fn a_named_end_leaves_the_loop_and_the_next_one_begins_with_the_list_as_it_is_then() {
+    let mut world = three();
+    finish_item(&mut world, "a.rs", &json!({}));
+    let lines = world.next("stuck", &json!({ "file": "b.rs" }));
+    assert!(line(&lines, "tool").contains("Plan"), "{lines:?}");
+    let values = newest(&world, "workflow:values");
+    assert_eq!(values["outcomes"]["work/each"], "stuck");
+    assert_eq!(
+        values["outputs"]["work/each"]["file"],
+        json!(["a.rs", "b.rs"])
+    );
+    world.next("", &json!({ "tasks": ["Only"] }));
+    assert_eq!(instructions(&world), "Only (1 of 1, 1), last ");
+    let values = newest(&world, "workflow:values");
+    assert_eq!(
+        values["outcomes"].get("work/each"),
+        None,
+        "it has not ended yet"
+    );
+    finish_item(&mut world, "d.rs", &json!({}));
+    assert_eq!(instructions(&world), "Files: d.rs. Risks: .");
+}
+
+#[test]
+fn loop_inside_restarts_the_item() {
+    let mut world = three();
+    finish_item(&mut world, "a.rs", &json!({}));
+    world.next("ok", &json!({ "file": "b.rs" }));
+    world.tool("loop");
+    assert_eq!(instructions(&world), "Move (2 of 3, 2), last b.rs");
+}
+
+#[test]
+fn a_restart_in_the_middle_keeps_the_item() {
+    let mut world = three();
+    finish_item(&mut world, "a.rs", &json!({}));
+    let status = world.session.view().unwrap().status;
+    world.restart();
+    assert_eq!(world.session.view().unwrap().status, status);
+    assert_eq!(instructions(&world), "Move (2 of 3, 2), last ");
+    // Back in the conversation, to the first item.
+    let before = world
+        .branch
+        .iter()
+        .position(|(_, data)| data.get().contains(r#""number":2"#));
+    world.branch.truncate(before.expect("the item was stored"));
+    world.restart();
+    let status = world.session.view().unwrap().status.unwrap();
+    assert_eq!(status, "Work > Task 1 of 3: Add [2/3] > c Check [2/2]");
+}
+
+#[test]
+fn an_empty_list_is_skipped_and_recorded() {
+    let mut world = World::new(workflows(WORK, &task()));
+    world.command("work it");
+    world.stop("aborted");
+    let lines = world.next("", &json!({ "tasks": [] }));
+    let answer = line(&lines, "tool");
+    assert!(
+        answer.contains("Skipped") && answer.contains("each"),
+        "{answer}"
+    );
+    assert_eq!(instructions(&world), "Files: . Risks: .");
+}
+
+#[test]
+fn a_value_that_breaks_an_input_is_refused_at_the_next_before_and_nothing_moves() {
+    let mut world = World::new(workflows(WORK, &task()));
+    world.command("work it");
+    world.stop("aborted");
+    let before = world.last_state();
+    let lines = world.next("", &json!({ "tasks": ["Add", "move"] }));
+    let answer = line(&lines, "tool");
+    assert!(
+        answer.contains("Task 2 of 2: move cannot begin"),
+        "{answer}"
+    );
+    assert!(
+        answer.contains("`goal` must match `^[A-Z]`, not `move`"),
+        "{answer}"
+    );
+    assert!(answer.contains("You are still in Plan"), "{answer}");
+    assert_eq!(world.last_state(), before);
+    // The user reads the same.
+    let lines = world.control(Control::Skip, "");
+    assert_eq!(world.last_state(), before, "{lines:?}");
+    world.next("", &json!({ "tasks": ["Add", "Move"] }));
+    assert_eq!(instructions(&world), "Add (1 of 2, 1), last ");
+}
+
+#[test]
+fn a_list_is_checked_where_it_is_given() {
+    let mut world = World::new(workflows(WORK, &task()));
+    world.command("work it");
+    world.stop("aborted");
+    let lines = world.next("", &json!({ "tasks": ["Add", "Two\nlines"] }));
+    let answer = line(&lines, "tool");
+    assert!(answer.contains("control character in item 2"), "{answer}");
+    let work = WORK.replace(", maxItems: 12", "");
+    let mut world = World::new(workflows(&work, &task()));
+    world.command("work it");
+    world.stop("aborted");
+    let lines = world.next("", &json!({ "tasks": vec!["Add"; 101] }));
+    let answer = line(&lines, "tool");
+    assert!(
+        answer.contains("has 101 items, and a loop (`forEach`) takes at most 100"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn the_lists_of_inputs_are_checked_at_the_start() {
+    let work = r#"
+name: Work
+commandName: work
+initialMessage: Go.
+inputs: { tasks: { type: list } }
+phases:
+  - { subworkflow: task, forEach: "{inputs.tasks}", with: { goal: "{item}" } }
+"#;
+    let task = r#"
+name: Task
+show: workflows
+inputs: { goal: { type: text, pattern: "^[A-Z]" } }
+phases: [{ id: build, name: Build, emoji: b, instructions: "{inputs.goal}" }]
+"#;
+    let mut world = World::new(workflows(work, task));
+    let lines = world.command("work --tasks Add,move it");
+    assert!(
+        line(&lines, "notify").contains("Task 2 of 2: move cannot begin"),
+        "{lines:?}"
+    );
+    assert!(world.branch.is_empty(), "nothing was started");
+    let many = vec!["Add"; 101].join(",");
+    let lines = world.command(&format!("work --tasks {many} it"));
+    assert!(
+        line(&lines, "notify").contains("has 101 items"),
+        "{lines:?}"
+    );
+    world.command("work --tasks Add,Move it");
+    assert_eq!(instructions(&world), "Add");
+    world.stop("aborted");
+    world.tool("next");
+    assert_eq!(instructions(&world), "Move");
+    let lines = world.tool("next");
+    assert!(line(&lines, "tool").contains("DONE"), "{lines:?}");
+}
+
+#[test]
+fn all_outputs_of_a_run_have_a_limit() {
+    let task = task().replace(
+        "file: { type: text }",
+        "file: { type: text }, log: { type: text, required: false }",
+    );
+    let items: Vec<String> = (0..40).map(|number| format!("Item {number}")).collect();
+    let items: Vec<&str> = items.iter().map(String::as_str).collect();
+    let work = WORK.replace(", maxItems: 12", "");
+    let mut world = in_loop(&work, &task, &items);
+    let long = "x".repeat(60_000);
+    for _ in 0..20 {
+        let lines = world.next("ok", &json!({ "file": long }));
+        let answer = line(&lines, "tool").to_owned();
+        if answer.contains("All outputs of a run may take") {
+            world.next("ok", &json!({ "file": "short" }));
+            return;
+        }
+        world.next("", &json!({}));
+    }
+    panic!("there is no limit");
+}
+
+#[test]
+fn the_values_inside_are_not_those_outside() {
+    let work = r#"
+name: Work
+commandName: work
+initialMessage: Go.
+roleInstruction: "Role for {inputs.goal}."
+inputs: { goal: { type: text, default: outer }, other: { type: text, default: "2" } }
+phases:
+  - subworkflow: task
+    with: { goal: inner }
+  - { id: end, name: End, emoji: e, instructions: "{inputs.goal}" }
+"#;
+    let task = r#"
+name: Task
+show: workflows
+inputs: { goal: { type: text } }
+phases: [{ id: build, name: Build, emoji: b, instructions: "{inputs.goal}" }]
+"#;
+    let mut world = World::new(workflows(work, task));
+    let lines = world.command("work it");
+    assert_eq!(instructions(&world), "inner");
+    drop(lines);
+    let lines = world.prompt("go on");
+    assert!(
+        lines.iter().any(|line| line.contains("Role for outer.")),
+        "{lines:?}"
+    );
+    world.stop("aborted");
+    world.tool("next");
+    assert_eq!(instructions(&world), "outer");
+}
+
+#[test]
+fn a_subworkflow_is_entered_so_often() {
+    let work = WORK.replace(
+        "    outcomes: { stuck: plan }",
+        "    outcomes: { stuck: plan }\n    maxVisits: 1\n    onLimit: report",
+    );
+    let mut world = in_loop(&work, &task(), &["Add", "Move"]);
+    world.next("stuck", &json!({ "file": "a.rs" }));
+    let lines = world.next("", &json!({ "tasks": ["Add"] }));
+    let answer = line(&lines, "tool");
+    assert!(
+        answer.contains("Task has been entered once, which is its limit"),
+        "{answer}"
+    );
+    assert!(answer.contains("Report"), "{answer}");
+}
+
+#[test]
+fn a_bound_may_be_an_input_of_the_subworkflow() {
+    let task = task()
+        .replace(
+            "number: { type: number }",
+            "number: { type: number, min: 1 }",
+        )
+        .replace(
+            "    outcomes: { ok",
+            "    maxVisits: \"{inputs.number}\"\n    outcomes: { again: build, ok",
+        );
+    let mut world = in_loop(WORK, &task, &["Add", "Move"]);
+    let lines = world.next("again", &json!({ "file": "a.rs" }));
+    let answer = line(&lines, "tool");
+    assert!(
+        answer.contains("Build has been entered once, which is its limit"),
+        "{answer}"
+    );
+    finish_item(&mut world, "a.rs", &json!({}));
+    let lines = world.next("again", &json!({ "file": "b.rs" }));
+    let answer = line(&lines, "tool");
+    assert!(answer.contains("This is visit 2 of 2."), "{answer}");
+}
