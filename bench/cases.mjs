@@ -8,7 +8,7 @@ import { execFileSync } from "node:child_process";
 
 import { Child, now } from "./child.mjs";
 import { charactersForTheModel } from "./model-context.mjs";
-import { agentEnd, agentStart, allowed, blocked, branchOf, command, commands, completion, initialize, sessionStart, shortCommand } from "./sidecar.mjs";
+import { agentEnd, agentStart, allowed, blocked, branchOf, command, commands, completion, emptyStart, initialize, loopStart, sessionStart, shortCommand } from "./sidecar.mjs";
 import { atLeast, atMost, figure, inTurn, median, ratio } from "./statistics.mjs";
 
 const LONG_LINES = { options: ["--max-line", "268435456"] };
@@ -18,6 +18,7 @@ export const CASES = [
   { id: "tool-call", title: "a tool call, against the transport floor", rows: toolCall },
   { id: "constant", title: "a tool call, against the same call in a small project", rows: constant },
   { id: "session-start", title: "the start of a session, against the npm package", rows: start },
+  { id: "loop", title: "the start of a session in a loop, more than without a run", rows: loop },
   { id: "agent-start", title: "the context of a phase, against the npm package", rows: agentStarts },
   { id: "completion", title: "completing a workflow's name, against the npm package", rows: complete },
   { id: "agent-end", title: "the end of the agent, against the transport floor", rows: end },
@@ -83,6 +84,18 @@ async function* start(bench) {
     if (workflows === 100) yield atMost("session_start with 100 workflows", 30, milliseconds(time), "ms");
     await bench.stop();
   }
+}
+
+async function* loop(bench) {
+  const [items, outputs] = [bench.size(100, 3), bench.size(64, 2)];
+  const sidecar = await bench.sidecar(bench.projects.take({ outputs }), LONG_LINES);
+  const branch = await sidecar.loop(items, outputs);
+  // A host has all entries; the engine reads the newest of each kind.
+  const newest = branch.filter((entry, at) => !branch.slice(at + 1).some((other) => other.customType === entry.customType));
+  const calls = bench.size(20, 1);
+  const [restored, without] = await inTurn(bench.rounds, () => sidecar.pingPong(loopStart(newest, items), calls), () => sidecar.pingPong(emptyStart(), calls));
+  const more = figure(restored.map((time, at) => time - without[at]));
+  yield atMost(`session_start in a loop over ${items} items with ${outputs} outputs`, 5, milliseconds(more), "ms");
 }
 
 const milliseconds = ({ value, low, high }) => ({ value: value / 1000, low: low / 1000, high: high / 1000 });

@@ -28,7 +28,7 @@ export class Projects {
 }
 
 /** @param {string} root @param {Shape} shape @returns {Directories} */
-function write(root, { workflows = 10, phases = 5, depth = 1, list = 2, instructions = 200, patterns = 0 }) {
+function write(root, { workflows = 10, phases = 5, depth = 1, list = 2, instructions = 200, patterns = 0, outputs = 0 }) {
   const directories = { cwd: join(root, "project"), agentDir: join(root, "agent") };
   // The user's workflows: the package completes only their names.
   const tier = join(directories.agentDir, "workflows");
@@ -45,9 +45,26 @@ function write(root, { workflows = 10, phases = 5, depth = 1, list = 2, instruct
     const inner = level + 1 < depth ? [`{ subworkflow: ${chain[level + 1]} }`] : [];
     workflow(tier, key, [...inner, ...files], phase(prose(instructions), whitelist(list)));
   });
+  if (outputs > 0) loop(tier, outputs);
   const other = phase(prose(200), "");
   for (let i = depth; i < workflows; i++) workflow(tier, `other-${i}`, files, other);
   return directories;
+}
+
+/** Writes a workflow with a loop, whose subworkflow returns this number of outputs. */
+function loop(tier, outputs) {
+  const names = Array.from({ length: outputs }, (_, i) => `o${i}`);
+  const one = { emoji: "🔧", instructions: "Do it." };
+  const list = { ...one, id: "list", name: "List", outputs: { tasks: { type: "list" } } };
+  const build = { ...one, id: "build", name: "Build", outputs: Object.fromEntries(names.map((name) => [name, { type: "text" }])) };
+  const each = { subworkflow: "item", as: "each", forEach: "{outputs.list.tasks}", with: { goal: "{item}" } };
+  const returned = Object.fromEntries(names.map((name) => [name, `{outputs.build.${name}}`]));
+  const item = { name: "Item", show: "workflows", inputs: { goal: { type: "text" } }, outputs: returned, phases: [build] };
+  const all = { name: "Loop", commandName: "loop", initialMessage: "Begin.", phases: [list, each] };
+  for (const [key, definition] of Object.entries({ loop: all, item })) {
+    mkdirSync(join(tier, key));
+    writeFileSync(join(tier, key, "workflow.json5"), JSON.stringify(definition));
+  }
 }
 
 function workflow(tier, key, entries, phase) {

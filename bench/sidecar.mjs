@@ -23,10 +23,23 @@ export class Sidecar extends Child {
   /** Starts a session and the workflow in it, and returns the entries of the run. @param {any[]} [branch] */
   async run(branch = []) {
     await this.call("hook/session_start", { context: { hasUI: false, branch } });
-    const { actions } = await this.call("command/run", { name: "workflow", arguments: `run ${DESCRIPTION}` });
-    return actions.filter((action) => action.type === "appendEntry").map(({ customType, data }) => ({ type: "custom", customType, data }));
+    return entriesOf(await this.call("command/run", { name: "workflow", arguments: `run ${DESCRIPTION}` }));
+  }
+
+  /** Starts a loop over this number of items, goes to its last one, and returns the entries of the run. @param {number} items @param {number} outputs */
+  async loop(items, outputs) {
+    const next = async (outputs) => entriesOf(await this.call("tool/execute", { name: "workflow_step", toolCallId: "next", arguments: { action: "next", outputs } }));
+    await this.call("hook/session_start", { context: { hasUI: false, branch: [] } });
+    const branch = entriesOf(await this.call("command/run", { name: "workflow", arguments: `loop ${DESCRIPTION}` }));
+    branch.push(...(await next({ tasks: Array.from({ length: items }, (_, i) => `Task ${i + 1} of the list`) })));
+    const values = Object.fromEntries(Array.from({ length: outputs }, (_, i) => [`o${i}`, "done, with tests"]));
+    for (let item = 1; item < items; item++) branch.push(...(await next(values)));
+    return branch;
   }
 }
+
+const entriesOf = ({ actions }) =>
+  actions.filter((action) => action.type === "appendEntry").map(({ customType, data }) => ({ type: "custom", customType, data }));
 
 export const initialize = ({ cwd, agentDir }) => ({
   protocolVersion: 1,
@@ -76,6 +89,15 @@ export const sessionStart = (branch) => ({
   method: "hook/session_start",
   params: { context: { hasUI: false, branch } },
   check: (result) => result?.actions?.some((action) => action.type === "setStatus" && action.text?.includes("Workflow run")),
+});
+
+/** The start of a session without a run. @type {() => Request} */
+export const emptyStart = () => ({ method: "hook/session_start", params: { context: { hasUI: false, branch: [] } }, check: (result) => result !== null });
+
+/** The start of a session in a loop over this number of items, at its last one. @type {(branch: any[], items: number) => Request} */
+export const loopStart = (branch, items) => ({
+  ...sessionStart(branch),
+  check: (result) => result?.actions?.some((action) => action.type === "setStatus" && action.text?.includes(`Item ${items} of ${items}`)),
 });
 
 /** @type {(prefix: string) => Request} */

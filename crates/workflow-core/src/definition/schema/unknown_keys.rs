@@ -62,7 +62,7 @@ const FOREIGN: &[ForeignKey] = &[
     ForeignKey { names: &["onmaxvisits"], guard: Some("budget"), help: "write `onLimit` beside `maxVisits` in a phase" },
     ForeignKey { names: &["retry", "retries", "attempts"], guard: None, help: "a check of `gate` has `tries: 3`, or leads back with `onFail`" },
     ForeignKey { names: &["parallel", "concurrency"], guard: None, help: "phases follow each other; `availableProfiles` names subagents, which may work at the same time" },
-    ForeignKey { names: &["foreach", "matrix", "loop", "repeat", "until", "while"], guard: None, help: "a phase is repeated by an outcome: `outcomes: {more: build, finished: next}`" },
+    ForeignKey { names: &["foreach", "matrix", "loop", "repeat", "until", "while"], guard: None, help: "a subworkflow runs once for each item of a list: `{subworkflow: task, forEach: \"{outputs.plan.tasks}\"}`; a phase is repeated by an outcome" },
     ForeignKey { names: &["agent", "agents", "subagent", "subagents"], guard: None, help: "write `availableProfiles: [reviewer]` in a phase" },
     ForeignKey { names: &["include", "includes", "extends", "import", "imports"], guard: None, help: "share a phase by its file, `../_shared/review.md`, a workflow by `{subworkflow: review}`, rules by `rulesets`" },
     ForeignKey { names: &["cmd", "exec", "script", "test", "tests", "verify", "assert"], guard: None, help: "a command that must pass is a check: `gate: [{run: [npm, test]}]`" },
