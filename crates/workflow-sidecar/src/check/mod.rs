@@ -2,7 +2,7 @@
 //!
 //! Selects the files and shortens their paths. The loader finds the problems, and the command line prints them.
 
-mod advice;
+pub(crate) mod advice;
 mod explanation;
 mod fixes;
 mod github;
@@ -24,7 +24,6 @@ use workflow_core::definition::{
 use workflow_core::diagnostic::{Diagnostic, Severity};
 
 use advice::advice;
-pub(crate) use advice::{cannot, ends_before, title};
 pub(crate) use explanation::explanation;
 pub(crate) use fixes::{Corrected, Edit, Edits, correct};
 pub(crate) use github::annotation;

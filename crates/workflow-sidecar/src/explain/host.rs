@@ -4,7 +4,7 @@ use serde::Serialize;
 use workflow_core::definition::Bound;
 use workflow_core::explain::{Row, Topic, Value};
 
-use crate::check::{cannot, ends_before, title};
+use crate::check::advice::{cannot, ends_before, title};
 use crate::measured::{Capability, Enforcement, Measured, running_version};
 use crate::present::{Page, TITLE};
 

@@ -5,10 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value, json};
 
-use super::parameter::scalar;
 use crate::definition::schema::{KeyType, Reader, Shape, Written};
 use crate::definition::syntax::{Entry, Kind, Map, Node};
-use crate::definition::value::{is_name, nodes};
+use crate::definition::value::{is_name, nodes, scalar};
 use crate::diagnostic::{Code, Finding, shown};
 use crate::pattern::ProjectGlob;
 use crate::text::join;

@@ -11,8 +11,10 @@ use crate::definition::schema::{
     Change, Declared, Default, Key, KeyType, MapReader, Reader, Section, Shape, Written, nearest,
     schema_of, section,
 };
-use crate::definition::syntax::{Entry, Kind, Node};
-use crate::definition::value::{Choices, FilledText, Flag, Text, Whole, is_name, not_a_name};
+use crate::definition::syntax::{Entry, Kind};
+use crate::definition::value::{
+    Choices, FilledText, Flag, Text, Whole, is_name, not_a_name, scalar,
+};
 use crate::diagnostic::{Code, Finding, shown};
 
 /// The longest name of a parameter.
@@ -461,14 +463,6 @@ impl KeyType for AnyNumber {
             Value::Number(number) => Some(number),
             _ => reader.refuse(written.wrong_type("a number")),
         }
-    }
-}
-
-/// A text, a number, true or false.
-pub(super) fn scalar(node: &Node<'_>) -> Option<Value> {
-    match &node.kind {
-        Kind::Text(_) | Kind::Bool(_) | Kind::Number(_) => Some(node.value()),
-        Kind::Null | Kind::Tagged(_) | Kind::List(_) | Kind::Map(_) => None,
     }
 }
 

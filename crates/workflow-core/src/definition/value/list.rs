@@ -149,6 +149,14 @@ pub(crate) fn nodes<'n, 's>(node: &'n Node<'s>) -> &'n [Node<'s>] {
     }
 }
 
+/// A text, a number, true or false.
+pub(crate) fn scalar(node: &Node<'_>) -> Option<Value> {
+    match &node.kind {
+        Kind::Text(_) | Kind::Bool(_) | Kind::Number(_) => Some(node.value()),
+        Kind::Null | Kind::Tagged(_) | Kind::List(_) | Kind::Map(_) => None,
+    }
+}
+
 /// The valid ones of a text or of the texts of a list, which has at least one.
 fn one_or_more(reader: &mut Reader<'_>, written: Written<'_>) -> Option<List<String>> {
     match written.kind() {

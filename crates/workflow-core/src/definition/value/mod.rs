@@ -9,7 +9,9 @@ mod text;
 mod word;
 
 pub(super) use crate::template::is_name;
-pub(super) use list::{Choices, NamedTexts, TextOrTexts, Texts, ToolPatterns, items, nodes};
+pub(super) use list::{
+    Choices, NamedTexts, TextOrTexts, Texts, ToolPatterns, items, nodes, scalar,
+};
 pub(super) use map::{List, ListOf, Map, read_maps};
 pub(super) use name::not_a_name;
 pub(crate) use number::spelled_duration;
