@@ -17,28 +17,8 @@ use crate::present::{
 };
 use crate::store::AnswerRight;
 
-const EXAMPLES: &str = "\
-Examples:
-  workflow-sidecar approve K7QF-M2XD-9TRB                   show the question of this code, then read your answer
-  workflow-sidecar approve                                  ask for the code first, so that no other process sees it
-  workflow-sidecar approve K7QF-M2XD-9TRB --choice revise --comment 'name the risks'
-                                                            answer without a prompt, with a comment for the agent
-  workflow-sidecar approve --list                           list the runs that wait
-
-pi and opencode show the code in a message, and again with /workflow-status. In other hosts the `notify` command of your
-settings shows it; without one, answer in the session, with the prompt `workflow approve`.
-
-The code answers one question as you were shown it: if the shown file changes, you are asked again.
-
-An answer counts within a second while the session is open: it closes the dialog in the host, and the run continues. If the
-session is closed, the answer is used when the session is open again and the agent calls workflow_step with action='next'; a
-comment is left out then.
-
-Exits with 3 if something still waits.";
-
 /// Answer a run that waits for approval
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Code of the question. With --list, or as an approver of a server: task id of the run, or its beginning
     #[arg(value_name = "CODE")]

@@ -11,22 +11,8 @@ use crate::hook_hosts;
 use crate::install::opencode;
 use crate::present::{CommandOutcome, OutputFormat, json, say};
 
-const EXAMPLES: &str = "\
-Examples:
-  workflow-sidecar check                           the workflows of this directory, and your own
-  workflow-sidecar check packages/*                the workflows of several projects
-  workflow-sidecar check .pi/workflows/bugfix      one workflow
-  workflow-sidecar check --strict --format github  for CI: annotations, and warnings fail too
-  workflow-sidecar check --format sarif > check.sarif
-  workflow-sidecar check --explain WF026           what a diagnostic means, with an example
-  workflow-sidecar check --fix --dry-run           preview the corrections
-  workflow-sidecar check --explain-command 'git log | head'   what a shell line does, and which phase allows it
-
-Exits with 1 if there is an error; with --strict also if there is a warning.";
-
 /// Check workflows and settings
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Directories of projects, or of single workflows
     #[arg(value_name = "DIR", default_value = ".")]

@@ -6,15 +6,8 @@ use clap_complete::{Shell, generate};
 
 use crate::present::CommandOutcome;
 
-const EXAMPLES: &str = "\
-Examples:
-  source <(workflow-sidecar completions bash)
-  workflow-sidecar completions zsh > ~/.zfunc/_workflow-sidecar
-  workflow-sidecar completions fish > ~/.config/fish/completions/workflow-sidecar.fish";
-
 /// Print a shell completion script
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Shell
     #[arg(value_enum)]

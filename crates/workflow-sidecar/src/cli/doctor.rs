@@ -6,16 +6,8 @@ use super::project::Project;
 use crate::doctor::{CheckStatus, InstallationCheck, examine};
 use crate::present::{BAD, CommandOutcome, GOOD, NOTABLE, OutputFormat, paint};
 
-const EXAMPLES: &str = "\
-Examples:
-  workflow-sidecar doctor
-  workflow-sidecar doctor --format json
-
-Exits with 1 if there is an error; warnings do not count.";
-
 /// Check the installation: binary, hosts, directories, definitions
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     #[command(flatten)]
     project: Project,

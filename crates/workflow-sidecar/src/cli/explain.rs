@@ -10,20 +10,8 @@ use crate::hook_hosts;
 use crate::install::opencode;
 use crate::present::{CommandOutcome, OutputFormat};
 
-const EXAMPLES: &str = "\
-Examples:
-  workflow-sidecar explain bugfix                 the workflow phase by phase
-  workflow-sidecar explain bugfix reproduce       everything that applies in one phase
-  workflow-sidecar explain ship build/verify      a phase of a subworkflow
-  workflow-sidecar explain ship verify --format json | jq .tools
-  workflow-sidecar explain bugfix --host codex    also list what Codex does not enforce
-
-The description and the task id are known only during a run: they are shown as {description} and {taskId}. The
-step count is that of a run that reached the phase without a loop.";
-
 /// Show the effective rules and settings of a workflow or phase, with the file and line of each
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Command name or key of the workflow
     workflow: String,

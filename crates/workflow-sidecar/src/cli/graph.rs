@@ -13,17 +13,8 @@ use crate::graph::{Direction, Graph, dot, mermaid, svg};
 use super::project::Project;
 use crate::present::CommandOutcome;
 
-const EXAMPLES: &str = "\
-Examples:
-  workflow-sidecar graph bugfix                          Mermaid, for a Markdown page
-  workflow-sidecar graph bugfix --output bugfix.svg      SVG, for light and dark pages
-  workflow-sidecar graph bugfix --format dot | dot -Tpdf -o bugfix.pdf
-  workflow-sidecar graph release --direction right       phases from left to right
-  workflow-sidecar graph release --depth 1               open one level of subworkflows";
-
 /// Draw a workflow with its phases, tool rules, gates and approvals
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Command name or key of the workflow
     workflow: String,

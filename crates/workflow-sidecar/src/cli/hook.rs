@@ -10,15 +10,8 @@ use crate::present::CommandOutcome;
 /// The time to send measurements after the answer. The host waits for the end of the process.
 const TIME_TO_EXPORT: Duration = Duration::from_millis(250);
 
-const EXAMPLES: &str = "\
-Examples:
-  workflow-sidecar hook codex < event.json     what Codex runs for each of its events
-
-A host's own configuration names this command: `workflow-sidecar install codex` writes it.";
-
 /// Answer one event of Codex, Claude Code, Copilot CLI, Gemini CLI or Qwen Code
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// The host that sends the event on standard input
     #[arg(value_parser = hook_hosts::parser())]

@@ -15,27 +15,11 @@ use crate::init::{
 use crate::present::Page;
 use crate::share::Copying;
 
-const EXAMPLES: &str = "\
-Examples:
-  workflow-sidecar init                               a commented workflow of three phases
-  workflow-sidecar init --template bugfix             a ready-made workflow; `list --templates` lists them
-  workflow-sidecar init --template bugfix --name fix  the same under another name
-  workflow-sidecar init --json5                       JSON5 instead of YAML
-  workflow-sidecar init --from ../flows fix           the workflow `fix` of a directory
-  workflow-sidecar init --from https://example.com/flows.git@v2 --dry-run   what a tag of a repository has, with its guards
-
-No existing file is overwritten. The test command that is found in the files of the project is run once, to show what the
-gates of the workflow will find; a guess is not run.
-
---from copies definitions and the phase files that they name, if they have no errors, and notes source, commit and digests in
-`.pi/workflows/workflows.lock`. Copying again from another commit shows what it changes. `check` names files that differ.";
-
 /// The default key.
 const DEFAULT_KEY: &str = "my-workflow";
 
 /// Create a workflow, commented or ready-made
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Workflows to copy, with --from [default: all]
     #[arg(value_name = "NAME")]

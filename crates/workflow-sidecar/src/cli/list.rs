@@ -7,15 +7,8 @@ use super::project::Project;
 use crate::init::{Language, TEMPLATES, Template};
 use crate::present::{OutputFormat, TITLE, WorkflowRow, paint, workflow_table};
 
-const EXAMPLES: &str = "\
-Examples:
-  workflow-sidecar list                     the workflows of this directory, and your own
-  workflow-sidecar list --format json
-  workflow-sidecar list --templates         the ready-made workflows of `init --template NAME`";
-
 /// List workflows, their commands, and where they are
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     #[command(flatten)]
     project: Project,

@@ -5,16 +5,8 @@ use std::path::PathBuf;
 use super::telemetry::{self, TIME_TO_EXPORT};
 use crate::mcp;
 
-const EXAMPLES: &str = "\
-Examples:
-  workflow-sidecar mcp     started by hosts that use hooks
-
-A host's own configuration names this command: `workflow-sidecar install codex` writes it. A call counts only if the hooks of
-the same host have seen it.";
-
 /// Serve `workflow_step` to a host over MCP on stdin and stdout
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// The directory of the store, instead of ~/.local/state/workflow-sidecar
     #[arg(long, value_name = "DIR")]

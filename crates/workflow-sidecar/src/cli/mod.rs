@@ -5,7 +5,6 @@
 mod approve;
 mod check;
 mod completions;
-mod demo;
 mod doctor;
 mod explain;
 mod graph;
@@ -33,31 +32,22 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use workflow_core::definition::nearest;
 use workflow_core::diagnostic::visible_lines;
 
 use crate::install::InstallRequest;
 use crate::log;
 use crate::platform::close_to_other_processes;
-use crate::present::{CommandOutcome, FAILED, TABLE, UNREAD};
+use crate::present::{CommandOutcome, FAILED, UNREAD};
+use crate::simulate::HELP as SCRIPT_HELP;
 
-const EXAMPLES: &str = "\
-Examples:
-  workflow-sidecar demo                     see what it does
-  workflow-sidecar init --template bugfix   write a ready-made workflow
-  workflow-sidecar check                    find mistakes in the workflows of this directory
-  workflow-sidecar simulate bugfix          walk through a workflow without an agent
-  workflow-sidecar doctor                   check the installation
-  workflow-sidecar schema workflow          print the schema of workflow.yaml for an editor
-  workflow-sidecar serve                    serve a host; also the default when stdin is a pipe
-
-A host speaks JSON-RPC 2.0 on stdin and stdout, one message a line. Logs go to stderr.
-Set WORKFLOW_SIDECAR_LOG=debug for a more detailed log.";
+/// The examples and notes of each command, behind a line with its name.
+const HELP: &str = include_str!("help.txt");
 
 /// Makes a coding agent follow a workflow.
 #[derive(Debug, Parser)]
-#[command(name = "workflow-sidecar", version, after_help = format!("{EXAMPLES}\n\n{TABLE}"))]
+#[command(name = "workflow-sidecar", version)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
@@ -69,7 +59,6 @@ enum Command {
     Check(check::Arguments),
     Completions(completions::Arguments),
     /// Run a scripted agent against a real sidecar, and print the conversation
-    #[command(after_help = demo::EXAMPLES)]
     Demo,
     Doctor(doctor::Arguments),
     Explain(explain::Arguments),
@@ -91,7 +80,6 @@ enum Command {
     Status(status::Arguments),
     Trust(trust::Arguments),
     /// Remove from a host's configuration what `install` wrote
-    #[command(after_help = install::EXAMPLES_OF_REMOVAL)]
     Uninstall(InstallRequest),
 }
 
@@ -127,13 +115,28 @@ pub fn run() -> ExitCode {
 
 /// Returns the definition of the whole command line, for man pages.
 pub fn command_line() -> clap::Command {
-    Arguments::command()
+    with_help(Arguments::command()).mut_subcommands(with_help)
+}
+
+/// Adds what the help says of a command below its options.
+fn with_help(command: clap::Command) -> clap::Command {
+    let begin = format!("{}\n", command.get_name());
+    let mut sections = HELP.split("== ");
+    let text = sections.find_map(|section| section.strip_prefix(&begin));
+    match (command.get_name(), text.map(str::trim_end)) {
+        ("simulate", Some(text)) => {
+            command.after_help(format!("{text}\n\nCommands:\n{SCRIPT_HELP}"))
+        }
+        (_, Some(text)) => command.after_help(text),
+        (_, None) => command,
+    }
 }
 
 /// Parses the command line. Without a command, a pipe on stdin means `serve`, because a host may spawn the
 /// binary without arguments.
 fn parse() -> Result<Option<Command>, clap::Error> {
-    let arguments = Arguments::try_parse()?;
+    let arguments = command_line().try_get_matches()?;
+    let arguments = Arguments::from_arg_matches(&arguments)?;
     if arguments.command.is_none() && !io::stdin().is_terminal() {
         return Ok(Arguments::try_parse_from(["workflow-sidecar", "serve"])?.command);
     }
@@ -166,7 +169,7 @@ fn execute(command: Option<Command>) -> anyhow::Result<CommandOutcome> {
         Some(Command::Status(arguments)) => status::run(&arguments),
         Some(Command::Trust(arguments)) => trust::run(&arguments),
         Some(Command::Uninstall(arguments)) => arguments.uninstall().map(success),
-        None => Ok(Arguments::command().print_help().map(success)?),
+        None => Ok(command_line().print_help().map(success)?),
     }
 }
 

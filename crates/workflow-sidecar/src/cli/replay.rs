@@ -8,22 +8,8 @@ use workflow_core::diagnostic::{render, visible};
 use crate::present::{BAD, CommandOutcome, NOTABLE, count, json, paint};
 use crate::record::{ReplayTotals, Tiers, junit, replay_all, replay_text};
 
-const EXAMPLES: &str = "\
-Examples:
-  workflow-sidecar serve --record session.jsonl           record a session
-  workflow-sidecar replay session.jsonl                   send the host's messages again, and compare
-  workflow-sidecar replay tests/transcripts --format junit > replay.xml
-  workflow-sidecar replay session.jsonl --definitions .   with the workflows as they are now
-  workflow-sidecar replay session.jsonl --definitions . --bless    accept the differences
-
-A recording contains the definitions that it was made with. It needs no directory and no host, and is replayed on
-a virtual clock. In a directory all *.jsonl files are replayed.
-
-Exits with 1 if anything differs.";
-
 /// Replay recorded sessions and compare the messages of the sidecar
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Recordings, or directories of recordings
     #[arg(value_name = "FILE", required = true)]

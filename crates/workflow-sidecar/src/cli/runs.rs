@@ -16,20 +16,8 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Clears the screen of a terminal, and goes to its first line.
 const CLEAR: &str = "\u{1b}[2J\u{1b}[H";
 
-const EXAMPLES: &str = "\
-Examples:
-  workflow-sidecar runs                     the last 50 runs of all hosts
-  workflow-sidecar runs --active --watch    the active ones, until you press Ctrl-C
-  workflow-sidecar runs --format json --all
-  workflow-sidecar runs --prune             delete what has not changed for 90 days
-  workflow-sidecar status wf-17672256       one of them
-
-With `store: \"postgres://…\"` in your settings, the runs of all machines with the same store are listed: docs/FLEET.md.
-pi stores its own sessions; this list has an index of their runs.";
-
 /// List the runs of all hosts
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Only active runs
     #[arg(long)]

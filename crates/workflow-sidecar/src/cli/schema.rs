@@ -4,16 +4,8 @@ use std::io::Write;
 
 use crate::present::CommandOutcome;
 
-const EXAMPLES: &str = "\
-Examples:
-  workflow-sidecar schema                                   list the schemas
-  workflow-sidecar schema workflow > workflow.schema.json   write one for an editor
-
-docs/EDITORS.md describes how editors use them.";
-
 /// Print a JSON Schema, or list the schemas
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Name of the schema
     #[arg(value_name = "NAME", value_parser = SCHEMAS.map(|(name, ..)| name))]

@@ -21,19 +21,8 @@ This command expects a host that speaks JSON-RPC 2.0, one message a line. The fi
   {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1,\"host\":{\"name\":\"me\",\"version\":\"1\"},\"cwd\":\".\"}}
 Ctrl-D ends the command.";
 
-const EXAMPLES: &str = "\
-Examples:
-  workflow-sidecar serve                       what a host starts
-  workflow-sidecar serve --max-line 1048576    refuse lines of more than a megabyte
-  workflow-sidecar serve --record session.jsonl --record-redact
-  WORKFLOW_SIDECAR_LOG=debug workflow-sidecar serve --log-format json
-  WORKFLOW_SIDECAR_RECORD=recordings/ pi \"/workflow bugfix\"    one file per session, in a directory
-
-`workflow-sidecar replay` replays a recording.";
-
 /// Serve a host over JSON-RPC on stdin and stdout
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Maximum length of a line in bytes; longer lines are refused
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_MAX_LINE, value_parser = RangedU64ValueParser::<usize>::new().range(1..=MAX_LINE_LIMIT as u64))]

@@ -13,19 +13,8 @@ use crate::record::Transcript;
 use crate::sessions::{FoundSession, SessionFile, is_session, read_file, run_id};
 use crate::show::Timelines;
 
-const EXAMPLES: &str = "\
-Examples:
-  workflow-sidecar show ~/.pi/agent/sessions/--project--/session.jsonl
-  workflow-sidecar show wf-1767225600000-3t8xrq    a run of any host; the first letters are enough
-  workflow-sidecar show recording.jsonl
-  workflow-sidecar show recording.jsonl --format json | jq '.sessions[].totals'
-
-A file is a session of pi if its first line says so; otherwise it is a recording. Of a pi session the current
-branch is shown.";
-
 /// Show a recording or a pi session as a timeline
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Recording, session file of pi, or the id of a run
     file: PathBuf,

@@ -11,23 +11,10 @@ use workflow_core::diagnostic::visible;
 use super::lookup;
 use super::project::Project;
 use crate::present::CommandOutcome;
-use crate::simulate::{HELP, Script, ScriptKind, Walk, begin_recording, indented};
-
-const EXAMPLES: &str = "\
-Examples:
-  workflow-sidecar simulate bugfix the total is wrong
-  workflow-sidecar simulate release version=1.2.0 the export
-  workflow-sidecar simulate bugfix --script bugfix.steps
-  printf 'tool edit => blocked\\nnext => Find the cause\\n' | workflow-sidecar simulate bugfix
-  workflow-sidecar simulate bugfix --script bugfix.steps --record bugfix.jsonl
-
-You type what the agent would do, and see what the sidecar answers. A script contains one command a line, and
-`=> WORD` after a command states the expected outcome. Exits with 1 if an outcome differs; otherwise with 3 if
-the run waits for the user at the end, and with 4 if it stopped at a limit.";
+use crate::simulate::{Script, ScriptKind, Walk, begin_recording};
 
 /// Walk through a workflow without an agent
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("{EXAMPLES}\n\nCommands:\n{}", indented(HELP)))]
 pub(super) struct Arguments {
     /// Command name of the workflow
     workflow: String,

@@ -14,19 +14,8 @@ use crate::present::{
 };
 use crate::sessions::{FoundSession, run_of_file};
 
-const EXAMPLES: &str = "\
-Examples:
-  workflow-sidecar status                                the run of this directory
-  workflow-sidecar status ~/.pi/agent/sessions/--project--/session.jsonl
-  workflow-sidecar status wf-1767225600000-3t8xrq        a run of any host; the first letters are enough
-  workflow-sidecar status session.jsonl --project .      with the workflows as they are now
-
-The definition stored in the session is used, unless --project names another.
-Exits with 3 if the run waits for the user, with 4 if it stopped at a limit.";
-
 /// Show the state of a run
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Session file, or the id of a run [default: the active run of a host in the project or the current directory, or else the newest pi session there]
     #[arg(value_name = "SESSION-FILE|RUN")]

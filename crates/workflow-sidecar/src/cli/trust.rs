@@ -12,21 +12,8 @@ use crate::platform::answers::trust_store::TrustStore;
 use crate::platform::git::config_commands;
 use crate::present::{CommandOutcome, Requirements, say};
 
-const EXAMPLES: &str = "\
-Examples:
-  workflow-sidecar trust              show the commands and triggers of this project, then ask
-  workflow-sidecar trust ../app       those of another project
-  workflow-sidecar trust --list       list them, and whether they are trusted
-  workflow-sidecar trust --revoke     withdraw the trust
-
-Commands of your own workflows and settings need no trust. Trust covers a command or trigger as it is now: if it
-changes, you are asked again. While a session of the project is open, its host asks you instead.
-
-Exits with 3 if something is not trusted yet: with --list, and after the answer `n`.";
-
 /// Trust the commands and triggers of a project
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Directory of the project; its workflows are in `.pi/workflows` and `.agents/workflows`
     #[arg(value_name = "DIR", default_value = ".")]

@@ -14,7 +14,7 @@ mod workflow_rows;
 mod xml;
 
 pub(crate) use approvals::{ListedRequest, approval_page, approvals_page};
-pub(crate) use outcome::{CommandOutcome, FAILED, TABLE, UNREAD};
+pub(crate) use outcome::{CommandOutcome, FAILED, UNREAD};
 pub(crate) use page::{
     BAD, DIMMED, GOOD, Moment, NOTABLE, OutputFormat, Page, TITLE, count, json, paint, say,
 };

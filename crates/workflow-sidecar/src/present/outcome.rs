@@ -1,20 +1,8 @@
-//! Exit codes.
+//! Exit codes, which `cli/help.txt` lists.
 
 use std::process::ExitCode;
 
 use workflow_core::session::Needed;
-
-/// The table of the help.
-pub(crate) const TABLE: &str = "\
-Exit codes:
-  0    success
-  1    problems found: an error in a definition, a difference, a failed expectation
-  2    usage or I/O error: a wrong command line, a file that cannot be read
-  3    a run waits for the user
-  4    a run stopped at a limit
-  130  ended by SIGINT (Ctrl+C)
-  141  ended because the reader of the output closed the pipe
-  143  ended by SIGTERM";
 
 /// The result of a command that ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

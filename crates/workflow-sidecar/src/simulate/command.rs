@@ -9,36 +9,7 @@ use workflow_core::policy::gate_report::{CheckError, CheckVerdict};
 use workflow_core::session::Control;
 
 /// The commands, for people.
-pub(crate) const HELP: &str = "\
-tool NAME [JSON]     the agent calls a tool with these arguments
-next, loop, status   the agent calls workflow_step with this action
-next OUTCOME {JSON}  the same with the outcome, the outputs, or both: next ok {\"plan\": \"Add it.\"}
-cancel               the agent calls workflow_step with cancel; the second call in a row cancels the run
-stop                 the agent stops; `stop error`, `stop length`, `stop question`, `stop aborted` give the reason
-start                the agent starts on the last message
-say TEXT             the user sends a message
-wait SECONDS         time passes
-yes, no              the user answers the open question
-choose ANSWER        the user chooses or writes an answer; `dismiss` closes the dialog without one
-pass, fail [TEXT]    result of the gate that would run; `norun [TEXT]`: the check could not run
-result TOOL TEXT     a tool returns a result; `error TOOL TEXT`: the call failed
-trigger NAME TEXT    a trigger receives this text
-change LINES PATH …  what was changed since the start of the run: change 12 src/a.js docs/b.md
-back NUMBER          the conversation goes back to this checkpoint
-/workflow NAME TEXT  the user starts another workflow; `/cancel-workflow` ends the run
-/workflow-next ok    the user moves the run; so do `/workflow-skip`, `/workflow-goto PHASE`, `/workflow-pause`,
-                     `/workflow-resume +20 turns`, `/workflow-approve CHOICE COMMENT`, `/workflow-status`
-compact, reload      the host compacts the conversation; the session is loaded again
-help, quit
-
-A line of a script can state its expected outcome, in upper or lower case: `tool edit => blocked`, `next => Fix`.
-  a tool call      allowed, blocked, refused, asked (the user must answer)
-  workflow_step    name or id of the phase that it leads to, refused, gate or asked (it waits), done, cancelled;
-                   `cancel`: asks (a second call is needed)
-  a stop           countdown, reminded, waits, paused, or the reason: max, maxStale, error, question, visits, budget
-  a result         changed, unchanged
-  a trigger        woken, queued
-Empty lines and lines that start with # are ignored.";
+pub(crate) const HELP: &str = include_str!("commands.txt");
 
 /// A line of a simulation.
 #[derive(Debug, Clone, PartialEq, Eq)]

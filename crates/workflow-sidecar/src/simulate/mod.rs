@@ -13,4 +13,4 @@ mod walk;
 
 pub(crate) use command::HELP;
 pub(crate) use host::begin_recording;
-pub(crate) use walk::{Script, ScriptKind, Walk, indented};
+pub(crate) use walk::{Script, ScriptKind, Walk};

@@ -120,7 +120,7 @@ impl<'a> Walk<'a> {
             return Ok(false);
         }
         if step.command == ScriptCommand::Help {
-            self.page.line(indented(HELP));
+            self.page.line(HELP);
         }
         let labels = self.simulation.play(&step.command, &mut self.page)?;
         if let Some(expected) = &step.expected
@@ -168,11 +168,4 @@ impl<'a> Walk<'a> {
              help says more, quit ends it.",
         ));
     }
-}
-
-/// Indents the lines of a text.
-pub(crate) fn indented(text: &str) -> String {
-    let lines = text.lines();
-    let lines = lines.map(|line| format!("  {line}").trim_end().to_owned());
-    lines.collect::<Vec<String>>().join("\n")
 }

@@ -5,45 +5,7 @@ use super::cards::BoxText;
 use super::sizes::{EMOJI, ICON, LINE, NAME, SMALL, SMALL_LINE};
 use crate::present::xml;
 
-pub(super) const STYLE: &str = "\
-  .wf { font-family: system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', sans-serif }
-  .wf-page { fill: #ffffff }
-  .wf-frame { fill: #f6f8fa; stroke: #d1d9e0 }
-  .wf-odd { fill: #eaeef2 }
-  .wf-card { fill: #ffffff; stroke: #afb8c1 }
-  .wf-waits { stroke: #bf8700; stroke-width: 1.5 }
-  .wf-pill { fill: none; stroke: #818b98 }
-  .wf text { fill: #1f2328 }
-  .wf .wf-quiet { fill: #59636e }
-  .wf-line { fill: none; stroke: #59636e; stroke-width: 1.5 }
-  .wf-head { fill: #59636e }
-  .wf-loop { fill: none; stroke: #8250df; stroke-width: 1.5; stroke-dasharray: 4 3 }
-  .wf-loop-head { fill: #8250df }
-  .wf-lock { fill: none; stroke: #0969da; stroke-width: 1.5 }
-  .wf-open { fill: none; stroke: #1a7f37; stroke-width: 1.5 }
-  .wf-pause { fill: #bf8700 }
-  .wf-check { fill: none; stroke: #1a7f37; stroke-width: 2 }
-  .wf-person { fill: none; stroke: #bf8700; stroke-width: 1.5 }
-  @media (prefers-color-scheme: dark) {
-    .wf-page { fill: #0d1117 }
-    .wf-frame { fill: #151b23; stroke: #3d444d }
-    .wf-odd { fill: #1c232c }
-    .wf-card { fill: #262c36; stroke: #565e68 }
-    .wf-waits { stroke: #d29922 }
-    .wf-pill { stroke: #656c76 }
-    .wf text { fill: #f0f6fc }
-    .wf .wf-quiet { fill: #9198a1 }
-    .wf-line { stroke: #9198a1 }
-    .wf-head { fill: #9198a1 }
-    .wf-loop { stroke: #ab7df8 }
-    .wf-loop-head { fill: #ab7df8 }
-    .wf-lock { stroke: #4493f8 }
-    .wf-pause { fill: #d29922 }
-    .wf-open { stroke: #3fb950 }
-    .wf-check { stroke: #3fb950 }
-    .wf-person { stroke: #d29922 }
-  }
-";
+pub(super) const STYLE: &str = include_str!("style.css");
 
 /// The class of the line of `loop`.
 pub(super) const LOOP: &str = "wf-loop";
