@@ -2,7 +2,7 @@
 
 use roxmltree::{Document, Node};
 
-use super::{Outcome, TestRun, within};
+use super::{Outcome, TestRun};
 
 /// Reads a report. A document type, and thus every entity of its own, is refused, and so is what ends too early.
 pub(in super::super) fn read(text: &str) -> Result<TestRun, String> {
@@ -34,15 +34,18 @@ pub(in super::super) fn read(text: &str) -> Result<TestRun, String> {
         let (error, failure) = (child("error"), child("failure"));
         let is_unloaded = |error| attribute(error, "message") == "collection failure";
         let is_skipped = ["notrun", "skipped", "disabled"].contains(&attribute(case, "status"));
-        if error.is_some_and(is_unloaded) || (failure.is_some() && class == own) {
+        let outcome = if error.is_some_and(is_unloaded) || (failure.is_some() && class == own) {
             run.broken += 1;
+            continue;
         } else if error.or(failure).is_some() {
-            run.add(within(&around, own), Outcome::Failed);
+            Outcome::Failed
         } else if is_skipped || child("skipped").is_some() {
-            run.add(within(&around, own), Outcome::Skipped);
+            Outcome::Skipped
         } else {
-            run.add(within(&around, own), Outcome::Passed);
-        }
+            Outcome::Passed
+        };
+        around.push(own);
+        run.add(around.join(" > "), outcome);
     }
     Ok(run)
 }

@@ -2,22 +2,14 @@
 //!
 //! Each format is a pure function of an output. An output may have several, as that of a script that runs several programs.
 
-mod go;
-mod jest;
 mod junit;
-mod libtest;
-mod node;
-mod pytest;
-mod tap;
-mod unittest;
-mod vitest;
+mod lines;
+mod reader;
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 pub(super) use junit::read as read_junit;
+pub(super) use reader::read;
 
 /// What became of a test; of two results with one name, the later one here counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,8 +32,6 @@ pub(super) struct TestRun {
     pub(super) broken: usize,
     /// Seconds of compiling, where they are known.
     pub(super) compiling: f64,
-    /// Whether a line has shown that the output has the format.
-    is_known: bool,
 }
 
 impl TestRun {
@@ -78,24 +68,21 @@ impl TestRun {
         self.name(name, outcome);
     }
 
-    /// Counts what the summary of a format says in words: `1 failed, 2 passed`.
-    fn count_words(&mut self, summary: &str) {
-        self.is_known = true;
-        for (number, word) in counts(summary) {
-            match word {
+    /// Counts what a summary says: `1 failed, 2 passed`, `failures=1, skipped=2`.
+    fn count(&mut self, summary: &str) {
+        for part in summary.split([',', ';', '|', '(']) {
+            let part = part.trim();
+            let named = part.split_once('=').map(|(words, number)| (number, words));
+            let (number, words) = named.or(part.split_once(' ')).unwrap_or_default();
+            let number = number.parse::<usize>().unwrap_or_default();
+            match words.split(' ').next().unwrap_or_default() {
                 "passed" | "xpassed" => self.passed += number,
-                "failed" => self.failed += number,
-                "skipped" | "xfailed" | "todo" | "ignored" => self.skipped += number,
+                "failed" | "failures" | "unexpected" => self.failed += number,
+                "skipped" | "xfailed" | "todo" | "ignored" | "expected" => self.skipped += number,
                 "error" | "errors" => self.broken += number,
                 _ => (),
             }
         }
-    }
-
-    /// Counts a file or package whose tests could not run, as only this format says it.
-    fn count_broken(&mut self) {
-        self.is_known = true;
-        self.broken += 1;
     }
 
     fn join(mut self, other: Self) -> Self {
@@ -111,92 +98,12 @@ impl TestRun {
     }
 }
 
-/// Reads the tests of an output; `None` if it has no known format.
-pub(super) fn read(output: &str) -> Option<TestRun> {
-    let plain = anstream::adapter::strip_str(output).to_string();
-    let formats = [
-        libtest::read,
-        go::read,
-        tap::read,
-        node::read,
-        jest::read,
-        vitest::read,
-        pytest::read,
-        unittest::read,
-    ];
-    let runs = formats.into_iter().filter_map(|read| read(&plain));
-    runs.reduce(TestRun::join)
-}
-
-/// Reads an output line by line; `None` if no line has shown that it has the format.
-fn each_line<'o>(output: &'o str, mut read: impl FnMut(&mut TestRun, &'o str)) -> Option<TestRun> {
-    let mut run = TestRun::default();
-    output.lines().for_each(|line| read(&mut run, line));
-    run.is_known.then_some(run)
-}
-
-/// Returns the outcome that a word of a runner says.
-fn by_word(word: &str) -> Option<Outcome> {
-    Some(match word {
-        "ok" | "pass" | "PASS" | "PASSED" | "XPASS" | "unexpected success" => Outcome::Passed,
-        "fail" | "FAIL" | "FAILED" | "ERROR" => Outcome::Failed,
-        "skip" | "SKIP" | "SKIPPED" | "XFAIL" | "ignored" | "skipped" | "expected failure" => {
-            Outcome::Skipped
-        }
-        _ => return None,
-    })
-}
-
-/// Reads a line that begins with the sign of an outcome: the outcome, and what is behind it.
-fn by_sign(line: &str) -> Option<(Outcome, &str)> {
-    let (sign, rest) = line.trim_start().split_once(' ')?;
-    let outcome = match sign {
-        "✓" | "✔" => Outcome::Passed,
-        "✕" | "×" | "✖" => Outcome::Failed,
-        "○" | "✎" | "↓" | "﹣" => Outcome::Skipped,
-        _ => return None,
-    };
-    Some((outcome, rest))
-}
-
-/// Returns the name of a test with those of the groups around it.
-fn within(around: &[&str], name: &str) -> String {
-    [around, &[name]].concat().join(" > ")
-}
-
 /// Returns the name of a test without its file and groups.
 pub(super) fn own_name(name: &str) -> &str {
     let name = name.split(" (").next().unwrap_or(name);
     let around = [" > ", "::", "."].into_iter();
     let mut names = around.filter_map(|sign| name.rsplit_once(sign));
     names.next().map_or(name, |(_, own)| own)
-}
-
-/// Returns the numbers of a summary, each with the word behind it.
-fn counts(summary: &str) -> impl Iterator<Item = (usize, &str)> {
-    summary.split([',', ';', '|', '(']).filter_map(|part| {
-        let (number, words) = part.trim().split_once(' ')?;
-        Some((number.parse().ok()?, words.split(' ').next()?))
-    })
-}
-
-/// Returns the number of blanks at the beginning of a line.
-fn indent(line: &str) -> usize {
-    line.len() - line.trim_start().len()
-}
-
-/// Removes the time at the end of a name: `(1.2ms)`, `(5 ms)`, `12ms`.
-fn without_time(name: &str) -> &str {
-    static TIME: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?: [0-9.]+ ?m?s| \([0-9.]+ ?m?s\))?\s*$").ok());
-    let time = TIME.as_ref().and_then(|time| time.find(name));
-    time.map_or(name, |time| &name[..time.start()])
-}
-
-/// Returns true for the path of a file, which node's runner reports as a test.
-fn is_file(name: &str) -> bool {
-    let ends = [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"];
-    ends.iter().any(|end| name.ends_with(end)) && !name.contains(' ') || name.starts_with('/')
 }
 
 #[cfg(test)]
