@@ -12,7 +12,7 @@ use workflow_core::definition::{Check, FileCheck, Gate};
 use super::report::{Checked, NotPassed};
 use crate::files::FileState;
 use crate::platform::git::{Git, RepositoryState};
-use crate::platform::process::{CheckError, Monitor, one_line};
+use crate::platform::process::{CheckError, one_line};
 
 /// Time for recording: the host waits for it. A file that is not read by then counts as too long to be read.
 const TIME: Duration = Duration::from_secs(2);
@@ -50,10 +50,8 @@ impl Baseline {
         }
         let is_of_git = |gate: &Gate| matches!(gate.check, Check::Git(_));
         if gates.iter().any(is_of_git) {
-            baseline.repository = Some(RepositoryState::read(Git {
-                end: Some(end),
-                ..Git::new(cwd, Monitor::idle())
-            }));
+            let left = end.saturating_duration_since(Instant::now());
+            baseline.repository = Some(RepositoryState::read(Git::within(left, cwd)));
         }
         baseline
     }
@@ -61,11 +59,7 @@ impl Baseline {
 
 /// Reads the commit of a repository at the start of a run; `None` if there is none, or git cannot read it in time.
 pub(crate) fn start_commit(cwd: &Path) -> Option<String> {
-    let git = Git {
-        end: Some(Instant::now() + TIME),
-        ..Git::new(cwd, Monitor::idle())
-    };
-    git.head().ok().flatten()
+    Git::within(TIME, cwd).head().ok().flatten()
 }
 
 /// Checks that a file exists, and that it has changed or not, as expected.

@@ -10,49 +10,28 @@ use std::time::Instant;
 
 use workflow_core::run::MeasuredChange;
 
-use super::checkpoint::{PATHS_PER_COMMAND, TIME_TO_RECORD, is_commit_name, private_directory};
+use super::checkpoint::{TIME_TO_RECORD, is_commit_name};
 use super::config_commands::GitOperation;
-use super::execution::{Git, LIST_BOUND, failed};
+use super::execution::{Git, failed};
 use super::hidden_changes::changes;
-use crate::platform::process::{Failure, Monitor};
+use super::private_directory::PrivateDirectory;
+use crate::platform::process::Failure;
 
 /// The bytes at the beginning of a file in which git looks for a zero byte, which texts do not have.
 const LOOKED_AT: usize = 8000;
 
-/// Git with a limit of time, because everybody waits for it.
-fn hasty_git(cwd: &Path) -> Git<'_> {
-    Git {
-        end: Some(Instant::now() + TIME_TO_RECORD),
-        bound: LIST_BOUND,
-        grace: std::time::Duration::ZERO,
-        ..Git::new(cwd, Monitor::idle())
-    }
-}
-
 /// Records the files of a project as a tree.
 pub(crate) fn record_files(cwd: &Path, agent_dir: &Path) -> Result<String, Failure> {
-    let git = hasty_git(cwd);
+    let git = Git::within(TIME_TO_RECORD, cwd);
     let head = git.head()?;
-    let directory = private_directory(GitOperation::Compare, git, agent_dir)?;
-    let git = directory.git(git);
-    let listed = changes(git, &directory.own_index, head.as_deref(), "all")?;
-    let git = Git {
-        index: Some(&directory.own_index),
-        ..git
-    };
-    let changed: Vec<&str> = listed
-        .iter()
-        .filter_map(|line| changed_path(line))
-        .collect();
+    let directory = PrivateDirectory::allowed(GitOperation::Compare, git, Some(agent_dir))?;
+    let git = directory.with_own_index(git);
+    let listed = changes(git, head.as_deref(), "all")?;
+    let changed = listed.iter().filter_map(|line| changed_path(line));
     // Another repository in this one has no files here.
-    let paths: Vec<&str> = changed
-        .into_iter()
-        .filter(|path| !path.ends_with('/'))
-        .collect();
-    for paths in paths.chunks(PATHS_PER_COMMAND) {
-        let update = ["update-index", "--add", "--remove", "--replace", "--"];
-        git.text(&[&update, paths].concat())?;
-    }
+    let paths = changed.filter(|path| !path.ends_with('/'));
+    let options = ["--add", "--remove", "--replace"];
+    git.update_index(&options, &paths.collect::<Vec<_>>())?;
     git.text(&["write-tree"])
 }
 
@@ -63,17 +42,13 @@ pub(crate) fn measure_change(
     tree: &str,
     globs: &[Vec<String>],
 ) -> Result<MeasuredChange, Failure> {
-    let git = hasty_git(cwd);
-    let directory = private_directory(GitOperation::Compare, git, agent_dir)?;
-    let git = directory.git(git);
+    let git = Git::within(TIME_TO_RECORD, cwd);
+    let directory = PrivateDirectory::allowed(GitOperation::Compare, git, Some(agent_dir))?;
+    let git = directory.with_own_index(git);
     if !is_commit_name(tree) {
         return Err(failed("the files at the start of the run are not known"));
     }
-    let listed = changes(git, &directory.own_index, Some(tree), "all")?;
-    let git = Git {
-        index: Some(&directory.own_index),
-        ..git
-    };
+    let listed = changes(git, Some(tree), "all")?;
     let diff = [
         "diff",
         "--numstat",
@@ -83,10 +58,10 @@ pub(crate) fn measure_change(
         "--no-textconv",
         "--ignore-submodules=dirty",
     ];
-    let numbers = git.run(&diff)?.whole("the list of changed lines")?;
+    let numbers = git.list("the list of changed lines", &diff)?;
     let (root, end) = (directory.root(), git.end);
     let mut lines = 0_u64;
-    for line in numbers.split_terminator('\0') {
+    for line in &numbers {
         let mut parts = line.splitn(3, '\t');
         let mut next = || parts.next().unwrap_or_default();
         let (added, removed, path) = (next(), next(), next());
@@ -120,7 +95,7 @@ pub(crate) fn measure_change(
 }
 
 /// The path of a line of `git status`, if the file is not as in the index.
-fn changed_path(line: &str) -> Option<&str> {
+pub(super) fn changed_path(line: &str) -> Option<&str> {
     let (state, path) = line.split_at_checked(3)?;
     (state.as_bytes().get(1) != Some(&b' ')).then_some(path)
 }

@@ -7,14 +7,14 @@
 //! Untracked files are neither recorded nor changed.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use std::{fs, io};
 
 use workflow_core::event::{RestoreOutcome, RestoredFiles, SnapshotError};
 use workflow_core::types::Snapshot;
 
-use super::config_commands::{Configuration, GitOperation};
-use super::execution::{Git, LIST_BOUND, LONG_TIMEOUT, failed};
+use super::config_commands::GitOperation;
+use super::execution::{Git, failed};
 use super::location::Location;
 use super::private_directory::PrivateDirectory;
 use crate::files::if_present;
@@ -22,20 +22,8 @@ use crate::platform::process::{Failure, Monitor, one_line};
 
 /// Time for recording: the agent waits for it, and the host for the answer.
 pub(crate) const TIME_TO_RECORD: Duration = Duration::from_millis(2500);
-/// Paths on one command line.
-pub(super) const PATHS_PER_COMMAND: usize = 200;
 /// Message of the stash entry with the later changes.
 const STASH_MESSAGE: &str = "workflow-sidecar: before the code went back to a checkpoint";
-
-/// Makes the private directory for an operation, if the user trusts its programs. The trust store is in `agent_dir`.
-pub(super) fn private_directory(
-    operation: GitOperation,
-    git: Git<'_>,
-    agent_dir: &Path,
-) -> Result<PrivateDirectory, Failure> {
-    let configuration = Configuration::read_allowed(operation, git, Some(agent_dir))?;
-    PrivateDirectory::make(&configuration, operation, &[])
-}
 
 /// Records the code as a checkpoint. The trust store is in `agent_dir`.
 pub(crate) fn record_checkpoint(cwd: &Path, agent_dir: &Path) -> Result<Snapshot, SnapshotError> {
@@ -43,16 +31,12 @@ pub(crate) fn record_checkpoint(cwd: &Path, agent_dir: &Path) -> Result<Snapshot
     if cwd.is_dir() && Location::of(cwd).is_none() {
         return Err(SnapshotError::NoRepository);
     }
-    let git = Git {
-        end: Some(Instant::now() + TIME_TO_RECORD),
-        bound: LIST_BOUND,
-        // Recording locks nothing in the repository, and everybody waits for it.
-        grace: Duration::ZERO,
-        ..Git::new(cwd, Monitor::idle())
-    };
+    // Recording locks nothing in the repository, so git may be killed.
+    let git = Git::within(TIME_TO_RECORD, cwd);
     let head = git.head().map_err(failed)?;
     let head = head.ok_or(SnapshotError::NoRepository)?;
-    let directory = private_directory(GitOperation::Compare, git, agent_dir).map_err(failed)?;
+    let directory = PrivateDirectory::allowed(GitOperation::Compare, git, Some(agent_dir));
+    let directory = directory.map_err(failed)?;
     let commit = directory.commit_changes(git, "workflow-sidecar: a turn begins");
     let reference = commit.map_err(failed)?;
     Ok(Snapshot { reference, head })
@@ -67,12 +51,8 @@ pub(crate) fn restore_checkpoint(
 ) -> RestoreOutcome {
     let mut restored = RestoreOutcome::default();
     on_step("looking at what changed");
-    let git = Git {
-        timeout: LONG_TIMEOUT,
-        bound: LIST_BOUND,
-        ..Git::new(cwd, Monitor::idle())
-    };
-    let directory = private_directory(GitOperation::Restore, git, agent_dir);
+    let git = Git::new(cwd, Monitor::idle()).of_all_files();
+    let directory = PrivateDirectory::allowed(GitOperation::Restore, git, Some(agent_dir));
     let result =
         directory.and_then(|directory| directory.restore(git, snapshot, on_step, &mut restored));
     match result {
@@ -108,8 +88,9 @@ impl PrivateDirectory {
             return Err(failed("the checkpoint is damaged"));
         }
         let target = reference.as_ref().unwrap_or(head);
-        let exists = git.text(&["cat-file", "-e", &format!("{target}^{{commit}}")]);
-        exists.map_err(|_| failed("git does not have the checkpoint any more"))?;
+        if !git.has_commit(target)? {
+            return Err(failed("git does not have the checkpoint any more"));
+        }
         restored.has_commits_since = git.text(&["rev-parse", "HEAD"])? != *head;
         if is_same_as(git, target)? {
             return Ok(RestoredFiles::Unchanged);
@@ -163,13 +144,9 @@ impl PrivateDirectory {
     ///
     /// Works on a copy of the index: the index itself is not changed, and may be locked.
     fn commit_changes(&self, git: Git<'_>, message: &str) -> Result<Option<String>, Failure> {
-        let copy = &*self.own_index;
-        copy_index(&self.location.git_dir.join("index"), copy)
+        copy_index(&self.location.git_dir.join("index"), &self.own_index)
             .map_err(|error| failed(format!("the index of git cannot be read: {error}")))?;
-        let git = Git {
-            index: Some(copy),
-            ..self.git(git)
-        };
+        let git = self.with_own_index(git);
         exclude_submodules(git)?;
         let commit = git.text(&["stash", "create", message])?;
         Ok(Some(commit).filter(|commit| !commit.is_empty()))
@@ -193,19 +170,14 @@ fn is_same_as(git: Git<'_>, commit: &str) -> Result<bool, Failure> {
 /// Marks all submodules in the index as unchanged. `git stash` enters every submodule, despite all options, and follows the
 /// configuration of the submodule there.
 fn exclude_submodules(git: Git<'_>) -> Result<(), Failure> {
-    let listed = git.run(&["ls-files", "--stage", "-z", "--", ":/"])?;
-    let listed = listed.whole("the index of git")?;
+    let entries = git.list(
+        "the index of git",
+        &["ls-files", "--stage", "-z", "--", ":/"],
+    )?;
     // `160000 <name> <stage>`, a tab and the path.
-    let entries = listed.split_terminator('\0');
-    let links = entries.filter(|entry| entry.starts_with("160000 "));
-    let paths: Vec<&str> = links
-        .filter_map(|entry| Some(entry.split_once('\t')?.1))
-        .collect();
-    for paths in paths.chunks(PATHS_PER_COMMAND) {
-        let mark = ["update-index", "--assume-unchanged", "--"];
-        git.text(&[&mark, paths].concat())?;
-    }
-    Ok(())
+    let links = entries.iter().filter(|entry| entry.starts_with("160000 "));
+    let paths = links.filter_map(|entry| Some(entry.split_once('\t')?.1));
+    git.update_index(&["--assume-unchanged"], &paths.collect::<Vec<_>>())
 }
 
 /// Checks a name that comes from a session entry and goes onto a command line.

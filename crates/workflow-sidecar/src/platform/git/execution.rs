@@ -14,11 +14,13 @@ use crate::platform::process::{
 /// Time limit of a command.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// Time limit of a command that reads or writes all files.
-pub(super) const LONG_TIMEOUT: Duration = Duration::from_secs(300);
+const LONG_TIMEOUT: Duration = Duration::from_secs(300);
 /// Bytes of output that are read. A list of changed files that is longer still shows that files have changed.
 const BOUND: usize = 256 * 1024;
 /// Bytes of a list of all files that are read.
-pub(super) const LIST_BOUND: usize = 128 * 1024 * 1024;
+const LIST_BOUND: usize = 128 * 1024 * 1024;
+/// Paths on one command line.
+const PATHS_PER_COMMAND: usize = 200;
 /// Exit code of git when it cannot even begin.
 const FATAL: i32 = 128;
 
@@ -148,6 +150,25 @@ impl<'a> Git<'a> {
         }
     }
 
+    /// The same for those who wait: with a time limit of all commands together, and killed at once.
+    pub(in crate::platform) fn within(time: Duration, cwd: &'a Path) -> Self {
+        Self {
+            end: Some(Instant::now() + time),
+            bound: LIST_BOUND,
+            grace: Duration::ZERO,
+            ..Self::new(cwd, Monitor::idle())
+        }
+    }
+
+    /// The same for commands that read or write all files.
+    pub(in crate::platform) fn of_all_files(self) -> Self {
+        Self {
+            timeout: LONG_TIMEOUT,
+            bound: LIST_BOUND,
+            ..self
+        }
+    }
+
     /// Runs a command.
     pub(in crate::platform) fn run(self, arguments: &[&str]) -> Result<GitOutput, Failure> {
         let left = |end: Instant| end.saturating_duration_since(Instant::now());
@@ -192,6 +213,26 @@ impl<'a> Git<'a> {
     pub(in crate::platform) fn text(self, arguments: &[&str]) -> Result<String, Failure> {
         let output = self.run(arguments)?.succeeded()?;
         Ok(output.text.trim().to_owned())
+    }
+
+    /// Returns the items of a list, whose command has the option `-z`. `what` is the name of the list.
+    pub(super) fn list(self, what: &str, arguments: &[&str]) -> Result<Vec<String>, Failure> {
+        let listed = self.run(arguments)?.whole(what)?;
+        Ok(listed.split_terminator('\0').map(str::to_owned).collect())
+    }
+
+    /// Updates the index at these paths.
+    pub(super) fn update_index(self, options: &[&str], paths: &[&str]) -> Result<(), Failure> {
+        for paths in paths.chunks(PATHS_PER_COMMAND) {
+            self.text(&[&["update-index"], options, &["--"], paths].concat())?;
+        }
+        Ok(())
+    }
+
+    /// Returns true if git has a commit of this name.
+    pub(super) fn has_commit(self, name: &str) -> Result<bool, Failure> {
+        let exists = self.run(&["cat-file", "-e", &format!("{name}^{{commit}}")])?;
+        Ok(exists.code == 0)
     }
 
     /// Reads the current commit; `None` if there is none yet.

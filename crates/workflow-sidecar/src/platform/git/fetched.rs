@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::execution::{Git, LIST_BOUND, LONG_TIMEOUT, failed};
+use super::execution::{Git, failed};
 use crate::platform::process::{Failure, Monitor};
 
 /// Where the commit is in the private repository.
@@ -104,11 +104,10 @@ impl FetchedCommit {
             ("GIT_ALLOW_PROTOCOL", "http:https:ssh:file".to_owned()),
         ];
         let git = Git {
-            timeout: LONG_TIMEOUT,
-            bound: LIST_BOUND,
             environment: &environment.map(|(name, value)| (name.to_owned(), value)),
             ..Git::new(directory, Monitor::idle())
         };
+        let git = git.of_all_files();
         git.run(arguments)?.whole("what it has")
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::config_commands::{Configuration, GitOperation, USER_IGNORES, key_of, untrusted};
-use super::execution::{Git, LIST_BOUND, LONG_TIMEOUT};
+use super::execution::Git;
 use super::private_directory::PrivateDirectory;
 use super::repository_state::RepositoryState;
 use crate::platform::process::{Failure, one_line};
@@ -37,19 +37,15 @@ pub(in crate::platform) fn hidden_changes(
         }
     }
     let directory = PrivateDirectory::make(configuration, GitOperation::Compare, &left_out)?;
-    let git = directory.git(Git {
-        timeout: LONG_TIMEOUT,
-        bound: LIST_BOUND,
-        ..git
-    });
+    let git = directory.git(git.of_all_files());
     let head = git.head()?;
-    let mut found = changes(git, &directory.own_index, head.as_deref(), "normal")?;
+    let own_index = directory.with_own_index(git);
+    let mut found = changes(own_index, head.as_deref(), "normal")?;
     // Only a part of the files is checked out, since before the phase was entered.
     if was_sparse && configuration.is_sparse() && !found.is_empty() {
-        let files = git.run(&["ls-files", "-t", "-z"])?.whole(LIST)?;
-        let files = files.split_terminator('\0');
-        let not_checked_out: BTreeSet<&str> =
-            files.filter_map(|file| file.strip_prefix("S ")).collect();
+        let files = git.list(LIST, &["ls-files", "-t", "-z"])?;
+        let not_checked_out = files.iter().filter_map(|file| file.strip_prefix("S "));
+        let not_checked_out: BTreeSet<&str> = not_checked_out.collect();
         found.retain(|change| {
             let absent = change.strip_prefix(" D ");
             !absent.is_some_and(|path| not_checked_out.contains(path))
@@ -59,18 +55,13 @@ pub(in crate::platform) fn hidden_changes(
     Ok(found)
 }
 
-/// Compares the files with a commit, by content, through an index that does not exist yet. `untracked` says how untracked
-/// files are listed.
+/// Compares the files with a commit, by content, through the index of a private directory, which does not exist yet.
+/// `untracked` says how untracked files are listed.
 pub(super) fn changes(
     git: Git<'_>,
-    index: &str,
     commit: Option<&str>,
     untracked: &str,
 ) -> Result<Vec<String>, Failure> {
-    let git = Git {
-        index: Some(index),
-        ..git
-    };
     let plain = ["-c", "core.splitIndex=false", "-c", "index.sparse=false"];
     // Without a commit every file is untracked.
     if let Some(commit) = commit {
@@ -85,14 +76,13 @@ pub(super) fn changes(
         &untracked,
         "--ignore-submodules=dirty",
     ];
-    let listed = git.run(&[&plain[..], &status].concat())?.whole(LIST)?;
-    Ok(listed.split_terminator('\0').map(str::to_owned).collect())
+    git.list(LIST, &[&plain[..], &status].concat())
 }
 
 /// Lists ignore files beside tracked files that are not tracked, because they ignore themselves.
 fn untracked_ignore_files(git: Git<'_>) -> Result<Vec<String>, Failure> {
-    let listed = git.run(&["ls-files", "-z"])?.whole(LIST)?;
-    let tracked: BTreeSet<&str> = listed.split_terminator('\0').collect();
+    let listed = git.list(LIST, &["ls-files", "-z"])?;
+    let tracked: BTreeSet<&str> = listed.iter().map(String::as_str).collect();
     let mut directories = BTreeSet::from([""]);
     for file in &tracked {
         let above = file.match_indices('/').map(|(at, _)| &file[..=at]);

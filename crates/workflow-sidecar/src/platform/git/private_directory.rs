@@ -28,6 +28,16 @@ pub(in crate::platform) struct PrivateDirectory {
 }
 
 impl PrivateDirectory {
+    /// Makes the directory for an operation, if the user trusts its programs. The trust store is in `agent_dir`.
+    pub(in crate::platform) fn allowed(
+        operation: GitOperation,
+        git: Git<'_>,
+        agent_dir: Option<&Path>,
+    ) -> Result<Self, Failure> {
+        let configuration = Configuration::read_allowed(operation, git, agent_dir)?;
+        Self::make(&configuration, operation, &[])
+    }
+
     /// Makes the directory for an operation on the repository of a configuration. The settings and lists of `left_out`
     /// have no effect.
     pub(in crate::platform) fn make(
@@ -73,6 +83,14 @@ impl PrivateDirectory {
             cwd: &self.location.root,
             environment: &self.environment,
             ..git
+        }
+    }
+
+    /// The same, with an index of its own.
+    pub(super) fn with_own_index<'a>(&'a self, git: Git<'a>) -> Git<'a> {
+        Git {
+            index: Some(&self.own_index),
+            ..self.git(git)
         }
     }
 }

@@ -92,12 +92,11 @@ impl RepositoryState {
             let (now, before) = (one_line(&now), one_line(before));
             return other(format!("its files are in {now}, not in {before}"));
         }
-        if let Some(commit) = head {
-            let exists = git.run(&["cat-file", "-e", &format!("{commit}^{{commit}}")])?;
-            if exists.code != 0 {
-                let short = commit.get(..12).unwrap_or(commit);
-                return other(format!("it does not have the commit {short}"));
-            }
+        if let Some(commit) = head
+            && !git.has_commit(commit)?
+        {
+            let short = commit.get(..12).unwrap_or(commit);
+            return other(format!("it does not have the commit {short}"));
         }
         Ok(())
     }

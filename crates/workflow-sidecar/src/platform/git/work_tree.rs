@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use super::change::changed_path;
 use super::checkpoint::is_commit_name;
-use super::execution::{Git, LIST_BOUND, LONG_TIMEOUT, failed};
+use super::execution::{Git, failed};
 use super::hidden_changes::changes;
 use super::private_directory::PrivateDirectory;
 use crate::platform::process::{CheckError, Failure};
@@ -15,18 +16,13 @@ impl PrivateDirectory {
         git: Git<'_>,
         commit: &str,
     ) -> Result<Vec<String>, Failure> {
-        let git = self.long(git);
-        let object = format!("{commit}^{{commit}}");
-        if !is_commit_name(commit) || git.run(&["cat-file", "-e", &object])?.code != 0 {
+        let git = self.with_own_index(git.of_all_files());
+        if !is_commit_name(commit) || !git.has_commit(commit)? {
             let reason = "git does not have the commit at the start of the run";
             return Err((CheckError::NoBaseline, reason.to_owned()));
         }
-        let listed = changes(git, &self.own_index, Some(commit), "all")?;
-        // ` M path`: the second sign compares the file with the commit.
-        let changed = listed
-            .iter()
-            .filter(|line| line.as_bytes().get(1) != Some(&b' '));
-        let paths = changed.filter_map(|line| line.get(3..));
+        let listed = changes(git, Some(commit), "all")?;
+        let paths = listed.iter().filter_map(|line| changed_path(line));
         Ok(paths.map(str::to_owned).collect())
     }
 
@@ -41,7 +37,8 @@ impl PrivateDirectory {
         };
         let prefix = format!("--prefix={directory}/");
         let check_out = ["checkout-index", "--all", "--force", "--quiet", &prefix];
-        self.long(git).text(&check_out).map(drop)
+        let git = self.with_own_index(git.of_all_files());
+        git.text(&check_out).map(drop)
     }
 
     /// Lists the files and whole directories that git ignores, relative to the root of the repository.
@@ -54,24 +51,12 @@ impl PrivateDirectory {
             "--exclude-standard",
             "--directory",
         ];
-        let listed = self
-            .long(git)
-            .run(&others)?
-            .whole("the list of ignored files")?;
-        let paths = listed
-            .split_terminator('\0')
-            .map(|path| path.trim_end_matches('/'));
-        Ok(paths.map(str::to_owned).collect())
-    }
-
-    /// Git with the index that [`PrivateDirectory::changed_since`] makes.
-    fn long<'a>(&'a self, git: Git<'a>) -> Git<'a> {
-        self.git(Git {
-            index: Some(&self.own_index),
-            timeout: LONG_TIMEOUT,
-            bound: LIST_BOUND,
-            ..git
-        })
+        let git = self.with_own_index(git.of_all_files());
+        let mut listed = git.list("the list of ignored files", &others)?;
+        for path in &mut listed {
+            path.truncate(path.trim_end_matches('/').len());
+        }
+        Ok(listed)
     }
 
     /// Returns the root of the repository.

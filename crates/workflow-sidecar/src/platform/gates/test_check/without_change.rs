@@ -9,7 +9,7 @@ use super::base_tree::BaseTree;
 use super::formats::{Outcome, TestRun, own_name};
 use super::{Ran, TestCheck, list, test_module};
 use crate::platform::gates::report::{Checked, NotPassed};
-use crate::platform::git::{Configuration, Git, GitOperation, PrivateDirectory};
+use crate::platform::git::{Git, GitOperation, PrivateDirectory};
 use crate::platform::process::CheckError;
 
 /// The tests that were changed since the start of the run.
@@ -39,8 +39,7 @@ impl TestCheck<'_> {
             ..Git::new(&self.job.cwd, self.monitor)
         };
         let agent_dir = self.job.agent_dir.as_deref();
-        let configuration = Configuration::read_allowed(GitOperation::Compare, git, agent_dir)?;
-        let directory = PrivateDirectory::make(&configuration, GitOperation::Compare, &[])?;
+        let directory = PrivateDirectory::allowed(GitOperation::Compare, git, agent_dir)?;
         let changed = directory.changed_since(git, commit)?;
         let tree = BaseTree::make(&directory, git)?;
         let tests = self.changed_tests(&tree, directory.root(), changed);

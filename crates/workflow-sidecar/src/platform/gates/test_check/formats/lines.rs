@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexSet};
+use regex::{Captures, Regex, RegexSet};
 
 /// A form of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,9 +124,7 @@ static PATTERNS: LazyLock<(RegexSet, Vec<Regex>)> = LazyLock::new(|| {
 });
 
 /// Reads what a line says in each format that has such lines.
-pub(super) fn read<'l>(
-    line: &'l str,
-) -> impl Iterator<Item = (Format, Says, regex::Captures<'l>)> + use<'l> {
+pub(super) fn read(line: &str) -> impl Iterator<Item = (Format, Says, Captures<'_>)> {
     let (all, each) = &*PATTERNS;
     let mut fitting: Vec<usize> = all.matches(line).into_iter().collect();
     fitting.dedup_by_key(|at| LINES[*at].0);

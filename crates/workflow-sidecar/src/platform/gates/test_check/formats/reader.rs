@@ -167,8 +167,8 @@ fn outcome_of(word: &str) -> Option<Outcome> {
             Outcome::Passed
         }
         "not ok" | "fail" | "failed" | "error" | "✕" | "×" | "✖" => Outcome::Failed,
-        "skip" | "skipped" | "todo" | "ignored" | "xfail" | "expected failure" => Outcome::Skipped,
-        "○" | "✎" | "↓" | "﹣" => Outcome::Skipped,
+        "skip" | "skipped" | "todo" | "ignored" | "xfail" | "expected failure" | "○" | "✎"
+        | "↓" | "﹣" => Outcome::Skipped,
         _ => return None,
     })
 }
