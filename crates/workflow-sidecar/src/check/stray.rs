@@ -41,20 +41,14 @@ pub(super) fn strays(
     for path in DIRECTORIES.map(|name| base.join(name)) {
         // A file system may ignore case: then it is the directory that is read.
         if path.is_dir() && !same(&path, &base.join(WORKFLOWS)) {
-            note(
-                &path,
-                "nothing looks into this directory",
-                "name it `workflows`",
-            );
+            let help = "name it `workflows`";
+            note(&path, "nothing looks into this directory", help);
         }
     }
     for path in SETTINGS.map(|name| base.join(name)) {
         if path.is_file() {
-            note(
-                &path,
-                "this file is not read",
-                "name it `workflow-sidecar.json5`",
-            );
+            let help = "name it `workflow-sidecar.json5`";
+            note(&path, "this file is not read", help);
         }
     }
     let inside: Vec<PathBuf> = bases

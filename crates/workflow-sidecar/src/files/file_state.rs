@@ -1,6 +1,6 @@
 //! Recorded states of files, to find out later if they have changed.
 
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Instant, UNIX_EPOCH};
@@ -35,7 +35,7 @@ pub(crate) enum FileState {
 }
 
 impl FileState {
-    /// Reads the state of a file until the deadline. Never waits for a pipe or a device.
+    /// Reads the state of a file, after the deadline without its content. Never waits for a pipe or a device.
     pub(crate) fn of(path: &Path, end: Option<Instant>) -> io::Result<Self> {
         use io::ErrorKind::{NotADirectory, NotFound};
         let file = match regular_file::open(path) {
@@ -47,12 +47,17 @@ impl FileState {
             Err(error) => return Err(error),
         };
         let metadata = file.metadata()?;
-        let hash = if metadata.len() <= READ {
-            hash(file, end)?
-        } else {
-            None
-        };
-        Ok(hash.map_or_else(|| Self::long(&metadata), Self::Content))
+        let is_late = end.is_some_and(|end| Instant::now() >= end);
+        if metadata.len() > READ || is_late {
+            return Ok(Self::long(&metadata));
+        }
+        let (mut file, mut hasher) = (file.take(READ + 1), Sha256::new());
+        io::copy(&mut file, &mut hasher)?;
+        // It may have become longer since.
+        Ok(match file.limit() {
+            0 => Self::long(&metadata),
+            _ => Self::Content(format!("{:x}", hasher.finalize())),
+        })
     }
 
     /// Reads the state of a file in the form of an earlier state, so that both can be compared.
@@ -73,24 +78,4 @@ impl FileState {
             changed: since.map_or(0, |since| since.as_nanos()),
         }
     }
-}
-
-/// Returns the hash of a file; `None` if it is too long, or reading it takes too long.
-fn hash(file: File, end: Option<Instant>) -> io::Result<Option<String>> {
-    let mut file = file.take(READ + 1);
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        if end.is_some_and(|end| Instant::now() >= end) {
-            return Ok(None);
-        }
-        match file.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(count) => hasher.update(&buffer[..count]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    let is_whole = file.limit() > 0;
-    Ok(is_whole.then(|| format!("{:x}", hasher.finalize())))
 }

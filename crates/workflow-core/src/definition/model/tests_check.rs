@@ -4,7 +4,7 @@ use super::check::{CommandLine, Expect, OutputStream, RunCheck};
 use crate::definition::guard_text::GuardText;
 use crate::definition::schema::{Declared, FromMap, MapReader, Section, section};
 use crate::definition::value::{Duration, FilledText, Flag, Map, NamedTexts, TextOrTexts, Whole};
-use crate::diagnostic::{Code, Finding};
+use crate::diagnostic::{Code, Finding, shown};
 use crate::pattern::ProjectGlob;
 
 /// Where tests are by the habit of each language, with what belongs to them.
@@ -105,6 +105,19 @@ impl FromMap for TestsCheck {
             let message = "`tests` reads both outputs of its command together";
             let finding = Finding::error(Code::InvalidValue, entry.key_span, message);
             keys.report(finding.help("write `output` in `expect`"));
+        }
+        if let Some(entry) = keys.entry("report")
+            && let Some(report) = &check.report
+            && report.split(['/', '\\']).any(|part| part == "..")
+        {
+            let message = format!(
+                "`report` must be a file in the project, not `{}`",
+                shown(report)
+            );
+            let finding = Finding::error(Code::PathRefused, entry.value.span, message);
+            keys.report(
+                finding.help("write it from the project's root: `report: build/junit.xml`"),
+            );
         }
         check.command = RunCheck {
             stream: OutputStream::Both,

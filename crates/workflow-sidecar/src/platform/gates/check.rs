@@ -68,11 +68,11 @@ pub(crate) fn check(gate: &Gate, job: &Job, monitor: Monitor<'_>) -> Report {
 }
 
 fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, monitor: Monitor<'_>) -> Report {
-    let bound = match pattern(expected) {
-        Ok(pattern) => pattern.map_or(0, |_| STDOUT),
-        Err(failure) => return report(gate, Err(failure.into())),
-    };
-    let finished = match finish_command(expected, cwd, bound, monitor) {
+    let finished = pattern(expected).and_then(|pattern| {
+        let bound = pattern.map_or(0, |_| STDOUT);
+        finish_command(expected, cwd, bound, monitor)
+    });
+    let finished = match finished {
         Ok(finished) => finished,
         Err(failure) => return report(gate, Err(failure.into())),
     };

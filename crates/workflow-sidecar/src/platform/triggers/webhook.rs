@@ -75,7 +75,7 @@ type TokenHash = [u8; 32];
 pub(crate) struct Webhook {
     stop: CancellationToken,
     /// Disconnected when the port is closed.
-    closed: Receiver<io::Result<()>>,
+    closed: Receiver<()>,
 }
 
 impl Webhook {
@@ -96,24 +96,14 @@ impl Webhook {
             // For deliveries, which wait for the lock of the server and so cannot run side by side.
             .max_blocking_threads(1)
             .build()?;
+        let listeners = runtime.block_on(listen(port))?;
         let (open, closed) = channel();
         let stop = CancellationToken::new();
-        let stopped = stop.clone();
-        let work = async move {
-            match listen(port).await {
-                Ok(listeners) => {
-                    // The trigger that is started waits for it.
-                    let _ = open.send(Ok(()));
-                    serve(listeners, Arc::new(endpoint), stopped, open).await;
-                }
-                Err(error) => drop(open.send(Err(error))),
-            }
-        };
+        let work = serve(listeners, Arc::new(endpoint), stop.clone(), open);
         threads::spawn("webhook", move || {
             runtime.block_on(work);
             runtime.shutdown_background();
         })?;
-        closed.recv().map_err(io::Error::other)??;
         Ok(Self { stop, closed })
     }
 }
@@ -165,7 +155,7 @@ async fn serve(
     listeners: Vec<TcpListener>,
     endpoint: Arc<WebhookEndpoint>,
     stopped: CancellationToken,
-    open: Sender<io::Result<()>>,
+    open: Sender<()>,
 ) {
     let connections = TaskTracker::new();
     let mut accepting = JoinSet::new();

@@ -16,6 +16,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use workflow_core::definition::{ExpectedExit, Gate, RunCheck, TestsCheck};
+use workflow_core::diagnostic::few;
 
 use self::formats::TestRun;
 use self::report_file::ReportFile;
@@ -57,21 +58,20 @@ pub(super) fn check_tests(
         monitor,
         end: Instant::now() + Duration::from_secs(expected.command.timeout.into()),
     };
-    let mut exit = None;
+    let (mut exit, mut said) = (None, String::new());
     let ran = check.run(&job.cwd, &[]).map_err(NotPassed::from);
-    let judged = ran.and_then(|ran| {
+    let checked = ran.and_then(|ran| {
         exit = ran.finished.status("it")?.code();
         let tests = ran.judge(expected)?;
-        Ok(format!("{}{}", said(tests), check.compare(tests)?))
+        said = format!("{}{}", what_ran(tests), check.compare(tests)?);
+        Ok(())
     });
-    let report = match judged {
-        Ok(reason) => Report {
-            reason,
-            ..report(gate, Ok(()))
-        },
-        Err(not_passed) => report(gate, Err(not_passed)),
-    };
-    Report { exit, ..report }
+    let judged = report(gate, checked);
+    Report {
+        exit,
+        reason: judged.reason + &said,
+        ..judged
+    }
 }
 
 /// Returns the command as it is started.
@@ -170,7 +170,7 @@ fn not_read(expected: &TestsCheck) -> NotPassed {
 }
 
 /// Says what ran.
-fn said(tests: &TestRun) -> String {
+fn what_ran(tests: &TestRun) -> String {
     let ran = format!("{} ran", number(tests.executed(), "test"));
     let others = [(tests.failed, "failed"), (tests.skipped, "skipped")];
     let others = others.into_iter().filter(|(count, _)| *count > 0);
@@ -187,14 +187,6 @@ fn list(names: &[&str], count: usize) -> String {
     if names.is_empty() {
         return number(count, "test");
     }
-    let shown: Vec<String> = names
-        .iter()
-        .take(SHOWN)
-        .map(|name| one_line(name))
-        .collect();
-    let more = match names.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("{}{more}", shown.join(", "))
+    let shown: Vec<String> = names.iter().map(|name| one_line(name)).collect();
+    few(&shown, SHOWN)
 }
