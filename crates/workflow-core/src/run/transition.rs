@@ -49,6 +49,8 @@ pub struct VisitLimit {
     pub key: String,
     /// True if the run would be cancelled now, and only the user may do that.
     pub asks_to_cancel: bool,
+    /// True if its `onLimit` would pass the gate or the approval of the phase.
+    pub passes_guard: bool,
 }
 
 impl fmt::Display for VisitLimit {
@@ -56,7 +58,11 @@ impl fmt::Display for VisitLimit {
         let Self { name, times, .. } = self;
         let times = text::times(*times);
         if self.is_declared {
-            write!(f, "{name} has been entered {times}, which is its limit")
+            write!(f, "{name} has been entered {times}, which is its limit")?;
+            if self.passes_guard {
+                f.write_str("; what `onLimit` says would pass its gate or its approval")?;
+            }
+            Ok(())
         } else {
             write!(
                 f,
@@ -507,6 +513,14 @@ impl<'a> Arrival<'a> {
                         .into());
                     }
                     Some(Target::Cancel) => return Ok(cancelled(self.from, data.limits)),
+                    Some(_) if self.passes_guard(&path) => {
+                        let passes_guard = true;
+                        return Err(VisitLimit {
+                            passes_guard,
+                            ..limit
+                        }
+                        .into());
+                    }
                     Some(target) if *target != Target::Pause => {
                         let to = step_to(target, &path, self.catalog)?;
                         let to = self.leave(to, &mut data)?;
@@ -642,6 +656,16 @@ impl<'a> Arrival<'a> {
             is_declared: declared.is_some(),
             key,
             asks_to_cancel: false,
+            passes_guard: false,
+        })
+    }
+
+    /// Returns true if the limit of the entry at a path leads past its gate or its approval.
+    fn passes_guard(&self, path: &Path) -> bool {
+        let scope = path.innermost();
+        let workflow = self.catalog.get(&scope.workflow_key);
+        workflow.is_some_and(|workflow| {
+            workflow.limit_passes_guard(scope.phase_index, path.depth() == 1)
         })
     }
 

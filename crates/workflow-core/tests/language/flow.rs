@@ -414,3 +414,20 @@ fn a_limit_leads_where_it_may_and_says_why_it_does_not() {
     let idle = [("a", "gate: [{ git: clean, onLimit: pause }]")];
     assert_eq!(found("", &idle), ["e WF016"]);
 }
+
+#[test]
+fn a_limit_of_visits_that_passes_the_gate_or_the_approval_of_its_phase_is_an_error() {
+    let with = |guard: &str, to: &str| {
+        let b = format!("maxVisits: 1, onLimit: {to}, {guard}");
+        found("", &[("a", ""), ("b", &b), ("c", "")])
+    };
+    for guard in ["approve: { ask: Good? }", "gate: [{ git: clean }]"] {
+        for to in ["next", "end", "done", "c"] {
+            assert_eq!(with(guard, to), ["e WF058"], "{guard} {to}");
+        }
+        for to in ["pause", "cancel", "a"] {
+            assert_eq!(with(guard, to), NOTHING, "{guard} {to}");
+        }
+    }
+    assert_eq!(with("", "next"), NOTHING);
+}

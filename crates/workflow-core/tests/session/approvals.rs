@@ -7,7 +7,7 @@ use workflow_core::session::{Abilities, Control};
 use crate::flow::{edit, gate, index, outcome, over, plan_text, started};
 use crate::world::{Word, World, line, user_text, workflow};
 
-fn ask(text: &str, targets: &[(&str, &str)]) -> Approval {
+pub(crate) fn ask(text: &str, targets: &[(&str, &str)]) -> Approval {
     Approval {
         ask: text.to_owned(),
         choices: targets

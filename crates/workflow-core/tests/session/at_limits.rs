@@ -4,6 +4,7 @@ use serde_json::json;
 use workflow_core::definition::{Bound, Budget, CancelBy, ContinueRule, Gate, Target, Workflow};
 use workflow_core::session::Control;
 
+use crate::approvals::ask;
 use crate::event::Event;
 use crate::flow::{data, edit, gate, index, over, started};
 use crate::flow_moves::never;
@@ -246,4 +247,35 @@ fn too_many_reminders_may_end_the_run() {
     let mut world = World::started(vec![work]);
     let lines = world.stop("stop");
     assert_eq!(lines[0], "mutation unload true, persist true");
+}
+
+#[test]
+fn a_limit_of_visits_pauses_where_it_would_pass_a_gate_or_an_approval() {
+    for (to, is_asked) in [
+        (Target::Next, true),
+        (Target::from("release"), true),
+        (Target::EndAs("over".to_owned()), false),
+        (Target::Done, false),
+    ] {
+        let mut work = workflow("w", &["plan", "build", "release"]);
+        edit(&mut work, "build", |build| {
+            (build.max_visits, build.on_limit) = (Some(1), Some(to.clone()));
+            if is_asked {
+                build.approve = Some(ask("Good?", &[]));
+            } else {
+                build.gate = vec![gate(None)];
+            }
+        });
+        let mut world = started(work);
+        world.tool("next");
+        world.step(Event::TurnEnd);
+        world.tool("loop");
+        world.step(Event::TurnEnd);
+        let lines = world.tool("next");
+        assert_eq!(index(&world), 0, "{to:?}");
+        line(
+            &lines,
+            "notify Warning ⏸ The workflow is paused: BUILD has been entered once, which is its limit; what `onLimit` says would pass its gate or its approval.",
+        );
+    }
 }

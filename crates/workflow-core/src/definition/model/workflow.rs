@@ -259,6 +259,21 @@ impl Workflow {
         self.phases.iter().filter_map(PhaseEntry::phase)
     }
 
+    /// Returns true if the limit of visits of an entry leads behind it, past its gate or its approval. An end with a name is left to
+    /// the reference around, if it is not the outermost workflow.
+    pub(crate) fn limit_passes_guard(&self, at: usize, is_outermost: bool) -> bool {
+        let Some(phase) = self.phases.get(at).and_then(PhaseEntry::phase) else {
+            return false;
+        };
+        let leads_behind = match phase.instead_of_visit() {
+            Some(Target::Next | Target::End | Target::Done) => true,
+            Some(Target::EndAs(_)) => is_outermost,
+            Some(Target::Phase(id)) => self.phases[at..].iter().skip(1).any(|to| to.id() == id),
+            _ => false,
+        };
+        leads_behind && (!phase.gate.is_empty() || phase.approve.is_some())
+    }
+
     /// Its references to subworkflows.
     pub fn subworkflows(&self) -> impl DoubleEndedIterator<Item = &Subworkflow> {
         self.phases.iter().filter_map(PhaseEntry::subworkflow)

@@ -162,16 +162,21 @@ fn check_visits(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>)
             let finding = Finding::warning(Code::IdleVisits, sites.max_visits, message);
             report_in(reader, sites, finding);
         }
+        let mut targets = sites.targets.iter();
+        let site = targets.find(|site| site.kind == JumpKind::OnVisitLimit);
+        let error = |code, message| Finding::error(code, site.and_then(|site| site.span), message);
         if leads_back(flow, at) {
-            let mut targets = sites.targets.iter();
-            let site = targets.find(|site| site.kind == JumpKind::OnVisitLimit);
             let message = format!("`onLimit` of `{}` leads back to itself", shown(&phase.id));
-            let span = site.and_then(|site| site.span);
-            report_in(
-                reader,
-                sites,
-                Finding::error(Code::VisitsCycle, span, message),
+            report_in(reader, sites, error(Code::VisitsCycle, message));
+        }
+        if flow.workflow.limit_passes_guard(at, false) {
+            let message = format!(
+                "`onLimit` of `{}` leads behind it: that would pass its gate or its approval",
+                shown(&phase.id)
             );
+            let finding = error(Code::UnknownTarget, message);
+            let help = "write `onLimit: pause`, or the id of a phase before it, or give the limit to a phase without them";
+            report_in(reader, sites, finding.help(help));
         }
     }
 }
