@@ -1,4 +1,5 @@
-//! Writes the index of the tables: the files in `tables/`, the programs that their rows name, and the names in `names.txt`, in order.
+//! Writes the index of the tables: the files in `tables/`, the programs that their rows name, and the names
+//! in `names.txt` and `variables.txt`, in order.
 //!
 //! Without it, the first look-up of a process would read all tables. A hook is a process with one look-up.
 
@@ -54,7 +55,8 @@ fn main() -> Result<(), Box<dyn Error>> {
          const PROGRAMS: &[(&str, &[usize])] = &[\n{index}];\n"
     );
     let out = env::var("OUT_DIR")?;
-    let names = fs::read_to_string(directory.join("names.txt"))?;
+    let mut names = fs::read_to_string(directory.join("names.txt"))?;
+    names += &fs::read_to_string(directory.join("variables.txt"))?;
     fs::write(Path::new(&out).join("names.rs"), index_of_names(&names)?)?;
     fs::write(Path::new(&out).join("tables.rs"), text)?;
     Ok(())
@@ -83,7 +85,7 @@ fn index_of_names(text: &str) -> Result<String, Box<dyn Error>> {
         writeln!(index, "    ({list:?}, &{names:?}),")?;
     }
     Ok(format!(
-        "/// The lists of `names.txt` with their names, the shorter ones first.\n\
+        "/// The lists of `names.txt` and `variables.txt` with their names, the shorter ones first.\n\
          const LISTS: &[(&str, &[&str])] = &[\n{index}];\n"
     ))
 }

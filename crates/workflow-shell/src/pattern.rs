@@ -14,7 +14,7 @@
 //! subcommand may run any program, as `git -c core.fsmonitor=program add` does.
 
 use crate::command::SimpleCommand;
-use crate::programs::is_listed;
+use crate::programs::{List, is_listed};
 use crate::word::{UNKNOWN, Word};
 
 /// Returns whether a pattern that forbids or asks covers a command. Further words and options make no
@@ -90,18 +90,6 @@ pub fn takes_options_before_subcommand(program: &str) -> bool {
     is_listed("options_before", program)
 }
 
-/// Options with two spellings, for programs that rules often name.
-#[rustfmt::skip] // A row a line.
-const SPELLINGS: &[(&str, &str, &str)] = &[
-    ("rm", "recursive", "r"), ("rm", "R", "r"), ("rm", "force", "f"), ("rm", "dir", "d"), ("rm", "verbose", "v"),
-    ("cp", "recursive", "r"), ("cp", "R", "r"), ("cp", "force", "f"), ("cp", "archive", "a"),
-    ("mv", "force", "f"), ("ln", "force", "f"), ("ln", "symbolic", "s"), ("mkdir", "parents", "p"),
-    ("chmod", "recursive", "R"), ("chown", "recursive", "R"), ("chgrp", "recursive", "R"),
-    ("git", "force", "f"), ("git", "all", "a"), ("git", "message", "m"), ("git", "delete", "d"),
-    ("npm", "global", "g"), ("grep", "recursive", "r"), ("sed", "in-place", "i"),
-    ("curl", "output", "o"), ("docker", "force", "f"), ("kubectl", "filename", "f"),
-];
-
 /// Arguments of a command: words in their order, and options.
 struct Sorted<'a> {
     words: Vec<&'a str>,
@@ -136,9 +124,10 @@ fn add_option(program: &str, argument: &str, options: &mut Vec<String>) {
         && name.bytes().all(|byte| byte.is_ascii_alphabetic());
     let spelled = |name: &str| {
         let long = name.split('=').next().unwrap_or_default();
-        let mut known = SPELLINGS.iter();
-        let known = known.find(|(of, from, _)| *of == program && *from == long);
-        known.map_or(name, |(_, _, to)| to).to_owned()
+        let start = format!("{program}:{long}:");
+        let mut known = List::named("spellings").names();
+        let known = known.find_map(|row| row.strip_prefix(&start));
+        known.unwrap_or(name).to_owned()
     };
     if letters {
         let letters = name.split("").filter(|letter| !letter.is_empty());

@@ -153,6 +153,12 @@ impl<'a> Parser<'a> {
         self.line[self.position..].chars().next()
     }
 
+    /// Returns the error of what follows where a word must.
+    pub(super) fn unexpected(&self) -> ParseError {
+        let next = self.peek();
+        next.map_or(ParseError::MissingCommand, ParseError::Unexpected)
+    }
+
     /// Returns whether a token follows.
     pub(super) fn looking_at(&self, token: &str) -> bool {
         self.line.as_bytes()[self.position..].starts_with(token.as_bytes())

@@ -242,9 +242,7 @@ impl Parser<'_> {
             }
         }
         if command.words.is_empty() && command.assignments.is_empty() && redirections.is_empty() {
-            return Err(self
-                .peek()
-                .map_or(ParseError::MissingCommand, ParseError::Unexpected));
+            return Err(self.unexpected());
         }
         Ok(Command {
             kind: CommandKind::Simple(command),

@@ -44,9 +44,7 @@ impl Parser<'_> {
             }
         }
         if self.position == start {
-            return Err(self
-                .peek()
-                .map_or(ParseError::MissingCommand, ParseError::Unexpected));
+            return Err(self.unexpected());
         }
         if parts.0.len() > 1 && matches!(parts.0[0], WordPart::Process(_)) {
             self.oddity = Some(ParseError::Unexpected('('));
@@ -254,18 +252,17 @@ impl Parser<'_> {
         text: &'t str,
         read: fn(&mut Parser<'t>) -> Result<T>,
     ) -> Result<T> {
-        if self.depth >= super::cursor::MAX_DEPTH {
-            return Err(ParseError::TooDeep);
-        }
-        let mut inner = Parser::new(text, self.depth + 1);
-        inner.steps_left = self.steps_left;
-        inner.here_documents = std::mem::take(&mut self.here_documents);
-        let nested = read(&mut inner);
-        self.steps_left = inner.steps_left;
-        self.here_documents = inner.here_documents;
-        self.defines_functions |= inner.defines_functions;
-        self.oddity = self.oddity.or(inner.oddity);
-        nested
+        self.nested(|outer| {
+            let mut inner = Parser::new(text, outer.depth);
+            inner.steps_left = outer.steps_left;
+            inner.here_documents = std::mem::take(&mut outer.here_documents);
+            let nested = read(&mut inner);
+            outer.steps_left = inner.steps_left;
+            outer.here_documents = inner.here_documents;
+            outer.defines_functions |= inner.defines_functions;
+            outer.oddity = outer.oddity.or(inner.oddity);
+            nested
+        })
     }
 }
 

@@ -12,11 +12,9 @@ mod names;
 mod operands;
 mod outcome;
 mod runners;
-mod scripts;
 mod search;
 mod sed;
 mod shells;
-mod ssh;
 mod table;
 mod wrappers;
 
@@ -31,8 +29,8 @@ use outcome::Result;
 pub(crate) use outcome::{Invocation, NestedCommand, Outcome};
 use table::row;
 pub(crate) use table::{
-    Output, is_environment_variable, is_harmless_variable, is_interpreted_variable, is_listed,
-    is_project_path, is_project_variable, printed,
+    List, Output, is_environment_variable, is_harmless_variable, is_interpreted_variable,
+    is_listed, is_project_path, is_project_variable, printed,
 };
 
 /// Returns what a program does.
@@ -113,9 +111,7 @@ fn outcome_by_name(invocation: &Invocation<'_>) -> Result {
 
 /// Returns the outcome of a program that is known in code.
 fn coded(invocation: &Invocation<'_>) -> Option<Result> {
-    let Invocation {
-        name, arguments, ..
-    } = *invocation;
+    let (name, arguments) = (invocation.name, invocation.arguments);
     Some(match name {
         "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" => shells::shell(invocation),
         "source" | "." => shells::sourced(invocation),
@@ -137,7 +133,7 @@ fn coded(invocation: &Invocation<'_>) -> Option<Result> {
             Err(unknown) => Err(unknown),
         },
         "sed" => sed::outcome(invocation),
-        "ssh" => ssh::outcome(invocation),
+        "ssh" => shells::ssh(invocation),
         "awk" | "gawk" | "mawk" | "nawk" => awk::outcome(invocation),
         _ => return databases::outcome(invocation).or_else(|| runners::outcome(invocation)),
     })
@@ -166,9 +162,7 @@ pub(crate) fn is_question(text: &str) -> bool {
 /// Returns the effect of a request for help or a version: a program that runs code of the project may load it first, and one that no
 /// table knows may be a script of the project.
 fn effect_of_help(invocation: &Invocation<'_>) -> Effect {
-    let Invocation {
-        name, arguments, ..
-    } = *invocation;
+    let (name, arguments) = (invocation.name, invocation.arguments);
     let is_row =
         || matches!(row(name, arguments), Some(Ok(outcome)) if outcome.effect == Effect::Reads);
     let is_known = table::is_program(name) || names::is_shell(name);

@@ -1,7 +1,7 @@
-//! Shells, and commands that run a text in the same shell.
+//! Shells, also on another machine, and commands that run a text in the same shell.
 
-use super::outcome::{Invocation, NestedCommand, Outcome, Result, joined};
-use super::table::{is_listed, read};
+use super::outcome::{Invocation, NestedCommand, Outcome, Result, argument, joined};
+use super::table::{is_listed, read, row};
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::word::Word;
@@ -27,10 +27,7 @@ pub(super) fn shell(invocation: &Invocation<'_>) -> Result {
 }
 
 /// A script on the standard input.
-pub(super) fn standard_input(
-    invocation: &Invocation<'_>,
-    run: fn(Word) -> NestedCommand,
-) -> Result {
+fn standard_input(invocation: &Invocation<'_>, run: fn(Word) -> NestedCommand) -> Result {
     let StandardInput::Text(text) = invocation.input else {
         return Err(Unknown::new(invocation.name, UnknownReason::Input));
     };
@@ -88,4 +85,29 @@ pub(super) fn trapped(arguments: &[Word]) -> Result {
         }
         _ => Ok(Outcome::reads()),
     }
+}
+
+/// `ssh host command`: the command runs on another machine.
+pub(super) fn ssh(invocation: &Invocation<'_>) -> Result {
+    // It prints its version, or the settings of a host.
+    if let Some(Ok(shows)) = row("ssh", invocation.arguments) {
+        return Ok(shows);
+    }
+    let given = read("ssh", invocation.arguments)?;
+    // Options may follow the host.
+    let Some((_host, rest)) = given.operands.split_first() else {
+        return Err(Unknown::new("ssh", UnknownReason::Missing));
+    };
+    let more = read("ssh", rest)?;
+    if let Some(word) = more.values(&["-o"]).first() {
+        return Err(argument(word));
+    }
+    let Some(text) = joined(&more.operands) else {
+        return standard_input(invocation, NestedCommand::Elsewhere);
+    };
+    let mut outcome = Outcome::scripts([text], NestedCommand::Elsewhere, "ssh");
+    if more.operands.iter().any(|word| word.may_add_words) {
+        outcome.effect = Effect::unknown("ssh", UnknownReason::Expansion);
+    }
+    Ok(outcome)
 }

@@ -48,9 +48,7 @@ pub(super) fn with_variables(name: &str, arguments: &[Word]) -> Result {
 
 /// Returns the commands that a program whose arguments are not known may run, for rules on commands.
 pub(super) fn guesses(invocation: &Invocation<'_>) -> Vec<NestedCommand> {
-    let Invocation {
-        name, arguments, ..
-    } = *invocation;
+    let (name, arguments) = (invocation.name, invocation.arguments);
     if name == "git" {
         let bisects = |words: &[Word]| words[0].shape() == "bisect" && words[1].shape() == "run";
         let start = arguments.windows(2).position(bisects);

@@ -2,7 +2,7 @@
 
 use super::classes::fits;
 use super::lists::is_listed;
-use super::row::{ArgumentSet, KnownOption, OptionValue, OptionWrites, Rest};
+use super::row::{ArgumentSet, KnownOption, OptionValue, OptionWrites};
 use crate::effect::{Unknown, UnknownReason};
 use crate::file_access::{AccessKind, FileAccess};
 use crate::programs::outcome::Outcome;
@@ -137,13 +137,12 @@ impl Sets {
         let mut found = Found::of(program);
         let rest = self.read(words, &mut found, true)?;
         match (rest.unwrap_or_default(), &self.row.rest) {
-            (rest, Rest::Operands) => found.operands.extend_from_slice(rest),
+            (rest, None) => found.operands.extend_from_slice(rest),
             ([], _) => {}
-            (_, Rest::Arguments(set)) if set.any => {}
-            (rest, Rest::Arguments(set)) => {
-                found
-                    .options
-                    .extend(Self::of(set, &[]).find(rest, program)?.options);
+            (_, Some(set)) if set.any => {}
+            (rest, Some(set)) => {
+                let behind = Self::of(set, &[]).find(rest, program)?;
+                found.options.extend(behind.options);
             }
         }
         self.check_places(&found)?;

@@ -2,7 +2,7 @@
 
 use super::arguments::{Found, Sets, chosen_by, is_toolchain, missing, take_options, unknown};
 use super::lists::{is_like, is_listed};
-use super::row::{ArgumentSet, Node, Output, Rest, Row, RowKind, RunKind};
+use super::row::{ArgumentSet, Node, Output, Row, RowKind, RunKind};
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_access::{AccessKind, FileAccess};
 use crate::programs::outcome::{NestedCommand, Outcome, Result, joined, project_runner};
@@ -70,7 +70,7 @@ impl Program {
     pub(super) fn printed(self, arguments: &[Word]) -> Option<Output> {
         let place = self.place(arguments, true);
         let mut rows = place.node.outputs.iter().filter(|row| {
-            let knows_dashes = row.arguments.rest != Rest::Operands;
+            let knows_dashes = row.arguments.rest.is_some();
             (knows_dashes || place.words.iter().all(|word| word.shape() != "--"))
                 && Sets::of(&row.arguments, &[])
                     .find(place.words, self.name)

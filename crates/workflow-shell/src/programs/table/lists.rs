@@ -1,7 +1,5 @@
 //! The files of the tables: entries with continuation lines, lists of names, and lists in parentheses.
 
-use std::collections::{HashMap, HashSet};
-
 include!(concat!(env!("OUT_DIR"), "/names.rs"));
 
 /// Names, the shorter ones first: most are told apart by their lengths.
@@ -9,10 +7,14 @@ include!(concat!(env!("OUT_DIR"), "/names.rs"));
 pub(crate) struct List(&'static [&'static str]);
 
 impl List {
-    /// Returns a list of `names.txt`; an empty one if there is none of this name.
+    /// Returns a list of `names.txt` or `variables.txt`; an empty one if there is none of this name.
     pub(crate) fn named(name: &str) -> Self {
         let index = find(LISTS, name, |(name, _)| name);
         Self(index.map_or(&[], |index| LISTS[index].1))
+    }
+
+    pub(crate) fn names(self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().copied()
     }
 
     pub(crate) fn has(self, name: &str) -> bool {
@@ -36,14 +38,6 @@ pub(super) fn find<'t, T>(
 /// Returns whether a list of `names.txt` has a name.
 pub(crate) fn is_listed(list: &str, name: &str) -> bool {
     List::named(list).has(name)
-}
-
-/// Returns the lists of a file.
-pub(super) fn lists(text: &'static str) -> HashMap<&'static str, HashSet<&'static str>> {
-    let entries = entries(text).into_iter();
-    let list =
-        |(_, entry): (_, Entry)| Some((entry.head.strip_prefix('@')?, entry.items().collect()));
-    entries.filter_map(list).collect()
 }
 
 /// A row or a list, with its continuation lines.

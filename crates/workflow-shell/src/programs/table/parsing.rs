@@ -7,7 +7,7 @@ use super::heads::programs;
 use super::lists::{Entry, alternatives, entries};
 use super::row::{
     ArgumentSet, KnownOperands, KnownOption, Node, OptionValue, OptionWrites, Output, Programs,
-    Rest, Row, RowKind, RunKind, Tree, TreePart,
+    Row, RowKind, RunKind, Tree, TreePart,
 };
 use crate::file_access::AccessKind;
 
@@ -166,7 +166,7 @@ impl ArgumentSet {
         while let Some(item) = items.next() {
             if *item == "--" {
                 let rest: Vec<&'static str> = items.by_ref().copied().collect();
-                set.rest = Rest::Arguments(Box::new(Self::parse(&rest, whole_words)?));
+                set.rest = Some(Box::new(Self::parse(&rest, whole_words)?));
             } else {
                 set.add(item).ok_or(*item)?;
             }
@@ -204,13 +204,7 @@ impl ArgumentSet {
         match key {
             "*" => self.any = true,
             "-<n>" => self.number = true,
-            "rest" if value == "*" => {
-                let any = true;
-                self.rest = Rest::Arguments(Box::new(Self {
-                    any,
-                    ..Self::default()
-                }));
-            }
+            "rest" if value == "*" => self.rest = Some(Box::new(Self::parse(&["*"], false).ok()?)),
             "operands" => self.operands.add(value)?,
             "target" => self.target = Some(alternatives(value)?),
             "skip" => self.skip = value.parse().ok()?,

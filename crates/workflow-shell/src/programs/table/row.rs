@@ -131,7 +131,8 @@ pub(super) struct ArgumentSet {
     /// At least one option of each list must be present.
     pub(super) needs: Vec<Vec<&'static str>>,
     pub(super) operands: KnownOperands,
-    pub(super) rest: Rest,
+    /// Those after `--`, of another program or any; without it, these are operands.
+    pub(super) rest: Option<Box<ArgumentSet>>,
 }
 
 /// A part of the arguments that is accessed with everything below it.
@@ -193,14 +194,4 @@ pub(super) struct KnownOperands {
     pub(super) values: Option<Vec<&'static str>>,
     /// No operand contains one of these.
     pub(super) without: Vec<&'static str>,
-}
-
-/// The words after `--`.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) enum Rest {
-    /// Operands.
-    #[default]
-    Operands,
-    /// Arguments of another program, or any.
-    Arguments(Box<ArgumentSet>),
 }
