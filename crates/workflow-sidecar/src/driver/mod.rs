@@ -15,7 +15,6 @@
 
 mod host_gate;
 mod memory;
-mod prompt_names;
 mod stored_session;
 
 use std::collections::VecDeque;

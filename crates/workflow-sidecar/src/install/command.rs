@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
+use super::changes::FileChange;
 use super::changes::make;
 use super::codex_trust::HooksOfCodex;
-use super::file_change::FileChange;
 use super::hosts::{InstallTarget, quoted_text, server};
 use super::plan::{installed, installed_parts, plan, plan_removal};
 use super::{opencode, pi};

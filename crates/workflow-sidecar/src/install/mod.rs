@@ -7,7 +7,6 @@ mod changes;
 mod codex_trust;
 mod command;
 mod directories;
-mod file_change;
 mod hosts;
 mod json_text;
 pub(crate) mod opencode;
@@ -17,10 +16,10 @@ mod plan;
 mod target_file;
 mod toml_block;
 
+pub(crate) use self::changes::FileChange;
 pub(crate) use self::codex_trust::HooksOfCodex;
 pub(crate) use self::command::InstallRequest;
 pub(crate) use self::directories::Directories;
-pub(crate) use self::file_change::FileChange;
 pub(crate) use self::hosts::InstallTarget;
 pub(crate) use self::plan::{Installed, has_server, installed, installed_hosts, plan};
 

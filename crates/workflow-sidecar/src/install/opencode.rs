@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use workflow_core::diagnostic::shown;
 
-use super::file_change::read;
+use super::changes::read;
 use super::hosts::InstallTarget;
 use super::target_file::{Edit, TargetFile, WITH_PLUGIN};
 
@@ -104,7 +104,7 @@ fn loader(configuration: &Path) -> PathBuf {
 mod tests {
     use super::*;
     use crate::install::Directories;
-    use crate::install::file_change::apply;
+    use crate::install::changes::apply;
     use crate::install::plan::{plan, plan_removal};
 
     fn target(directories: &Directories, program: &Path) -> InstallTarget {

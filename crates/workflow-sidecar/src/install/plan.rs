@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
-use super::file_change::{FileChange, read, unfit};
+use super::changes::{FileChange, read, unfit};
 use super::hosts::{self, InstallTarget};
 use super::json_text::Ours;
 use super::opencode;

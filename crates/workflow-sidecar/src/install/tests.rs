@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::file_change::apply;
+use super::changes::apply;
 use super::hosts::command;
 use super::plan::{installed_parts, plan_removal};
 use super::*;

@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 use workflow_core::types::Millis;
 
 use super::definitions::DefinitionsLine;
-use super::results::PlatformResult;
+use super::platforms::PlatformResult;
 use crate::platform::PlatformReport;
 use crate::sessions::is_session;
 

@@ -2,8 +2,7 @@
 //!
 //! [`format`] reads the file, [`recorder`] writes one during a session, and [`replay`] plays the host's part of one
 //! again and compares. [`redaction`] decides which texts are left out. `loaders` and `platforms` note what is read during a
-//! session, in the form of [`results`], and answer with it in a replay. `player` sends the lines of a transcript, and
-//! [`suite`] replays many.
+//! session, and answer with it in a replay. `player` sends the lines of a transcript, and [`suite`] replays many.
 
 mod definitions;
 mod difference;
@@ -14,10 +13,8 @@ mod platforms;
 mod player;
 mod recorder;
 mod redaction;
-mod redefine;
 mod replay;
 mod report;
-mod results;
 mod scripted_session;
 mod steps;
 mod suite;

@@ -1,4 +1,5 @@
-//! The comparison of a sidecar's lines with those of a transcript, and the update of a transcript.
+//! The comparison of a sidecar's lines with those of a transcript, and the update of a transcript, also to other
+//! definitions.
 //!
 //! Decides what counts as the same. Must not know how lines are sent.
 
@@ -11,13 +12,12 @@ use tracing::subscriber::{NoSubscriber, with_default};
 use workflow_core::diagnostic::shown;
 use workflow_core::run::entry_type;
 
-use super::definitions::RecordedDirectory;
+use super::definitions::{DefinitionsLine, RecordedDirectory};
 use super::difference::{Difference, DifferenceKind, changed};
 use super::format::{Transcript, TranscriptEntry, TranscriptLine, line_value, written_line};
 use super::loaders::Tiers;
 use super::meaning::{HostMethods, changes};
 use super::player::Player;
-use super::redefine::redefined;
 use super::steps::{LinePair, TranscriptStep, steps};
 
 /// The number of times that a transcript is rewritten until it stays the same.
@@ -300,9 +300,44 @@ fn without_blocked_calls(mut message: Value) -> Value {
     message
 }
 
+/// The definitions of a transcript with other definitions, by the names of their directories, each with the definitions line that it
+/// replaces. The first of a recording has all of them, and precedes the host's first line if there was none.
+fn redefined<'a>(
+    transcript: &'a Transcript,
+    given: &BTreeMap<String, RecordedDirectory>,
+) -> Vec<(&'a TranscriptLine, DefinitionsLine)> {
+    let mut found = Vec::new();
+    let lines = &transcript.lines;
+    for lines in lines.chunk_by(|_, next| !matches!(next.entry, TranscriptEntry::Header(_))) {
+        let is_defined = lines.iter().any(TranscriptLine::is_definitions);
+        let mut is_first = true;
+        for line in lines {
+            let before = match &line.entry {
+                // Definitions that cannot be read have ended the replay before.
+                TranscriptEntry::Definitions(definitions) => {
+                    definitions.directories(&transcript.path)
+                }
+                TranscriptEntry::In(_) if is_first && !is_defined => Ok(BTreeMap::new()),
+                _ => continue,
+            };
+            let before = before.unwrap_or_default();
+            let mut after = before.clone();
+            let known = given.iter();
+            let known = known.filter(|(name, _)| is_first || before.contains_key(*name));
+            after.extend(known.map(|(name, directory)| (name.clone(), directory.clone())));
+            is_first = false;
+            if after != before {
+                found.push((line, DefinitionsLine::Embedded(after)));
+            }
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn the_number_of_blocked_calls_does_not_count_and_other_counts_do() {
@@ -327,5 +362,48 @@ mod tests {
         let with_blocked = format!(" · blocked calls: 12{skipped}");
         assert!(is_same_message(&end(&with_blocked), &end(skipped)));
         assert!(!is_same_message(&end(&with_blocked), &end("")));
+    }
+
+    const HEADER: &str = r#"{"transcript":3,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
+
+    fn lines(text: &[&str]) -> Vec<(usize, bool, String)> {
+        let transcript = Transcript::parse(Path::new("t"), text.join("\n").as_bytes()).unwrap();
+        let given = serde_json::from_str(r#"{"/p/.pi":{"workflows/w/a.md":"new"}}"#).unwrap();
+        let found = redefined(&transcript, &given).into_iter();
+        let json = |definitions: &DefinitionsLine| serde_json::to_string(definitions).unwrap();
+        found
+            .map(|(line, new)| (line.number, !line.is_definitions(), json(&new)))
+            .collect()
+    }
+
+    #[test]
+    fn each_recording_gets_the_given_definitions() {
+        let old =
+            r#"{"definitions":{"/a":{"workflows/b/":null},"/p/.pi":{"workflows/w/a.md":"old"}}}"#;
+        let agents = r#"{"definitions":{"/a":{"workflows/c/":null}}}"#;
+        let new = r#"{"/p/.pi":{"workflows/w/a.md":"new"}}"#;
+        let both = r#"{"/a":{"workflows/b/":null},"/p/.pi":{"workflows/w/a.md":"new"}}"#;
+        assert_eq!(
+            lines(&[
+                HEADER,
+                old,
+                r#"{"in":1}"#,
+                agents,
+                old,
+                HEADER,
+                r#"{"in":1}"#
+            ]),
+            [
+                (2, false, both.to_owned()),
+                (5, false, both.to_owned()),
+                (7, true, new.to_owned())
+            ]
+        );
+    }
+
+    #[test]
+    fn a_line_with_the_same_definitions_stays() {
+        let same = r#"{"definitions":{"/p/.pi":{"workflows/w/a.md":"new"}}}"#;
+        assert!(lines(&[same, r#"{"in":1}"#]).is_empty());
     }
 }

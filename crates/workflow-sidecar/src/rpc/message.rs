@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use workflow_protocol::{Error, Kind, Text};
 
+use super::outbox::failure;
 use super::outgoing_requests::is_outgoing;
-use super::response::failure;
 
 /// A message of the host.
 #[derive(Debug)]

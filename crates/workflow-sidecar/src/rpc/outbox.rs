@@ -1,17 +1,16 @@
-//! The lines to write: each message on one line, without characters that act on a terminal.
+//! The answers to requests, and the lines to write: each message on one line, without characters that act on a terminal.
 
 use std::borrow::Cow;
 
-use jsonrpsee::types::{Id, Notification, Request};
+use jsonrpsee::types::{ErrorObject, Id, Notification, Request, Response, ResponsePayload};
 use serde::Serialize;
 use serde_json::value::to_raw_value;
-use workflow_protocol::HostMethod;
+use workflow_protocol::{Error, HostMethod};
 
 use super::visible_json::visible_json;
 
 /// The reason why nothing that is written fails to be JSON.
-pub(super) const IS_JSON: &str =
-    "the protocol's types have string keys only, so they are always JSON";
+const IS_JSON: &str = "the protocol's types have string keys only, so they are always JSON";
 
 /// Lines to write, each with its end.
 #[derive(Debug, Default)]
@@ -51,7 +50,7 @@ mod tests {
     use workflow_protocol::{ConfirmParams, HostApplyParams};
 
     use super::*;
-    use crate::rpc::response::success;
+    use crate::rpc::outbox::success;
 
     #[test]
     fn each_message_is_a_line() {
@@ -80,4 +79,20 @@ mod tests {
         );
         assert!(outbox.take().is_empty());
     }
+}
+
+/// The response with a result.
+pub(crate) fn success(id: Id<'_>, result: impl Serialize + Clone) -> String {
+    json(id, ResponsePayload::success(result))
+}
+
+/// The response with an error.
+pub(crate) fn failure(id: Id<'_>, error: &Error) -> String {
+    let (code, data) = (error.kind.code(), error.data());
+    let error = ErrorObject::owned(code, error.to_string(), Some(data));
+    json(id, ResponsePayload::<()>::error(error))
+}
+
+fn json(id: Id<'_>, payload: ResponsePayload<'_, impl Serialize + Clone>) -> String {
+    serde_json::to_string(&Response::new(payload, id)).expect(IS_JSON)
 }

@@ -12,8 +12,8 @@ use parking_lot::{Condvar, Mutex};
 use workflow_core::effect::TriggerOutcome;
 use workflow_core::types::Millis;
 
+use super::config::ConnectionRecorder;
 use super::config::ServerConfig;
-use super::recorder_port::ConnectionRecorder;
 use super::state::Server;
 use crate::platform::{Platform, PlatformReport, RealPlatform};
 use crate::rpc::{Frame, LineReader};

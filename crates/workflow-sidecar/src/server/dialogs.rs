@@ -9,7 +9,7 @@ use workflow_protocol::method::{UiConfirm, UiDismiss, UiInput, UiSelect};
 use workflow_protocol::{ConfirmParams, DismissParams, InputDialogParams, SelectParams, Text};
 
 use super::convert;
-use super::host_requests::{HostQuestion, HostRequest};
+use super::requests::{HostQuestion, HostRequest};
 use super::state::Server;
 use crate::driver::Driver;
 use crate::platform::gates::HostAnswer;

@@ -21,11 +21,11 @@ use workflow_protocol::{
     SessionBound, for_each_method,
 };
 
+use super::config::Cause;
 use super::convert;
 use super::handlers::Handler;
 use super::host::not_initialized;
-use super::host_requests::HostRequest;
-use super::recorder_port::Cause;
+use super::requests::HostRequest;
 use super::requests::{HandlerResult, PendingRequest, RequestKind};
 use super::state::{Server, unknown_session};
 use crate::driver::{Driver, HostCall};

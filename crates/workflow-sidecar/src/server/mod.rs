@@ -11,11 +11,9 @@ mod dialogs;
 mod dispatcher;
 mod handlers;
 mod host;
-mod host_requests;
 mod in_memory;
 mod manifest;
 mod open_session;
-mod recorder_port;
 mod requests;
 mod state;
 
@@ -24,7 +22,7 @@ pub use in_memory::InMemoryServer;
 pub use crate::rpc::{DEFAULT_MAX_LINE, MAX_LINE_LIMIT};
 
 pub(crate) use config::ServerConfig;
+pub(crate) use config::{Cause, ConnectionRecorder};
 pub(crate) use connection::serve;
 pub(crate) use convert::session_state_result;
 pub(crate) use manifest::{START_COMMAND, step_tool};
-pub(crate) use recorder_port::{Cause, ConnectionRecorder};

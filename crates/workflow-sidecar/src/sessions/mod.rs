@@ -2,7 +2,6 @@
 
 mod file;
 mod found;
-mod newest;
 
 pub(crate) use file::{SessionEntry, SessionFile, is_session, read_file};
 pub(crate) use found::{FoundSession, run_id, run_of_file};

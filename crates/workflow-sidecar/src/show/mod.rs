@@ -1,7 +1,7 @@
 //! Timeline of a session, from a recording or from a session file of pi.
 //!
-//! [`session`] and [`recording`] read the two kinds of files, in order; [`Timeline`] has the events and totals of what they
-//! find, and [`print`] makes text of them.
+//! [`recording`] reads the two kinds of files, in order; [`Timeline`] has the events and totals of what it finds, and
+//! [`print`] makes text of them.
 //!
 //! Files may be damaged or from another version, so a value of another type counts as absent: it never stops the
 //! timeline.
@@ -9,7 +9,6 @@
 mod print;
 mod recording;
 mod run;
-mod session;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -22,7 +21,7 @@ use workflow_core::definition::Catalog;
 use crate::record::Transcript;
 use crate::sessions::SessionFile;
 use recording::of_recording;
-use session::of_session;
+use recording::of_session;
 use timeline::{TimedEvent, Timeline, Totals};
 
 /// The timelines of a file.

@@ -3,10 +3,10 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::super::model::{Graph, GraphNode, MarkKind, NodeMark};
-use super::measure::{width, wrapped};
-use super::sizes::{
+use super::measure::{
     BOLD, EMOJI, ICON, INSET, LINE, LINES, MARK_LINES, NARROWEST, PAD, SMALL, SMALL_LINE, WIDEST,
 };
+use super::measure::{width, wrapped};
 
 /// The text of a card or of a scope's head, in lines.
 pub(super) struct BoxText<'g> {

@@ -2,7 +2,7 @@
 
 use super::super::model::{MarkKind, NodeMark};
 use super::cards::BoxText;
-use super::sizes::{EMOJI, ICON, LINE, NAME, SMALL, SMALL_LINE};
+use super::measure::{EMOJI, ICON, LINE, NAME, SMALL, SMALL_LINE};
 use crate::present::xml;
 
 pub(super) const STYLE: &str = include_str!("style.css");

@@ -10,11 +10,11 @@ use super::cards::{BoxText, card_width, extent, inside};
 use super::draw::{
     Area, LOOP, STYLE, around, arrow, box_text, described, icon, path, pill, quiet, rect, titled,
 };
-use super::measure::{width, wrapped};
-use super::sizes::{
+use super::measure::{
     GAP, INSET, JUMP_LABEL, JUMP_LINE, LANE, LEGEND_ICON, LEGEND_LINE, MARGIN, PAD, PILL_HEIGHT,
     SMALL, TO_LANE, WIDEST,
 };
+use super::measure::{width, wrapped};
 use crate::present::xml;
 
 /// Draws a graph.

@@ -27,7 +27,7 @@ use table::{of_host, of_sidecar};
 
 use super::definitions::{FileContent, RecordedDirectory};
 use super::format::{ANY, UNKNOWN};
-use super::results::{PlatformResult, QueryResult};
+use super::platforms::{PlatformResult, QueryResult};
 use crate::server::START_COMMAND;
 
 /// Replaces a code that proves that an answer comes from the person.
