@@ -948,3 +948,37 @@ fn git_reads_no_repository_that_may_be_written() {
         "{said}"
     );
 }
+
+#[test]
+fn what_the_reason_proposes_opens_the_line_and_not_more_than_its_name() {
+    for (line_text, proposed) in [
+        (
+            "python3 -m unittest tests",
+            Some(&["python3 -m unittest *"][..]),
+        ),
+        ("npm run deploy", Some(&["npm run deploy *"])),
+        (
+            "npm run deploy && make x",
+            Some(&["npm run deploy *", "make x *"]),
+        ),
+        ("npx jest src", Some(&["npx jest *", "jest src *"])),
+        ("python3 -m \"$X\"", None),
+        ("npm run deploy && make $(x)", None),
+    ] {
+        let text = said(&mut started(&[], &["other"]), line_text).join("\n");
+        let Some(proposed) = proposed else {
+            assert!(!text.contains("the user can add"), "{line_text}: {text}");
+            continue;
+        };
+        let listed = proposed.join("\", \"");
+        let expected = format!("the user can add `commands: [\"{listed}\"]`");
+        assert!(text.contains(&expected), "{line_text}: {text}");
+        let is_open = runs(&mut started(&[], proposed), line_text);
+        assert!(is_open, "{line_text}");
+    }
+    let text = said(&mut started(&[], &["other"]), "cp a b && cp a c").join("\n");
+    assert!(
+        text.contains("the user can add `writable: [\"b\", \"c\"]`"),
+        "{text}"
+    );
+}

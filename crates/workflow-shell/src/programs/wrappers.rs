@@ -61,7 +61,9 @@ pub(super) fn guesses(invocation: &Invocation<'_>) -> Vec<NestedCommand> {
         let texts = values.filter_map(|value| joined(&[value, Word::unknown()]));
         return texts.map(NestedCommand::Script).collect();
     }
-    if !is_listed("wrappers", name) && !is_shell(name) {
+    // A script of the project has a name of its own, which is no program.
+    let is_script = name == "npm" && arguments.first().is_some_and(|word| word.shape() == "run");
+    if is_script || !is_listed("wrappers", name) && !is_shell(name) {
         return Vec::new();
     }
     let starts = |word: &Word| {

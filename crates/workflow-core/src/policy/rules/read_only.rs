@@ -15,6 +15,9 @@ use crate::diagnostic::shown;
 use crate::pattern::{Anchor, names_match};
 use crate::text::{joined, quoted};
 
+/// The most commands, or paths, that a denial proposes to open.
+const MAX_SUGGESTED: usize = 3;
+
 /// The paths, commands and tools that are open although a level is read-only.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOnly<'a> {
@@ -196,35 +199,46 @@ impl Openings {
         if let Some(why) = closed.find_map(|opens| opens.err()?) {
             text = format!("{text} {why}");
         }
-        let pattern = commands().find_map(|command| {
-            let pattern = suggestion::pattern(command, call)?;
-            let added = CommandPatterns::new([&*pattern]);
-            let opens = added.opens(command, call, writable, true);
-            opens.is_ok().then_some(pattern)
+        // One that cannot be opened keeps the line closed.
+        let runs = commands().filter(|command| !matches!(command.effect, Effect::Writes(_)));
+        let patterns: Option<Vec<String>> = runs
+            .map(|command| {
+                let pattern = suggestion::pattern(command, call)?;
+                let added = CommandPatterns::new([&*pattern]);
+                let opens = added.opens(command, call, writable, true);
+                opens.is_ok().then_some(pattern)
+            })
+            .collect();
+        let keys = patterns.map(|patterns| {
+            let paths = self.closed_paths(call, &findings);
+            [
+                key_with("commands", &patterns),
+                key_with("writable", &paths),
+            ]
         });
-        let open = match pattern {
-            Some(pattern) => Some(format!("`commands: [\"{pattern}\"]`")),
-            None => self
-                .closed_path(call, &findings)
-                .map(|path| format!("`writable: [\"{path}\"]`")),
-        };
-        let open = open.map(|open| format!("To allow this, the user can add {open}."));
+        let keys: Vec<String> = keys.into_iter().flatten().flatten().collect();
+        let open = (!keys.is_empty()).then(|| {
+            let keys = joined(&keys, "and");
+            format!("To allow this, the user can add {keys}.")
+        });
         let parts = [Some(text).filter(|text| !text.is_empty()), open];
         parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the first path that is written and not writable, for display, if it is in the project.
-    fn closed_path(&self, call: &Call<'_>, findings: &[LineFinding<'_>]) -> Option<String> {
+    /// Returns the paths in the project that are written and not writable, for display.
+    fn closed_paths(&self, call: &Call<'_>, findings: &[LineFinding<'_>]) -> Vec<String> {
         let of_line = findings.iter().flat_map(LineFinding::writes);
         let of_line = of_line.map(|write| call.target(write));
         let of_tool = call.tool_writes().then(|| call.named_targets());
-        let mut closed = of_line
+        let closed = of_line
             .chain(of_tool.into_iter().flatten())
             .filter(|target| !decides(target) && !self.fits(call, target));
-        let path =
-            closed.find_map(|target| target?.into_iter().find_map(|form| form.in_project))?;
-        Some(shown(&path))
+        let paths =
+            closed.filter_map(|target| target?.into_iter().find_map(|form| form.in_project));
+        let paths = paths.map(|path| shown(&path));
+        paths
             .filter(|path| !path.is_empty() && !path.contains(['"', '*', '?', '[', '{']))
+            .collect()
     }
 
     /// Says, for display, what is allowed: this, and what rules of its level open for the tool of the call. That only read-only
@@ -248,4 +262,16 @@ impl Openings {
         }
         format!("Only {} are allowed here.", joined(&allowed, "and"))
     }
+}
+
+/// Returns a key with these values, each once, as the user would write it; `None` without values, or with too many to write.
+fn key_with(key: &str, values: &[String]) -> Option<String> {
+    let mut each: Vec<String> = Vec::new();
+    for value in values.iter().map(|value| format!("\"{value}\"")) {
+        if !each.contains(&value) {
+            each.push(value);
+        }
+    }
+    let fits = (1..=MAX_SUGGESTED).contains(&each.len());
+    fits.then(|| format!("`{key}: [{}]`", each.join(", ")))
 }

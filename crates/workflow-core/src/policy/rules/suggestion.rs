@@ -5,8 +5,11 @@ use workflow_shell::{Effect, SimpleCommand, UnknownReason, takes_options_before_
 use super::call::Call;
 use super::line_verdict::{LineFinding, is_of_command};
 
+/// Words behind which the name of a module, script or tool says what runs.
+const RUNNERS: &[&str] = &["-m", "run", "exec", "dlx"];
+
 /// Returns a pattern with which the user could open a command and others like it, unless that would open anything: the program,
-/// and its subcommand or script.
+/// and its subcommand, script or module.
 pub(super) fn pattern(command: &SimpleCommand, call: &Call<'_>) -> Option<String> {
     let may_open = match &command.effect {
         Effect::Unknown(unknown) => {
@@ -25,14 +28,21 @@ pub(super) fn pattern(command: &SimpleCommand, call: &Call<'_>) -> Option<String
     };
     let mut words = command.words.iter().map(|word| word.text());
     let program = words.next()?.filter(|text| may_open && is_plain(text))?;
-    let pattern = match words.next() {
-        None => program.to_owned(),
+    let arguments = match words.next() {
+        None => String::new(),
+        Some(Some(word)) if RUNNERS.contains(&word) => {
+            let name = words
+                .next()?
+                .filter(|name| is_plain(name) && !name.starts_with('-'))?;
+            format!(" {word} {name} *")
+        }
         Some(Some(word)) if word.starts_with('-') && takes_options_before_subcommand(program) => {
             return None;
         }
-        Some(Some(word)) if is_plain(word) => format!("{program} {word} *"),
-        Some(_) => format!("{program} *"),
+        Some(Some(word)) if is_plain(word) => format!(" {word} *"),
+        Some(_) => " *".to_owned(),
     };
+    let pattern = format!("{program}{arguments}");
     match command.directory.as_deref()? {
         directory if call.is_same_directory(directory, "") => Some(pattern),
         directory => is_plain(directory).then(|| format!("cd {directory} && {pattern}")),
