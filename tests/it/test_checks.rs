@@ -235,6 +235,31 @@ fn a_test_that_is_gone_is_caught_also_beside_a_new_one_and_a_renamed_one_is_not(
 }
 
 #[test]
+fn a_test_that_is_gone_is_caught_also_where_the_changed_tests_cannot_be_loaded_without_the_change()
+{
+    let project = node();
+    let both = json!({"run": NODE, "noNewSkips": true, "failsWithoutChange": true});
+    let feature = format!("{}export const twice = a => 2 * a;\n", ADD.1);
+    project.write("add.mjs", &feature);
+    let imports = format!("{IMPORTS}import {{twice}} from './add.mjs';\n");
+    let new = "test('twice', () => assert.equal(twice(2), 4));\n";
+    project.write("add.test.mjs", &format!("{imports}{new}"));
+    assert_report(&project.check(both.clone()), FAILED, "gone: zero");
+    // In another group it is the same test.
+    let group = "import {describe} from 'node:test'; describe('add', () => {\n";
+    project.write(
+        "add.test.mjs",
+        &format!("{imports}{new}{group}{ZERO}}});\n"),
+    );
+    assert_report(&project.check(both.clone()), PASSED, "2 tests ran");
+    // A file that no runner finds, beside a new one with as many tests.
+    project.write("add.mjs.txt", ZERO);
+    fs::remove_file(project.path().join("add.test.mjs")).unwrap();
+    project.write("twice.test.mjs", &format!("{imports}{new}"));
+    assert_report(&project.check(both), FAILED, "gone: zero");
+}
+
+#[test]
 fn a_skipped_test_may_move_to_a_group() {
     let skipped = ZERO.replace("() =>", "{skip: true}, () =>");
     let start = format!("{IMPORTS}import {{describe}} from 'node:test';\n");

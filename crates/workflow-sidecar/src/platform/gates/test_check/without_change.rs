@@ -52,7 +52,7 @@ impl TestCheck<'_> {
         if skips {
             compare_skips(here, base)?;
         }
-        let (mut said, mut proving) = (String::new(), Vec::new());
+        let (mut said, mut passing) = (String::new(), None);
         if proves {
             for (path, text) in &tests.files {
                 match text {
@@ -61,14 +61,16 @@ impl TestCheck<'_> {
                 }
             }
             let without = self.run(&tree.cwd, &tree.environment)?;
-            (said, proving) = proved(here, &without, &tests)?;
-            let compiling = without.tests.map_or(0.0, |tests| tests.compiling) + base.compiling;
+            said = proved(here, &without, &tests)?;
+            let without = without.tests.unwrap_or_default();
+            let compiling = without.compiling + base.compiling;
+            passing = Some(without);
             if compiling > 0.0 {
                 said = format!("{said} (compiling there took {compiling:.1} s)");
             }
         }
         if skips {
-            compare_numbers(here, base, &proving)?;
+            compare_numbers(here, base, passing.as_ref())?;
         }
         Ok(said)
     }
@@ -147,13 +149,10 @@ fn sound(base: &Ran) -> Result<&TestRun, NotPassed> {
 
 /// A test may be skipped only if it was skipped at the start, perhaps in another file or group.
 fn compare_skips(here: &TestRun, base: &TestRun) -> Checked {
-    let mut before: Vec<&str> = base.with(Outcome::Skipped).map(own_name).collect();
-    let mut new: Vec<&str> = here.with(Outcome::Skipped).collect();
-    let is_named = new.len() >= here.skipped;
-    new.retain(|name| {
-        let at = before.iter().position(|before| *before == own_name(name));
-        at.map(|at| before.swap_remove(at)).is_none()
-    });
+    let skipped: Vec<&str> = here.with(Outcome::Skipped).collect();
+    let is_named = skipped.len() >= here.skipped;
+    let before: Vec<&str> = base.with(Outcome::Skipped).collect();
+    let new = only_in(&skipped, &before);
     let by_number = here.skipped.saturating_sub(base.skipped);
     let count = if is_named { new.len() } else { by_number };
     if count == 0 {
@@ -164,33 +163,43 @@ fn compare_skips(here: &TestRun, base: &TestRun) -> Checked {
     Err(NotPassed::failed(reason))
 }
 
-/// As many tests must run as at the start. A new one that fails without the change stands for no other.
-fn compare_numbers(here: &TestRun, base: &TestRun, proving: &[String]) -> Checked {
-    let new = proving
-        .iter()
-        .filter(|name| !base.named.contains_key(*name));
-    let count = (base.executed() + new.count()).saturating_sub(here.executed());
+/// As many tests must run as at the start. Where the changed tests have run without the change, a new one that did not
+/// pass there stands for no other: that it could not be loaded shows nothing of it.
+fn compare_numbers(here: &TestRun, base: &TestRun, without: Option<&TestRun>) -> Checked {
+    let (before, new) = (base.ran_without(here), here.ran_without(base));
+    let gone = only_in(&before, &new);
+    let mut alone = only_in(&new, &before);
+    alone.retain(|name| without.is_some_and(|run| run.named.get(*name) != Some(&Outcome::Passed)));
+    let count = (base.executed() + alone.len()).saturating_sub(here.executed());
     if count == 0 {
         return Ok(());
     }
-    let gone = base
-        .named
-        .keys()
-        .filter(|name| base.ran(name) && !here.ran(name));
-    let gone: Vec<&str> = gone.map(String::as_str).collect();
     let list = list(&gone, count);
     let reason = format!(
-        "fewer tests run than at the start of the run, where a new one that fails without the change stands for no other; gone: {list}"
+        "fewer tests run than at the start of the run, where a new one that does not pass without the change stands for no other; gone: {list}"
     );
     Err(NotPassed::failed(reason))
 }
 
-/// Says which tests fail without the change, and returns the names of those that are named.
-fn proved(
-    here: &TestRun,
-    without: &Ran,
-    tests: &ChangedTests,
-) -> Result<(String, Vec<String>), NotPassed> {
+/// Returns the names that others do not have, perhaps in another file or group.
+fn only_in<'a>(names: &[&'a str], others: &[&str]) -> Vec<&'a str> {
+    let mut left = BTreeMap::<&str, usize>::new();
+    for other in others {
+        *left.entry(own_name(other)).or_default() += 1;
+    }
+    let mut names = names.to_vec();
+    names.retain(|name| match left.get_mut(own_name(name)) {
+        Some(left @ 1..) => {
+            *left -= 1;
+            false
+        }
+        _ => true,
+    });
+    names
+}
+
+/// Says which tests fail without the change.
+fn proved(here: &TestRun, without: &Ran, tests: &ChangedTests) -> Result<String, NotPassed> {
     let code = without.finished.status("it")?.code();
     let run = without.tests.as_ref();
     let (failed, broken) = run.map_or((0, 0), |run| (run.failed, run.broken));
@@ -204,12 +213,12 @@ fn proved(
         return Err(without.shown(NotPassed::failed(reason)));
     }
     if failed > 0 {
-        let said = format!("; fails without the change: {}", list(&proving, failed));
-        return Ok((said, proving.into_iter().map(str::to_owned).collect()));
+        let proving = list(&proving, failed);
+        return Ok(format!("; fails without the change: {proving}"));
     }
     if broken > 0 || (without.tests.is_err() && code != Some(0)) {
         let said = "; without the change, the changed tests cannot be loaded or compiled";
-        return Ok((said.to_owned(), Vec::new()));
+        return Ok(said.to_owned());
     }
     if let [first, ..] = &*tests.impossible {
         let reason = format!(

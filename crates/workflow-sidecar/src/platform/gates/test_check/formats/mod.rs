@@ -52,6 +52,13 @@ impl TestRun {
         outcome.is_some_and(|outcome| *outcome != Outcome::Skipped)
     }
 
+    /// Returns the names of the tests that ran here, and not in another run.
+    pub(super) fn ran_without(&self, other: &Self) -> Vec<&str> {
+        let names = self.named.keys().map(String::as_str);
+        let names = names.filter(|name| self.ran(name) && !other.ran(name));
+        names.collect()
+    }
+
     /// Notes what became of a test.
     fn name(&mut self, name: impl Into<String>, outcome: Outcome) {
         let noted = self.named.entry(name.into()).or_insert(outcome);
