@@ -808,3 +808,86 @@ fn an_answer_that_codex_exec_would_not_print_goes_to_the_model_to_repeat() {
     write(&[begun_in("exec"), turn("c", "exec")]);
     assert!(status(Some("e")).contains("word for word"));
 }
+
+/// A home directory with a project and a `withoutRun` that starts its workflow without asking; each file is the user's or the
+/// project's.
+fn starting_by_itself(workflow_of: &str, settings_of: &str) -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for directory in [workflow_of, settings_of, "project"] {
+        fs::create_dir_all(root.path().join(directory).join("workflows/bugfix")).unwrap();
+    }
+    let workflow = WORKFLOW
+        .replace("initialMessage: Go", "initialMessage: 'Fix: {description}'")
+        .replace("tools:", "gate: [{ run: ['true'] }], tools:");
+    let file = root.path().join(workflow_of);
+    fs::write(file.join("workflows/bugfix/workflow.yaml"), workflow).unwrap();
+    let settings = root.path().join(settings_of).join("workflow-sidecar.json5");
+    let start = "{ workflow: 'bugfix', ask: false }";
+    let door = format!("{{ withoutRun: {{ tools: 'read-only', start: {start} }} }}");
+    fs::write(settings, door).unwrap();
+    root
+}
+
+/// What a hook prints for an event in the project of a home directory.
+fn printed(home: &Path, name: &str, members: &serde_json::Value) -> String {
+    let event = event(&home.join("project"), name, members);
+    let output = answer(home, &event);
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn says(home: &Path, prompt: &str) -> String {
+    printed(home, "UserPromptSubmit", &json!({ "prompt": prompt }))
+}
+
+fn writes(home: &Path) -> String {
+    let input = json!({ "command": "echo x > a" });
+    let call = json!({ "tool_name": "Bash", "tool_input": input });
+    printed(home, "PreToolUse", &call)
+}
+
+const OF_USER: &str = ".pi/agent";
+const OF_PROJECT: &str = "project/.pi";
+
+#[test]
+fn a_workflow_that_starts_by_itself_gives_its_context_with_the_call() {
+    let root = starting_by_itself(OF_USER, OF_USER);
+    let home = root.path();
+    says(home, "the export is empty");
+    let blocked = writes(home);
+    for part in ["Analyze", "Fix: the export is empty"] {
+        assert!(blocked.contains(part), "{part}: {blocked}");
+    }
+    let result =
+        json!({ "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_response": "a" });
+    let result = printed(home, "PostToolUse", &result);
+    assert!(result.contains("Look."), "{result}");
+}
+
+#[test]
+fn what_is_a_projects_starts_by_itself_only_where_its_commands_are_trusted() {
+    for (workflow, settings) in [
+        (OF_PROJECT, OF_PROJECT),
+        (OF_PROJECT, OF_USER),
+        (OF_USER, OF_PROJECT),
+    ] {
+        let root = starting_by_itself(workflow, settings);
+        let home = root.path();
+        says(home, "the export is empty");
+        let blocked = writes(home);
+        assert!(blocked.contains("not trusted"), "{blocked}");
+        assert!(!says(home, "workflow status").contains("Analyze"));
+    }
+    let root = starting_by_itself(OF_PROJECT, OF_PROJECT);
+    let home = root.path();
+    for prompt in [
+        "workflow bugfix it",
+        "workflow trust",
+        "workflow confirm trust",
+        "/cancel-workflow",
+        "the export is empty",
+    ] {
+        says(home, prompt);
+    }
+    let blocked = writes(home);
+    assert!(blocked.contains("Analyze"), "{blocked}");
+}

@@ -20,7 +20,7 @@ impl Session {
         };
         let commands = &run.project_commands;
         let can_ask = self.questions.can_ask();
-        match commands.start_question(self.host.project_trusted, can_ask) {
+        match commands.start_question(self.host.trusts_project(), can_ask) {
             Ok(question) => {
                 let topic = Topic::StartTrust(commands.all().to_vec());
                 self.questions.ask(topic, question, &mut self.out);
@@ -40,7 +40,7 @@ impl Session {
                 self.out
                     .inform("The gates of this workflow run no commands that need your trust.");
             }
-            Some(commands) => match commands.start_question(self.host.project_trusted, true) {
+            Some(commands) => match commands.start_question(self.host.trusts_project(), true) {
                 Ok(question) => {
                     let topic = Topic::StartTrust(commands.all().to_vec());
                     self.questions.ask(topic, question, &mut self.out);
@@ -104,7 +104,7 @@ impl Session {
         entries: Option<&[Entry<'_>]>,
     ) {
         self.withdraw_restore_question("you were asked again");
-        let can_ask = self.questions.can_ask() && self.host.project_trusted;
+        let can_ask = self.questions.can_ask() && self.host.trusts_project();
         let since = self.out.mark();
         let snapshot = can_ask.then(|| self.checkpoints.to_restore(turn, entries, &mut self.out));
         match snapshot.flatten() {
@@ -173,7 +173,7 @@ impl Session {
             Topic::Triggers(_) => self.triggers.decline("you did not agree", &mut self.out),
             Topic::Move(pending) => self.on_move_answer(&pending, answer),
             Topic::Restore { request, snapshot } => {
-                let trusted = self.host.project_trusted;
+                let trusted = self.host.trusts_project();
                 self.checkpoints.on_answer(
                     request,
                     snapshot,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::inputs;
 use super::run::ActiveRun;
+use super::trust::is_users;
 use crate::definition::{Catalog, Loaded, Parameter, Phase, Show, Workflow, nearest};
 use crate::diagnostic::shown;
 use crate::effect::{Notice, Question};
@@ -114,6 +115,11 @@ impl NewRun {
 
     pub(crate) fn workflow(&self) -> Option<&Workflow> {
         self.loaded.catalog.get(&self.workflow_key)
+    }
+
+    /// Returns true if nothing of the run comes from the project.
+    pub(crate) fn is_users(&self) -> bool {
+        is_users(&self.workflow_key, &self.loaded)
     }
 
     /// Returns true if a phase of the run has hints for the host.

@@ -34,6 +34,7 @@ const MAX_PROMPT: u32 = 10_000;
 const OFFER_QUICK: &str = "Quick: a run of one phase";
 const OFFER_FREELY: &str = "Write freely for 30 minutes";
 const NO: &str = "No";
+const NOT_TRUSTED: &str = "it or its settings come from this project, which is not trusted.";
 
 /// What the user decided for the time without a run.
 #[derive(Debug, Clone, Default)]
@@ -165,23 +166,23 @@ impl Session {
             return Some(verdict);
         };
         let mut why = String::new();
-        if let Some((start, tier)) = self.settings.start() {
-            let (start, is_trusted) = (
-                start.clone(),
-                tier == Tier::Global || self.host.project_trusted,
-            );
-            if let (false, true, Some(loaded)) = (start.ask, is_trusted, &definitions) {
-                match self.new_at_door(&start.workflow, loaded) {
-                    Ok(run) => {
-                        self.start(&run, Some(Delivery::Steer));
-                        if self.run.as_ref().is_some_and(ActiveRun::is_active) {
-                            return Some(self.judge(request, call));
-                        }
-                    }
-                    Err(refusal) => {
-                        why = format!("\n`{}` was not started: {refusal}", start.workflow);
+        if let (Some((start, tier)), Some(loaded)) = (self.settings.start(), &definitions)
+            && !start.ask
+        {
+            let name = start.workflow.clone();
+            let run = self.new_at_door(&name, loaded);
+            let is_trusted = |run: &NewRun| {
+                let is_users = tier == Tier::Global && run.is_users();
+                is_users || self.host.project_trusted == Some(true)
+            };
+            match run.and_then(|run| is_trusted(&run).then_some(run).ok_or(NOT_TRUSTED.into())) {
+                Ok(run) => {
+                    self.start(&run, Some(Delivery::Steer));
+                    if self.run.as_ref().is_some_and(ActiveRun::is_active) {
+                        return Some(self.judge(request, call));
                     }
                 }
+                Err(refusal) => why = format!("\n`{name}` was not started: {refusal}"),
             }
         }
         let asks = |topic: &Topic| matches!(topic, Topic::Door(_));

@@ -176,7 +176,7 @@ impl Session {
         let Some(mut exit) = self.take_gate(gate) else {
             return;
         };
-        let cannot_ask = if self.host.project_trusted {
+        let cannot_ask = if self.host.trusts_project() {
             self.questions.cannot_ask("this host cannot ask")
         } else {
             Some("the user does not trust the project in this host")

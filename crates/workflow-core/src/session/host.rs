@@ -36,8 +36,8 @@ pub(crate) struct Host {
     pub(super) abilities: Abilities,
     /// True if it has an interface, if it says so.
     pub(super) has_ui: Option<bool>,
-    /// True if the user trusts the project, according to the host.
-    pub(super) project_trusted: bool,
+    /// Whether the user trusts the project, if the host or the user's trust in its commands says so.
+    pub(super) project_trusted: Option<bool>,
     /// The status line that it shows.
     status: Option<String>,
     /// The phases that it shows.
@@ -50,9 +50,13 @@ impl Host {
     pub(crate) fn new(abilities: Abilities) -> Self {
         Self {
             abilities,
-            project_trusted: true,
             ..Self::default()
         }
+    }
+
+    /// True unless the host says that the user does not trust the project.
+    pub(super) fn trusts_project(&self) -> bool {
+        self.project_trusted != Some(false)
     }
 
     pub(crate) fn shows_widgets(&self) -> bool {

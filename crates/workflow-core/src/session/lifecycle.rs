@@ -27,7 +27,7 @@ impl Session {
         self.out.diagnostics.clone_from(&loaded.diagnostics);
         self.out.diagnostics.append(&mut restored.diagnostics);
         let is_of_later_version = restored.is_of_later_version;
-        let (trusts, problems) = (self.host.project_trusted, &mut self.out.diagnostics);
+        let (trusts, problems) = (self.host.trusts_project(), &mut self.out.diagnostics);
         self.run = ActiveRun::restore(restored, before.as_ref(), loaded, trusts, problems);
         self.adopt_settings(&loaded.settings);
         if let Some(run) = &mut self.run {
@@ -100,7 +100,7 @@ impl Session {
         let triggers = std::mem::take(&mut self.settings.triggers);
         self.out.diagnostics.clone_from(&loaded.diagnostics);
         if let Some(run) = &mut self.run {
-            let trusted = self.host.project_trusted;
+            let trusted = self.host.trusts_project();
             run.adopt_settings(&loaded.settings, trusted, &mut self.out.diagnostics);
             run.persist_definition(&mut self.out);
         }

@@ -159,9 +159,9 @@ impl Session {
         self.host.has_ui = Some(has_ui);
     }
 
-    /// Sets whether the user trusts the project now, according to the host.
+    /// Sets whether the user trusts the project now, according to the host or to the user's trust in its commands.
     pub fn set_project_trusted(&mut self, trusted: bool) {
-        self.host.project_trusted = trusted;
+        self.host.project_trusted = Some(trusted);
     }
 
     /// Returns true if a rule in force may depend on tools' arguments or results, and not on their names alone. The built-in
@@ -253,7 +253,7 @@ impl Session {
             None => self.settings.checkpoint,
         };
         if checkpoint == Some(Checkpoint::Git) {
-            let trusted = self.host.project_trusted;
+            let trusted = self.host.trusts_project();
             self.checkpoints.record(index, trusted, &mut self.out);
         }
         self.turn_moved = Some(false);

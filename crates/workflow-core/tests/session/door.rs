@@ -30,6 +30,7 @@ fn world_with(first: Phase, without_run: WithoutRun) -> World {
     let mut work = workflow("w", &["b"]);
     work.phases.insert(0, PhaseEntry::Phase(first));
     let mut world = World::new(vec![work]);
+    world.own = vec!["w".to_owned()];
     world.settings.user = Guards {
         without_run: Some(Box::new(without_run)),
         ..Guards::default()
@@ -238,15 +239,27 @@ fn a_workflow_with_a_required_input_does_not_start_by_itself() {
 }
 
 #[test]
-fn a_project_that_is_not_trusted_starts_nothing_by_itself() {
-    let mut world = without_dialogs(false);
-    world.settings.project = std::mem::take(&mut world.settings.user);
-    world.reload();
-    world.session.set_project_trusted(false);
-    world.prompt("make it blue");
-    assert!(!runs(&write(&mut world)));
-    world.session.set_project_trusted(true);
-    assert!(runs(&write(&mut world)));
+fn what_is_a_projects_starts_by_itself_only_where_the_project_is_trusted() {
+    let settings_of_project = |world: &mut World| {
+        world.settings.project = std::mem::take(&mut world.settings.user);
+    };
+    let workflow_of_project = |world: &mut World| world.own.clear();
+    let changes: [&dyn Fn(&mut World); 2] = [&settings_of_project, &workflow_of_project];
+    for change in changes {
+        let mut world = without_dialogs(false);
+        change(&mut world);
+        world.reload();
+        world.prompt("make it blue");
+        // No word of the host is no trust.
+        for trusted in [None, Some(false)] {
+            let of_host = |trusted| world.session.set_project_trusted(trusted);
+            trusted.into_iter().for_each(of_host);
+            let lines = write(&mut world);
+            assert!(line(&lines, "block").contains("not trusted"), "{lines:?}");
+        }
+        world.session.set_project_trusted(true);
+        assert!(runs(&write(&mut world)));
+    }
 }
 
 #[test]

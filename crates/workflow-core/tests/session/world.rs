@@ -164,9 +164,13 @@ impl World {
     }
 
     pub(crate) fn loaded(&self) -> Arc<Loaded> {
-        let listing = |key: &String| Listing {
+        let listing = |Workflow { key, .. }: &Workflow| Listing {
             key: key.clone(),
-            tier: Tier::Global,
+            tier: if self.own.contains(key) {
+                Tier::Global
+            } else {
+                Tier::Project
+            },
             source: String::new(),
             name: String::new(),
             command_name: String::new(),
@@ -176,7 +180,7 @@ impl World {
             outcome: LoadOutcome::Loaded,
         };
         Arc::new(Loaded {
-            index: self.own.iter().map(listing).collect(),
+            index: self.workflows.iter().map(listing).collect(),
             catalog: Arc::new(Catalog::new(self.workflows.clone()).with_quick()),
             settings: self.settings.clone(),
             ..Loaded::default()

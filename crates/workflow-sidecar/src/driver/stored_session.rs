@@ -7,7 +7,7 @@ use std::sync::Arc;
 use workflow_core::definition::Loaded;
 use workflow_core::effect::{Action, Question, Reply};
 use workflow_core::event::Entry;
-use workflow_core::session::{Abilities, Control};
+use workflow_core::session::{Abilities, Control, project_gate_commands};
 use workflow_core::types::{Millis, RequestId};
 use workflow_core::{Effects, Session};
 
@@ -15,6 +15,7 @@ use super::memory::HostMemory;
 use super::{Driver, Reach, SessionDirectories};
 use crate::definitions::{Loader, OnDisk};
 use crate::platform::Platform;
+use crate::platform::answers::trust_store::{hash_of, is_trusted};
 use crate::platform::disk::user_agent_dir;
 use crate::present::{ended_run, indexed_run};
 use crate::store::{
@@ -131,6 +132,28 @@ impl RestoredSession {
         let answer = self.out.take_answer(request)?;
         self.out.actions.extend(answer.actions);
         Some(answer.reply)
+    }
+
+    /// Has the engine know that the user trusts the commands of the workflow that the settings start. A host says nothing of
+    /// the project itself.
+    pub(crate) fn look_up_trust(&mut self) {
+        let Loaded {
+            catalog,
+            index,
+            settings,
+            ..
+        } = &*self.loaded;
+        let starts = settings.start().filter(|(start, _)| !start.ask);
+        let Some(workflow) = starts.and_then(|(start, _)| catalog.started_by(&start.workflow))
+        else {
+            return;
+        };
+        let commands = project_gate_commands(&workflow.key, catalog, index);
+        let commands: Vec<_> = commands.map(|(run, _)| run).collect();
+        let SessionDirectories { agent_dir, cwd, .. } = &self.driver.directories;
+        if !commands.is_empty() && is_trusted(agent_dir, cwd, &hash_of(commands)) {
+            self.driver.session.set_project_trusted(true);
+        }
     }
 
     /// Takes the questions that were asked.

@@ -50,6 +50,9 @@ pub(super) fn judge(
     let paths = LocalPaths::new(&directories.cwd, &directories.agent_dir, None);
     let paths = paths.with_protected(host.files_about_hooks(&directories.cwd));
     let paths = paths.with_store(store.directory());
+    if session.driver.session.is_at_door() {
+        session.look_up_trust();
+    }
     let mut questions = Vec::new();
     for (number, part) in host.engine_calls(tool, input).iter().enumerate() {
         let call = Call::new(&part.tool, part.input.as_deref(), &paths).opened_in(&opened_in);

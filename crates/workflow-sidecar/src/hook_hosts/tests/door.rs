@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::world::{World, context_of, is_blocked_prompt, is_denied, recorded, writing_call};
+use super::world::{World, is_blocked_prompt, is_denied, recorded, writing_call};
 use crate::hook_hosts::answer::Printed;
 use crate::hook_hosts::event::EventName;
 use crate::hook_hosts::hosts::{HOSTS, host};
@@ -52,24 +52,6 @@ fn quick_and_off_are_prompts_of_the_user() {
         &world.prompt("workflow off switches are broken")
     ));
     assert!(is_denied(&write(&world)));
-}
-
-#[test]
-fn a_workflow_that_starts_by_itself_gives_its_context_with_the_call() {
-    let world = World::new(host("claude").unwrap());
-    world.close_door("{ workflow: 'bugfix', ask: false }");
-    world.prompt("the export is empty");
-    let printed = write(&world);
-    assert!(is_denied(&printed), "{}", printed.stdout);
-    for part in ["Analyze", "Fix this: the export is empty"] {
-        assert!(printed.stdout.contains(part), "{part}: {}", printed.stdout);
-    }
-    let result = world.send(&recorded(world.host, EventName::ToolResult));
-    assert!(
-        context_of(&result).contains("Find the cause."),
-        "{}",
-        result.stdout
-    );
 }
 
 #[test]
