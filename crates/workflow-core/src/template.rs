@@ -51,35 +51,29 @@ pub enum Family {
 }
 
 impl Family {
-    /// The beginnings of the dotted names, each with its family.
-    const BEGINNINGS: [(&str, Self); 8] = [
-        ("inputs.", Self::Inputs),
-        ("outputs.", Self::Outputs),
-        ("outcome.", Self::Outcome),
-        ("answer.", Self::Answer),
-        ("visits.", Self::Visits),
-        ("change.", Self::Change),
-        ("item.", Self::Item),
-        ("approval.", Self::Approval),
+    /// The families, each with the beginning of its dotted names, and a name for messages.
+    const FORMS: [(Self, &str, &str); 8] = [
+        (Self::Inputs, "inputs.", "inputs.<name>"),
+        (Self::Outputs, "outputs.", "outputs.<phase>.<name>"),
+        (Self::Outcome, "outcome.", "outcome.<phase>"),
+        (Self::Answer, "answer.", "answer.<phase>.comment"),
+        (Self::Visits, "visits.", "visits.<phase>"),
+        (Self::Change, "change.", "change.lines"),
+        (Self::Item, "item.", "item.number"),
+        (Self::Approval, "approval.", "answer.<phase>.comment"),
     ];
 
     /// The family of a variable's name; `None` for a plain name.
     pub(crate) fn of(name: &str) -> Option<Self> {
-        let mut known = Self::BEGINNINGS.into_iter();
-        known.find_map(|(start, family)| name.starts_with(start).then_some(family))
+        let mut known = Self::FORMS.into_iter();
+        known.find_map(|(family, start, _)| name.starts_with(start).then_some(family))
     }
 
     /// A name of this family, for messages.
     pub fn form(self) -> &'static str {
-        match self {
-            Self::Inputs => "inputs.<name>",
-            Self::Outputs => "outputs.<phase>.<name>",
-            Self::Outcome => "outcome.<phase>",
-            Self::Answer | Self::Approval => "answer.<phase>.comment",
-            Self::Visits => "visits.<phase>",
-            Self::Change => "change.lines",
-            Self::Item => "item.number",
-        }
+        let mut known = Self::FORMS.into_iter();
+        let form = known.find_map(|(family, _, form)| (family == self).then_some(form));
+        form.unwrap_or_default()
     }
 }
 

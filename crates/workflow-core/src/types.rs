@@ -41,6 +41,11 @@ pub enum Severity {
 }
 
 impl Severity {
+    /// An error if this is true, else a warning.
+    pub(crate) fn error_if(is_error: bool) -> Self {
+        if is_error { Self::Error } else { Self::Warning }
+    }
+
     /// Its name: `error`, `warning` or `info`.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -47,7 +47,7 @@ pub use model::{
     Subworkflow, Target, Templates, Test, TestsCheck, TextLimits, Thinking, TierSettings, Token,
     ToolAccess, Trigger, TriggerOn, ValueLimits, WithoutRun, Workflow,
 };
-pub(crate) use model::{least, names_in, only_name, output_of, value_text};
+pub(crate) use model::{least, names_in, only_name, value_text};
 pub(crate) use schema::{Change, Declared};
 pub use schema::{Default, Key, KeyLocations, Section, nearest};
 pub use schema_file::SchemaFile;

@@ -15,6 +15,11 @@ impl Span {
     pub(crate) fn new(start: usize, end: usize) -> Self {
         Self { start, end }
     }
+
+    /// The same stretch, so many bytes further on.
+    pub(crate) fn moved(self, by: usize) -> Self {
+        Self::new(self.start + by, self.end + by)
+    }
 }
 
 /// A mistake in a text that is being read.

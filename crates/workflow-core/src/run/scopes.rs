@@ -10,7 +10,6 @@ use super::data::{scope_key, text_of};
 use super::{Path, RunData, ScopeLevel, Values, problems};
 use crate::definition::{
     Catalog, ParameterKind, PhaseEntry, Subject, Subworkflow, Workflow, names_in, only_name,
-    output_of,
 };
 use crate::diagnostic::shown;
 use crate::template;
@@ -157,7 +156,9 @@ impl RunData {
             .flat_map(|inner| &inner.outputs);
         let collected = returned.filter(|returned| {
             outer.is_some_and(|outer| {
-                output_of(outer, reference.id(), &returned.name, &find).is_some()
+                outer
+                    .output_of(reference.id(), &returned.name, &find)
+                    .is_some()
             })
         });
         let lists: Values = collected

@@ -18,7 +18,7 @@ fn phase(id: &str, kind: usize, first: &str, final_id: &str) -> PhaseEntry {
         json!(named.collect::<Vec<_>>())
     };
     let check = json!({ "run": { "command": ["true"], "timeout": 1, "exit": { "code": 0 } } });
-    let gate = |on_fail: Option<&str>| json!([{ "check": check, "onFail": on_fail }]);
+    let gate = |on_fail: Option<&str>| json!([{ "check": check, "onFail": on_fail.map(target) }]);
     let tries = |most: u32, on_fail: Option<&str>, limit: &str| {
         let (fail, limit) = (on_fail.map(target), target(limit));
         json!([{ "check": check, "tries": most, "onFail": fail, "onLimit": limit }])

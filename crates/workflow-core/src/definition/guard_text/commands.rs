@@ -2,7 +2,7 @@
 
 use workflow_shell::{Effect, UnknownReason, analyze};
 
-use super::{corrected, mistake};
+use super::{corrected, mistake, no_regex};
 use crate::diagnostic::{Finding, Severity, shown};
 use crate::pattern::directory_and_words;
 use crate::text::join;
@@ -13,13 +13,11 @@ const QUOTES: [char; 2] = ['"', '\''];
 pub(super) fn pattern(pattern: &str) -> Option<Finding> {
     let (_, pattern) = directory_and_words(pattern);
     if let Some(sign) = regex_sign(pattern) {
-        let why = format!("it is not a regular expression, so `{sign}` has no special meaning");
+        let why = no_regex(sign);
+        let help = "write the words of one command, with `*` for any characters";
         return Some(match without_regex(pattern) {
             Some(plain) => corrected(why, pattern, &plain),
-            None => mistake(
-                why,
-                "write the words of one command, with `*` for any characters",
-            ),
+            None => mistake(why, help),
         });
     }
     if let Some(operator) = operator(pattern) {
@@ -33,10 +31,8 @@ pub(super) fn pattern(pattern: &str) -> Option<Finding> {
     }
     let program = pattern.split_whitespace().next()?;
     if program.starts_with('-') {
-        return Some(mistake(
-            "it is an option without its program",
-            "write the program before it: `python3 -m pytest`",
-        ));
+        let help = "write the program before it: `python3 -m pytest`";
+        return Some(mistake("it is an option without its program", help));
     }
     if program.starts_with("mcp__") {
         let tool = shown(program);
@@ -123,10 +119,8 @@ fn regex_sign(pattern: &str) -> Option<&'static str> {
     }
     let dot = |word: &str| [".*", ".+"].into_iter().find(|sign| word.ends_with(sign));
     // `python3.*` and `rm core.*` mean files.
-    let before_is_digit = |word: &str| {
-        word.trim_end_matches(".*")
-            .ends_with(|c: char| c.is_ascii_digit())
-    };
+    let is_digit = |c: char| c.is_ascii_digit();
+    let before_is_digit = |word: &str| word.trim_end_matches(".*").ends_with(is_digit);
     if let Some(sign) = dot(program).filter(|_| !before_is_digit(program)) {
         return Some(sign);
     }
@@ -137,21 +131,17 @@ fn regex_sign(pattern: &str) -> Option<&'static str> {
 /// Returns the pattern of commands that a simple regular expression stands for.
 fn without_regex(pattern: &str) -> Option<String> {
     let plain = pattern.trim_start_matches('^').trim_end_matches('$');
-    let plain = ["\\s+", "\\s*", "\\s", "\\b"]
-        .iter()
-        .fold(plain.to_owned(), |text, sign| text.replace(sign, " "));
+    let signs = ["\\s+", "\\s*", "\\s", "\\b"].iter();
+    let plain = signs.fold(plain.to_owned(), |text, sign| text.replace(sign, " "));
     let plain = plain.replace("\\.", ".");
-    let words: Vec<String> = plain
-        .split_whitespace()
-        .map(
-            |word| match word.strip_suffix(".*").or_else(|| word.strip_suffix(".+")) {
-                None => word.to_owned(),
-                Some("") => "*".to_owned(),
-                Some(start) => format!("{start} *"),
-            },
-        )
-        .collect();
-    let plain = words.join(" ");
+    let words = plain.split_whitespace().map(|word| {
+        match word.strip_suffix(".*").or_else(|| word.strip_suffix(".+")) {
+            None => word.to_owned(),
+            Some("") => "*".to_owned(),
+            Some(start) => format!("{start} *"),
+        }
+    });
+    let plain = join(words, " ");
     let is_plain = !plain.is_empty()
         && !plain.contains(['\\', '^', '$', '(', ')', '|', '[', ']', '+', '"', '\'']);
     is_plain.then_some(plain)
@@ -183,8 +173,8 @@ fn operator(pattern: &str) -> Option<&'static str> {
 /// Returns the help: the parts of a line as patterns.
 fn parts_help(pattern: &str, operator: &str) -> String {
     if matches!(operator, ">" | ">>" | "<") {
-        return "use `path` or `writes: true` instead of `command` for files that a line writes"
-            .to_owned();
+        let help = "use `path` or `writes: true` instead of `command` for files that a line writes";
+        return help.to_owned();
     }
     let parts = pattern.split(['&', '|', ';']).map(str::trim);
     let parts = parts.filter(|part| !part.is_empty());

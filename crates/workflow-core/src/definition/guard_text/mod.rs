@@ -60,6 +60,11 @@ fn mistake(why: impl Into<String>, help: impl Into<Cow<'static, str>>) -> Findin
     Finding::error(OF_KIND, None, why).help(help)
 }
 
+/// Why a sign of regular expressions is none.
+fn no_regex(sign: &str) -> String {
+    format!("it is not a regular expression, so `{sign}` has no special meaning")
+}
+
 /// A mistake with one correction.
 fn corrected(why: impl Into<String>, text: &str, to: &str) -> Finding {
     mistake(why, format!("write `{}`", shown(to))).fix(text, to)
@@ -99,8 +104,8 @@ impl GuardText {
             Self::Regex => regex(text).err()?,
             Self::Files => ProjectGlob::read(text)?.err()?,
             Self::Directory if leaves_project(text) => {
-                let message = "`cwd` must be a directory in the project, not ";
-                let message = format!("{message}`{}`", shown(text));
+                let text = shown(text);
+                let message = format!("`cwd` must be a directory in the project, not `{text}`");
                 let finding = Finding::error(Code::PathRefused, span, message);
                 let help = "write it from the project's root: `cwd: packages/api`";
                 return Some(finding.help(help));
@@ -128,18 +133,15 @@ impl GuardText {
             Self::Files => paths::file(text),
             Self::File => paths::file(text).or_else(|| paths::glob(text)),
         })?;
-        let (code, before, after) = self.verdict();
+        let (of_kind, before, after) = self.verdict();
         let perhaps = match mistake.severity {
             Severity::Error => "",
             Severity::Warning | Severity::Info => "perhaps ",
         };
         let (text, why) = (shown(text), &mistake.message);
+        let code = Some(mistake.code).filter(|code| *code != OF_KIND);
         Some(Finding {
-            code: if mistake.code == OF_KIND {
-                code
-            } else {
-                mistake.code
-            },
+            code: code.unwrap_or(of_kind),
             span,
             message: format!("{perhaps}{before}`{text}`{after}: {why}"),
             ..mistake

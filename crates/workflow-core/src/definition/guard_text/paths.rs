@@ -1,6 +1,6 @@
 //! Globs of files, and paths of one file.
 
-use super::{corrected, mistake};
+use super::{corrected, mistake, no_regex};
 use crate::diagnostic::{Code, Finding, Severity, shown};
 use crate::pattern::check_glob;
 
@@ -25,16 +25,12 @@ const ESCAPED: &str = "[]{}?!";
 /// A glob of files.
 pub(super) fn files(path: &str) -> Option<Finding> {
     if path.starts_with('!') {
-        return Some(mistake(
-            "`!` does not exclude anything here",
-            "write what it should match: to exclude files, write an earlier rule about them",
-        ));
+        let help = "write what it should match: to exclude files, write an earlier rule about them";
+        return Some(mistake("`!` does not exclude anything here", help));
     }
     if let Some(sign) = regex_sign(path) {
-        return Some(mistake(
-            format!("it is not a regular expression, so `{sign}` has no special meaning"),
-            "write a glob: `src/**/*.js` is every `.js` file below `src`",
-        ));
+        let help = "write a glob: `src/**/*.js` is every `.js` file below `src`";
+        return Some(mistake(no_regex(sign), help));
     }
     if let Some(mistake) = separator(path) {
         return Some(mistake);
@@ -52,22 +48,17 @@ pub(super) fn files(path: &str) -> Option<Finding> {
 /// A path that is to be that of a file.
 pub(super) fn file(path: &str) -> Option<Finding> {
     if path.ends_with('/') {
-        return Some(mistake(
-            "it is a directory",
-            "name a file in it, for example `docs/plan.md`",
-        ));
+        let help = "name a file in it, for example `docs/plan.md`";
+        return Some(mistake("it is a directory", help));
     }
     separator(path)
 }
 
 /// A glob where one file is to be named.
 pub(super) fn glob(path: &str) -> Option<Finding> {
-    path.contains('*').then(|| {
-        mistake(
-            "`*` has no special meaning here",
-            "name one file, for example `docs/plan.md`",
-        )
-    })
+    let help = "name one file, for example `docs/plan.md`";
+    let is_glob = path.contains('*');
+    is_glob.then(|| mistake("`*` has no special meaning here", help))
 }
 
 /// Returns the sign by which a path is a regular expression.
@@ -80,9 +71,8 @@ fn regex_sign(path: &str) -> Option<&'static str> {
         return Some("$");
     }
     // `src\dist` is a path of Windows.
-    let has_quantifier = [".*", ".+", "]+", "]*"]
-        .iter()
-        .any(|sign| path.contains(sign));
+    let mut quantifiers = [".*", ".+", "]+", "]*"].iter();
+    let has_quantifier = quantifiers.any(|sign| path.contains(sign));
     let mut signs = classes.into_iter();
     signs
         .find(|sign| path.contains(sign) && (has_quantifier || matches!(*sign, "\\." | "(?")))
@@ -113,10 +103,9 @@ fn separator(path: &str) -> Option<Finding> {
 fn variable(path: &str) -> Option<&str> {
     let first = path.split('/').next()?;
     let name = first.strip_prefix('$')?;
-    let name = name
-        .strip_prefix('{')
-        .and_then(|name| name.strip_suffix('}'))
-        .unwrap_or(name);
+    let inside = name.strip_prefix('{');
+    let inside = inside.and_then(|name| name.strip_suffix('}'));
+    let name = inside.unwrap_or(name);
     let is_name = |c: char| c.is_ascii_uppercase() || c == '_';
     (!name.is_empty() && name.chars().all(is_name)).then_some(first)
 }
@@ -129,16 +118,10 @@ fn from_root(path: &str) -> Option<Finding> {
     if is_glob || ROOTS.contains(&first) || check_glob(path).is_err() {
         return None;
     }
-    let severity = if PROJECTS.contains(&first) {
-        Severity::Error
-    } else {
-        Severity::Warning
-    };
+    let severity = Severity::error_if(PROJECTS.contains(&first));
     let why =
         "a path that starts with `/` is from the root of the file system, not from the project";
-    let help = format!(
-        "write `{}`, or `/{path}` for a directory of the root",
-        shown(inside)
-    );
+    let inside = shown(inside);
+    let help = format!("write `{inside}`, or `/{path}` for a directory of the root");
     Some(Finding::new(severity, Code::AbsolutePath, None, why).help(help))
 }

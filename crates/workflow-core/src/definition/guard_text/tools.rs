@@ -30,35 +30,25 @@ pub(super) fn name(name: &str, is_pattern: bool) -> Option<Finding> {
             "bash" => ("command", inside.replace(':', " ")),
             _ => ("path", inside.to_owned()),
         };
-        let help = format!(
-            "write a rule about `{}` with `{key}: \"{}\"`",
-            shown(&tool),
-            shown(&pattern)
-        );
+        let (tool, pattern) = (shown(&tool), shown(&pattern));
+        let help = format!("write a rule about `{tool}` with `{key}: \"{pattern}\"`");
         return Some(mistake("a name cannot contain conditions", help));
     }
-    let is_path = [".", "~", "/", "*."]
-        .iter()
-        .any(|start| name.starts_with(start))
-        || name.contains("**")
-        || name.ends_with('/');
-    if is_path && name != "*" {
+    let mut starts = [".", "~", "/", "*."].iter();
+    let is_path = starts.any(|start| name.starts_with(start)) || name.contains("**");
+    if is_path || name.ends_with('/') {
+        let name = shown(name);
         let help = format!(
-            "write a rule about the tools, with `path: \"{}\"`: `block: [read, write, edit, bash]`",
-            shown(name)
+            "write a rule about the tools, with `path: \"{name}\"`: `block: [read, write, edit, bash]`"
         );
         return Some(mistake("it looks like a path", help));
     }
     if name.contains('*') && !is_pattern {
-        return Some(mistake(
-            "a list has names, not patterns",
-            "write each name, or the pattern in a rule",
-        ));
+        let help = "write each name, or the pattern in a rule";
+        return Some(mistake("a list has names, not patterns", help));
     }
-    let sign = name
-        .chars()
-        .find(|c| SIGNS.contains(*c) || c.is_whitespace());
-    match sign {
+    let is_sign = |c: &char| SIGNS.contains(*c) || c.is_whitespace();
+    match name.chars().find(is_sign) {
         Some(sign) => Some(with_sign(name, sign)),
         None => misspelled(name),
     }

@@ -31,10 +31,8 @@ pub(super) fn program(name: &str) -> Option<Finding> {
         return None;
     }
     let words = join(name.split_whitespace(), ", ");
-    Some(mistake(
-        "each word is an entry of its own",
-        format!("write `[{}]`", shown(&words)),
-    ))
+    let help = format!("write `[{}]`", shown(&words));
+    Some(mistake("each word is an entry of its own", help))
 }
 
 /// The finding about an operator that no program of the line takes.
@@ -50,10 +48,8 @@ fn operator(words: &[String], list: &[Node<'_>]) -> Option<Finding> {
     // `cut -d |`: the value of an option.
     let is_value = |at: usize| at > 0 && words[at - 1].starts_with('-');
     let at = (0..words.len()).find(|&at| OPERATORS.contains(&&*words[at]) && !is_value(at))?;
-    let message = format!(
-        "`run` has no shell: `{}` is an argument like any other",
-        words[at]
-    );
+    let word = &words[at];
+    let message = format!("`run` has no shell: `{word}` is an argument like any other");
     let span = list.get(at).and_then(|node| node.span);
     let help = "write a check for each command, or `shell: true` and the line as a text";
     Some(Finding::error(Code::InvalidValue, span, message).help(help))

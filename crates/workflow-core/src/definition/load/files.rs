@@ -221,20 +221,14 @@ impl MemoryFiles {
 impl Files for MemoryFiles {
     fn entries(&self, root: Root) -> Result<Vec<TierEntry>, FileProblem> {
         let root = self.shown(&FilePath::workflows(root));
-        let inside = self
-            .files
-            .keys()
-            .filter_map(|path| path.strip_prefix(&root));
-        let names: BTreeSet<&str> = inside
-            .filter_map(|path| path.split_once('/').map(|(directory, _)| directory))
-            .collect();
-        Ok(names
-            .into_iter()
-            .map(|name| TierEntry {
-                name: name.to_owned(),
-                problem: None,
-            })
-            .collect())
+        let paths = self.files.keys();
+        let inside = paths.filter_map(|path| path.strip_prefix(&root)?.split_once('/'));
+        let names: BTreeSet<&str> = inside.map(|(directory, _)| directory).collect();
+        let entries = names.into_iter().map(|name| TierEntry {
+            name: name.to_owned(),
+            problem: None,
+        });
+        Ok(entries.collect())
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {

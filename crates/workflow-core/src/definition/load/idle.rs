@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::flow::{Flow, report_in};
 use crate::definition::model::{OwnRuleSet, PhaseEntry};
-use crate::definition::schema::{Reader, listed, nearest};
+use crate::definition::schema::{Reader, meant_or};
 use crate::diagnostic::{Code, Finding, shown};
 
 /// Reports what a workflow or a phase opens although nothing is read-only there: it would open nothing, and the rest is open
@@ -38,34 +38,20 @@ pub(super) fn check_openings(reader: &mut Reader<'_>, flow: &Flow<'_>) {
     }
 }
 
-/// Reports the entries in which a rule set shall not hold, and which are not there.
-fn check_exceptions(reader: &mut Reader<'_>, flow: &Flow<'_>) {
-    let ids = || flow.workflow.phases.iter().map(PhaseEntry::id);
-    for (name, span) in &flow.own.excepted {
-        if ids().any(|id| id == name) {
-            continue;
-        }
+/// Reports the rule sets of a workflow that none of its levels uses: their rules never act; and exceptions that are not there.
+pub(super) fn check_rule_sets(reader: &mut Reader<'_>, flow: &Flow<'_>, own: &[OwnRuleSet]) {
+    let workflow = flow.workflow;
+    let ids = workflow.phases.iter().map(PhaseEntry::id);
+    let is_there = |name: &str| ids.clone().any(|id| id == name);
+    for (name, span) in flow.own.excepted.iter().filter(|(name, _)| !is_there(name)) {
         let name = shown(name);
         let message = format!("`except` names `{name}`, which is no phase of this workflow");
         let finding = Finding::error(Code::RuleSet, *span, message);
-        reader.report(finding.help(match nearest(&name, ids()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known here: {}", listed(ids())),
-        }));
+        reader.report(finding.help(meant_or(&name, ids.clone(), "remove it")));
     }
-}
-
-/// Reports the rule sets of a workflow that none of its levels uses: their rules never act; and exceptions that are not there.
-pub(super) fn check_rule_sets(reader: &mut Reader<'_>, flow: &Flow<'_>, own: &[OwnRuleSet]) {
-    check_exceptions(reader, flow);
-    let workflow = flow.workflow;
     let of_phases = workflow.own_phases().flat_map(|phase| &phase.rules);
-    let in_force: HashSet<&str> = workflow
-        .rules
-        .iter()
-        .chain(of_phases)
-        .map(|rule| &*rule.source)
-        .collect();
+    let in_force = workflow.rules.iter().chain(of_phases);
+    let in_force: HashSet<&str> = in_force.map(|rule| &*rule.source).collect();
     for set in own {
         if set
             .source()

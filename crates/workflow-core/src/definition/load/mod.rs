@@ -69,11 +69,9 @@ impl Loaded {
     /// The errors of the workflows that were left out and that a person would start by this name:
     /// their command name, or their key where that could not be read.
     pub fn problems_of(&self, name: &str) -> impl Iterator<Item = &Diagnostic> {
-        let left_out = self
-            .index
-            .iter()
-            .filter(|listing| listing.outcome == LoadOutcome::LeftOut)
-            .filter(|listing| listing.command_name == name || listing.key == name);
+        let is_meant = |listing: &&Listing| listing.command_name == name || listing.key == name;
+        let left_out = |listing: &&Listing| listing.outcome == LoadOutcome::LeftOut;
+        let left_out = self.index.iter().filter(left_out).filter(is_meant);
         let keys: Vec<&str> = left_out.map(|listing| &*listing.key).collect();
         self.diagnostics.iter().filter(move |found| {
             let about = found.workflow.as_deref();
@@ -187,16 +185,12 @@ fn load_settings_of(
     let leaves_nothing = |found: &&Diagnostic| {
         settings.is_none() || matches!(found.code, Code::NotUtf8 | Code::DuplicateKey)
     };
-    let closed = found
-        .iter()
-        .find(leaves_nothing)
-        .map(|found| TierSettings::fail_closed(source.file(), found, outer));
+    let closed = found.iter().find(leaves_nothing);
+    let closed = closed.map(|found| TierSettings::fail_closed(source.file(), found, outer));
     diagnostics.extend(found);
     let settings = closed.or(settings);
-    (
-        settings.unwrap_or_else(|| TierSettings::inside(outer)),
-        keys,
-    )
+    let settings = settings.unwrap_or_else(|| TierSettings::inside(outer));
+    (settings, keys)
 }
 
 /// The listings before references are checked, and the sound workflows: global keys first, an override at the position of the
@@ -235,15 +229,11 @@ fn merge(
                     Tier::Global => "the global one",
                     Tier::Project => &*shown(&other.source),
                 };
-                let message = format!(
-                    "the project's workflow \"{}\" has errors: {used} is used",
-                    shown(key)
-                );
-                diagnostics.push(
-                    Diagnostic::new(Code::OverrideLeftOut, Severity::Warning, message)
-                        .at(Location::file(&listing.source))
-                        .about(key),
-                );
+                let name = shown(key);
+                let message =
+                    format!("the project's workflow \"{name}\" has errors: {used} is used");
+                let found = Diagnostic::new(Code::OverrideLeftOut, Severity::Warning, message);
+                diagnostics.push(found.at(Location::file(&listing.source)).about(key));
             }
             (None, None) => drop(known.insert(key.clone(), (first, None))),
         }
@@ -265,11 +255,11 @@ fn resolve(
     let mut kept = kept.into_iter();
     drafts.retain(|(at, _)| {
         let kept = kept.next().unwrap_or_default();
-        index[*at].outcome = if kept {
-            LoadOutcome::Loaded
+        if kept {
+            index[*at].outcome = LoadOutcome::Loaded;
         } else {
-            LoadOutcome::LeftOut
-        };
+            index[*at].outcome = LoadOutcome::LeftOut;
+        }
         kept
     });
 }
@@ -283,20 +273,16 @@ fn duplicate_commands(drafts: &[(usize, Draft)], diagnostics: &mut Vec<Diagnosti
     for draft in commands {
         let command = &*draft.workflow.command_name;
         let first = *started.entry(command).or_insert(draft);
-        if first.workflow.key == draft.workflow.key {
+        let [used, key] = [first, draft].map(|draft| &draft.workflow.key);
+        if used == key {
             continue;
         }
+        let (command, used, other) = (shown(command), shown(used), shown(key));
         let message = format!(
-            "Duplicate commandName \"{}\" in workflows \"{}\" and \"{}\". The first one found will be used.",
-            shown(command),
-            shown(&first.workflow.key),
-            shown(&draft.workflow.key)
+            "Duplicate commandName \"{command}\" in workflows \"{used}\" and \"{other}\". The first one found will be used."
         );
-        diagnostics.push(
-            Diagnostic::new(Code::DuplicateCommandName, Severity::Warning, message)
-                .at(draft.command_name.clone())
-                .about(&draft.workflow.key),
-        );
+        let found = Diagnostic::new(Code::DuplicateCommandName, Severity::Warning, message);
+        diagnostics.push(found.at(draft.command_name.clone()).about(key));
     }
 }
 
@@ -318,12 +304,11 @@ fn unknown_starts(
         if commands.contains(&name) {
             continue;
         }
-        let message = format!(
-            "`start` names `{}`, and no workflow has this `commandName`",
-            shown(name)
-        );
-        let found = Diagnostic::new(Code::BrokenReference, Severity::Warning, message)
-            .at(tier.start_at.clone());
+        let shown_name = shown(name);
+        let message =
+            format!("`start` names `{shown_name}`, and no workflow has this `commandName`");
+        let found = Diagnostic::new(Code::BrokenReference, Severity::Warning, message);
+        let found = found.at(tier.start_at.clone());
         diagnostics.push(match nearest(name, commands.iter().copied()) {
             Some(meant) => found.with_help(format!("did you mean `{meant}`?")),
             None => found.with_help("correct the name, or add a workflow with it"),

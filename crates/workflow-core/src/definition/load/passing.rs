@@ -8,15 +8,14 @@ use serde_json::Value;
 use super::directory::{Draft, ReferenceSites};
 use super::flow::{Flow, PendingName, check_comparison};
 use crate::definition::model::{
-    Parameter, ParameterKind, Subject, Subworkflow, Workflow, only_name, output_of, value_text,
+    Parameter, ParameterKind, Subject, Subworkflow, Workflow, only_name, value_text,
 };
-use crate::definition::schema::{Sites, listed, nearest};
+use crate::definition::schema::{Sites, meant_or, nearest};
 use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown};
 
 /// The problem with what a workflow has for an input of its subworkflow, if there is one, and its help.
 fn input_problem(input: &Parameter, by: &Workflow) -> Option<(Severity, String, String)> {
     let (name, kind) = (shown(&input.name), input.in_words());
-    let is_needed = input.required && input.default.is_none();
     let Some(other) = by.inputs.iter().find(|other| other.name == input.name) else {
         // Without a value, an input that is not required is as if it was not given.
         let (severity, end) = match input.default {
@@ -28,15 +27,15 @@ fn input_problem(input: &Parameter, by: &Workflow) -> Option<(Severity, String, 
         let help = format!("declare `{name}` in `inputs` of this workflow too: {kind}");
         return Some((severity, what, help));
     };
+    let words = other.in_words();
     let (what, help) = if !input.covers(other) {
         (
             format!(
-                "takes other values for the input `{name}` than this workflow: {kind}, not {}",
-                other.in_words()
+                "takes other values for the input `{name}` than this workflow: {kind}, not {words}"
             ),
             format!("give `{name}` the same type in both workflows"),
         )
-    } else if is_needed && !other.required && other.default.is_none() {
+    } else if input.is_needed() && !other.required && other.default.is_none() {
         (
             format!("requires the input `{name}`, which may have no value in this workflow"),
             format!("give `{name}` a default, or remove its `required: false`"),
@@ -54,42 +53,40 @@ pub(super) fn check_passing<'d>(
     loops: &mut HashSet<&'d str>,
 ) -> Vec<Diagnostic> {
     let find = |key: &str| drafts.get(key).map(|draft| &draft.workflow);
-    let (own, none) = (Sites::default(), Vec::new());
-    let check = Passing {
-        draft,
-        flow: Flow {
-            workflow: &draft.workflow,
-            own: &own,
-            phases: &none,
-            jumps: 0,
-            find: &find,
-        },
+    let flow = &Flow {
+        workflow: &draft.workflow,
+        own: &Sites::default(),
+        phases: &[],
+        jumps: 0,
+        find: &find,
     };
-    let mut found: Vec<Diagnostic> = draft
-        .pending
-        .iter()
-        .filter_map(|name| check.name(name))
+    let pending = draft.pending.iter();
+    let mut found: Vec<Diagnostic> = pending
+        .filter_map(|name| unknown_name(flow, name))
         .collect();
     let mut named = HashSet::new();
     for (reference, sites) in draft.workflow.subworkflows().zip(&draft.references) {
         let Some(inner) = drafts.get(&*reference.key) else {
             continue;
         };
+        let check = Passing {
+            flow,
+            reference,
+            sites,
+            inner,
+            key: shown(&reference.key),
+        };
         match &reference.with {
             Some(with) => {
                 let passed = with.iter();
-                found.extend(passed.filter_map(|(name, value)| {
-                    check.passed(reference, sites, &inner.workflow, name, value)
-                }));
-                found.extend(check.missing(reference, sites, &inner.workflow));
+                found.extend(passed.filter_map(|(name, value)| check.passed(name, value)));
+                found.extend(check.missing());
             }
-            None if named.insert(&reference.key) => {
-                found.extend(check.equal_names(sites, &inner.workflow));
-            }
+            None if named.insert(&reference.key) => found.extend(check.equal_names()),
             None => {}
         }
-        found.extend(check.ends(reference, sites, inner));
-        found.extend(check.list(reference, sites, &inner.workflow, loops));
+        found.extend(check.ends());
+        found.extend(check.list(loops));
         if reference.for_each.is_some() || loops.contains(&*inner.workflow.key) {
             loops.insert(&draft.workflow.key);
         }
@@ -97,211 +94,167 @@ pub(super) fn check_passing<'d>(
     found
 }
 
-struct Passing<'f, 'd> {
-    draft: &'d Draft,
-    flow: Flow<'f>,
+/// A name of an output of a subworkflow that there is not, or that is compared with what it cannot be.
+fn unknown_name(flow: &Flow<'_>, name: &PendingName) -> Option<Diagnostic> {
+    let subject = &name.subject;
+    let finding = if let Some(comparison) = &name.comparison {
+        check_comparison(flow, comparison, None).err()?
+    } else {
+        let unknown = flow.named(subject).err()?;
+        let message = format!("unknown variable `{{{subject}}}`: {}", unknown.why);
+        let severity = Severity::error_if(name.is_needed);
+        let finding = Finding::new(severity, Code::UnknownVariable, None, message);
+        unknown.suggest(finding, |name| format!("{{{name}}}"))
+    };
+    let found = Diagnostic::new(finding.code, finding.severity, finding.message);
+    let found = found.at(name.location.clone()).about(&flow.workflow.key);
+    Some(found.with_help(finding.help))
 }
 
-impl<'f> Passing<'f, '_> {
-    fn diagnostic(&self, location: &Location, severity: Severity, message: String) -> Diagnostic {
+/// A reference to a subworkflow, with the workflow around it.
+struct Passing<'d> {
+    flow: &'d Flow<'d>,
+    reference: &'d Subworkflow,
+    sites: &'d ReferenceSites,
+    inner: &'d Draft,
+    /// The key of the subworkflow, as it is shown.
+    key: String,
+}
+
+impl<'d> Passing<'d> {
+    fn found(&self, severity: Severity, location: &Location, message: String) -> Diagnostic {
         Diagnostic::new(Code::SubworkflowInput, severity, message)
             .at(location.clone())
-            .about(&self.draft.workflow.key)
+            .about(&self.flow.workflow.key)
     }
 
-    fn error(&self, location: &Location, message: String, help: impl Into<String>) -> Diagnostic {
-        self.diagnostic(location, Severity::Error, message)
+    fn error(&self, location: Option<&Location>, message: String, help: String) -> Diagnostic {
+        let location = location.unwrap_or(&self.sites.location);
+        self.found(Severity::Error, location, message)
             .with_help(help)
     }
 
-    /// A name of an output of a subworkflow that there is not, or that is compared with what it cannot be.
-    fn name(&self, name: &PendingName) -> Option<Diagnostic> {
-        let PendingName {
-            subject,
-            comparison,
-            is_needed,
-            location,
-        } = name;
-        let finding = if let Some(comparison) = comparison {
-            check_comparison(&self.flow, comparison, None).err()?
-        } else {
-            let unknown = self.flow.named(subject).err()?;
-            let message = format!("unknown variable `{{{subject}}}`: {}", unknown.why);
-            let severity = if *is_needed {
-                Severity::Error
-            } else {
-                Severity::Warning
-            };
-            let finding = Finding::new(severity, Code::UnknownVariable, None, message);
-            unknown.suggest(finding, |name| format!("{{{name}}}"))
-        };
-        let found = Diagnostic::new(finding.code, finding.severity, finding.message);
-        let found = found.at(location.clone()).about(&self.draft.workflow.key);
-        Some(found.with_help(finding.help))
+    fn inputs(&self) -> &'d [Parameter] {
+        &self.inner.workflow.inputs
     }
 
     /// The values that something in `with` can have; `None` where that is wrong and reported.
-    fn type_of(&self, text: &str, has_list: bool) -> Option<Parameter> {
+    fn type_of(&self, text: &str) -> Option<Parameter> {
         let of_kind = |kind| Some(Parameter::new("", kind));
+        let has_list = self.reference.for_each.is_some();
         match only_name(text) {
+            Some(subject) if subject.is_item() && !has_list => None,
             None | Some(Subject::Item) => of_kind(ParameterKind::TEXT),
             Some(Subject::ItemNumber | Subject::ItemCount) => of_kind(ParameterKind::Number),
             Some(subject) => self.flow.named(&subject).ok().map(Cow::into_owned),
         }
-        .filter(|_| has_list || !only_name(text).is_some_and(|subject| subject.is_item()))
     }
 
     /// A value of `with` that the subworkflow does not take.
-    fn passed(
-        &self,
-        reference: &Subworkflow,
-        sites: &ReferenceSites,
-        inner: &Workflow,
-        name: &str,
-        value: &Value,
-    ) -> Option<Diagnostic> {
-        let (key, location) = (
-            shown(&reference.key),
-            sites.with.get(name).unwrap_or(&sites.location),
-        );
-        let Some(input) = inner.inputs.iter().find(|input| input.name == name) else {
-            let message = format!("subworkflow `{key}` has no input `{}`", shown(name));
-            let known = || inner.inputs.iter().map(|input| &*input.name);
-            let help = match nearest(name, known()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if inner.inputs.is_empty() => {
-                    format!("remove it, or declare it in `inputs` of `{key}`")
-                }
-                None => format!("known here: {}", listed(known())),
-            };
-            return Some(self.error(location, message, help));
+    fn passed(&self, name: &str, value: &Value) -> Option<Diagnostic> {
+        let (key, location) = (&self.key, self.sites.with.get(name));
+        let shown_name = shown(name);
+        let Some(input) = self.inputs().iter().find(|input| input.name == name) else {
+            let message = format!("subworkflow `{key}` has no input `{shown_name}`");
+            let known = self.inputs().iter().map(|input| &*input.name);
+            let nothing = format!("remove it, or declare it in `inputs` of `{key}`");
+            return Some(self.error(location, message, meant_or(name, known, &nothing)));
         };
         let words = input.in_words();
         let given = match value {
             Value::String(text) if text.contains('{') => {
-                let value = self.type_of(text, reference.for_each.is_some())?;
+                let value = self.type_of(text)?;
                 (!input.kind.may_take(&value.kind)).then(|| value.in_words())?
             }
             value => (!input.takes(value)).then(|| format!("`{}`", shown(&value_text(value))))?,
         };
-        let message = format!(
-            "the input `{}` of subworkflow `{key}` is {words}, not {given}",
-            shown(name)
-        );
+        let message =
+            format!("the input `{shown_name}` of subworkflow `{key}` is {words}, not {given}");
         Some(self.error(location, message, format!("pass {words}")))
     }
 
     /// The inputs that `with` leaves out, and that have no default.
-    fn missing(
-        &self,
-        reference: &Subworkflow,
-        sites: &ReferenceSites,
-        inner: &Workflow,
-    ) -> Option<Diagnostic> {
-        let with = reference.with.as_ref()?;
-        let mut inputs = inner.inputs.iter();
-        let input = inputs.find(|input| {
-            input.required && input.default.is_none() && !with.contains_key(&input.name)
-        })?;
-        let (key, name) = (shown(&reference.key), shown(&input.name));
+    fn missing(&self) -> Option<Diagnostic> {
+        let with = self.reference.with.as_ref()?;
+        let mut inputs = self.inputs().iter();
+        let input = inputs.find(|input| input.is_needed() && !with.contains_key(&input.name))?;
+        let (key, name) = (&self.key, shown(&input.name));
         let message =
             format!("subworkflow `{key}` requires the input `{name}`, which `with` does not pass");
         let help = format!("add `{name}` to `with`: {}", input.in_words());
-        Some(self.error(&sites.location, message, help))
+        Some(self.error(None, message, help))
     }
 
     /// The inputs of a subworkflow without `with` that do not get a value of the workflow around.
-    fn equal_names(&self, sites: &ReferenceSites, inner: &Workflow) -> Vec<Diagnostic> {
-        let inputs = inner.inputs.iter();
-        let problems = inputs.filter_map(|input| input_problem(input, &self.draft.workflow));
-        let found = problems.map(|(severity, what, help)| {
-            let message = format!("subworkflow `{}` {what}", shown(&sites.key));
-            self.diagnostic(&sites.location, severity, message)
-                .with_help(help)
-        });
-        found.collect()
+    fn equal_names(&self) -> impl Iterator<Item = Diagnostic> {
+        let inputs = self.inputs().iter();
+        let problems = inputs.filter_map(|input| input_problem(input, self.flow.workflow));
+        problems.map(|(severity, what, help)| {
+            let message = format!("subworkflow `{}` {what}", self.key);
+            let found = self.found(severity, &self.sites.location, message);
+            found.with_help(help)
+        })
     }
 
     /// Ends of a subworkflow that its reference does not lead on, and those that it has not.
-    fn ends(
-        &self,
-        reference: &Subworkflow,
-        sites: &ReferenceSites,
-        inner: &Draft,
-    ) -> Vec<Diagnostic> {
-        let key = shown(&reference.key);
-        let is_listed = |name: &str| {
-            reference
-                .outcomes
-                .iter()
-                .any(|outcome| outcome.name == name)
-        };
-        let mut found = Vec::new();
-        for name in inner.ends.iter().filter(|name| !is_listed(name)) {
+    fn ends(&self) -> Vec<Diagnostic> {
+        let (key, ends) = (&self.key, &self.inner.ends);
+        let led_on = self.reference.outcomes.iter().map(|outcome| &outcome.name);
+        let unlisted = ends
+            .iter()
+            .filter(|end| !led_on.clone().any(|name| name == *end));
+        let unlisted = unlisted.map(|name| {
             let message =
                 format!("subworkflow `{key}` may end as `{name}`, which leads nowhere here");
             let help = format!("say where it leads: `outcomes: {{{name}: next}}`");
-            found.push(Diagnostic {
-                code: Code::UnknownTarget,
-                ..self.error(&sites.location, message, help)
-            });
-        }
-        for outcome in &reference.outcomes {
-            let name = &outcome.name;
-            if inner.ends.contains(name) {
-                continue;
-            }
+            self.error(None, message, help)
+        });
+        let unknown = led_on.clone().filter(|name| !ends.contains(*name));
+        let unknown = unknown.map(|name| {
             let message = format!("subworkflow `{key}` never ends as `{name}`");
-            let help = match nearest(name, inner.ends.iter().map(String::as_str)) {
+            let help = match nearest(name, ends.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("lead a phase of `{key}` to `{{end: {name}}}`, or remove it"),
             };
-            let location = sites.outcomes.get(name).unwrap_or(&sites.location);
-            found.push(Diagnostic {
-                code: Code::UnknownTarget,
-                ..self.error(location, message, help)
-            });
+            self.error(self.sites.outcomes.get(name), message, help)
+        });
+        let mut found: Vec<Diagnostic> = unlisted.chain(unknown).collect();
+        for found in &mut found {
+            found.code = Code::UnknownTarget;
         }
         found
     }
 
     /// What is wrong with the loop of a reference, and what it does not collect.
-    fn list(
-        &self,
-        reference: &Subworkflow,
-        sites: &ReferenceSites,
-        inner: &'f Workflow,
-        loops: &HashSet<&str>,
-    ) -> Vec<Diagnostic> {
-        let Some(subject) = &reference.for_each else {
+    fn list(&self, loops: &HashSet<&str>) -> Vec<Diagnostic> {
+        let Some(subject) = &self.reference.for_each else {
             return Vec::new();
         };
         let mut found = Vec::new();
-        let location = sites.list.as_ref().unwrap_or(&sites.location);
-        let key = shown(&reference.key);
+        let (key, inner) = (&self.key, &self.inner.workflow);
+        let location = self.sites.list.as_ref();
         if let Ok(value) = self.flow.named(subject)
             && value.kind != ParameterKind::List
         {
-            let message = format!(
-                "`forEach` needs a list, and `{subject}` is {}",
-                value.in_words()
-            );
-            found.push(self.error(location, message, "give it `type: list`"));
+            let words = value.in_words();
+            let message = format!("`forEach` needs a list, and `{subject}` is {words}");
+            found.push(self.error(location, message, "give it `type: list`".to_owned()));
         }
         if loops.contains(&*inner.key) {
             let message = format!("a loop inside a loop: `{key}` has a `forEach` of its own");
             let help = "loop over one list, or put the inner loop into a phase of its own";
-            found.push(self.error(location, message, help));
+            found.push(self.error(location, message, help.to_owned()));
         }
         for returned in &inner.outputs {
-            let output = output_of(inner, &returned.phase, &returned.output, self.flow.find);
+            let output = inner.output_of(&returned.phase, &returned.output, self.flow.find);
             if output.is_some_and(|output| output.kind == ParameterKind::List) {
+                let name = &returned.name;
                 let message = format!(
-                    "`{}` of `{key}` is a list itself, which the loop does not collect",
-                    returned.name
+                    "`{name}` of `{key}` is a list itself, which the loop does not collect"
                 );
-                let found_list = self.diagnostic(location, Severity::Info, message);
-                found.push(found_list.with_help("return a text for each item"));
+                let location = location.unwrap_or(&self.sites.location);
+                let of_list = self.found(Severity::Info, location, message);
+                found.push(of_list.with_help("return a text for each item"));
             }
         }
         found

@@ -1,7 +1,7 @@
 //! The reader of phases: from a phase file, or from a map in the definition itself.
 
 use super::file_map::read_map;
-use crate::definition::model::{Opening, Phase, RuleSets, read_level, too_many_patterns};
+use crate::definition::model::{Opening, Phase, Place, RuleSets, read_level, too_many_patterns};
 use crate::definition::schema::{Declared, MapReader, Reader, Sites};
 use crate::definition::syntax::{Kind, Map, Node, Span, TreeLimits, frontmatter, yaml};
 use crate::definition::value::check_template;
@@ -49,7 +49,8 @@ pub(super) fn read_phase(
         phase.name = Phase::name_of(&phase.id);
     }
     let instructions = read_instructions(&mut keys, body);
-    let level = read_level(&mut keys, &Phase::level_tools, &Phase::level_results, sets);
+    let (tools, results) = (&Phase::level_tools, &Phase::level_results);
+    let level = read_level(&mut keys, tools, results, sets, Place::Phase);
     (phase.tools, phase.rules, phase.results) = (level.tools, level.rules, level.results);
     note_openings(&mut keys, &phase.commands);
     if let Some(entry) = keys.place(&Phase::on_limit)

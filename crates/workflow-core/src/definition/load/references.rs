@@ -3,13 +3,13 @@
 //! Works on indexes and edges, never on the text of a message (B08), and walks no links while it
 //! changes them (B09). After it, every reference leads to a workflow that is left, and none leads back.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-use super::directory::Draft;
+use super::directory::{Draft, ReferenceSites};
 use super::passing::check_passing;
 use crate::definition::model::graph::{contains_itself, levels, reversed, strongly_connected};
 use crate::definition::schema::nearest;
-use crate::diagnostic::{Code, Diagnostic, Location, Severity, shown};
+use crate::diagnostic::{Code, Diagnostic, Severity, shown};
 
 /// Checks the references of all workflows against each other.
 ///
@@ -21,29 +21,21 @@ pub(super) fn check_references<'d>(
     found: &'d BTreeSet<&'d str>,
     max_nesting: u32,
 ) -> (Vec<bool>, Vec<Diagnostic>) {
-    let by_key: HashMap<&str, usize> = drafts
-        .iter()
-        .enumerate()
-        .map(|(at, (_, draft))| (&*draft.workflow.key, at))
-        .collect();
+    let drafts: Vec<&Draft> = drafts.iter().map(|(_, draft)| draft).collect();
+    let keys = drafts.iter().map(|draft| &*draft.workflow.key).zip(0..);
+    let by_key: HashMap<&str, usize> = keys.collect();
     // The first one to each workflow.
-    let references_of = |(_, draft): &'d (usize, Draft)| -> Vec<WorkflowReference<'d>> {
+    let references_of = |draft: &&'d Draft| -> Vec<WorkflowReference<'d>> {
         let mut named = HashSet::new();
         let references = draft.references.iter();
-        references
-            .filter(|sites| named.insert(&sites.key))
-            .map(|sites| WorkflowReference {
-                key: &sites.key,
-                target: by_key.get(&*sites.key).copied(),
-                location: &sites.location,
-            })
+        let first = references.filter(|sites| named.insert(&sites.key));
+        first
+            .map(|sites| (by_key.get(&*sites.key).copied(), sites))
             .collect()
     };
-    let references: Vec<Vec<WorkflowReference<'d>>> = drafts.iter().map(references_of).collect();
-    let targets: Vec<Vec<usize>> = references
-        .iter()
-        .map(|of| of.iter().filter_map(|reference| reference.target).collect())
-        .collect();
+    let references: Vec<_> = drafts.iter().map(references_of).collect();
+    let targets_of = |of: &Vec<WorkflowReference<'_>>| of.iter().filter_map(|to| to.0).collect();
+    let targets: Vec<Vec<usize>> = references.iter().map(targets_of).collect();
     let mut check = ReferenceCheck {
         kept: vec![true; drafts.len()],
         diagnostics: Vec::new(),
@@ -53,7 +45,6 @@ pub(super) fn check_references<'d>(
         references,
         referrers: reversed(&targets),
         targets,
-        unfitting: drafts.iter().map(|_| Vec::new()).collect(),
     };
     let groups = strongly_connected(&check.targets);
     check.leave_out_cycles(&groups);
@@ -65,55 +56,50 @@ pub(super) fn check_references<'d>(
     (check.kept, check.diagnostics)
 }
 
-/// A reference, its target and its location.
-#[derive(Clone, Copy)]
-struct WorkflowReference<'d> {
-    key: &'d str,
-    target: Option<usize>,
-    location: &'d Location,
-}
+/// The target of a reference, if it is there, and its locations.
+type WorkflowReference<'d> = (Option<usize>, &'d ReferenceSites);
 
 struct ReferenceCheck<'d> {
     kept: Vec<bool>,
     diagnostics: Vec<Diagnostic>,
     /// Each suggestion compares a key with all others.
     suggestions_left: usize,
-    drafts: &'d [(usize, Draft)],
+    drafts: Vec<&'d Draft>,
     found: &'d BTreeSet<&'d str>,
     references: Vec<Vec<WorkflowReference<'d>>>,
     /// The workflows each one refers to.
     targets: Vec<Vec<usize>>,
     /// The workflows that refer to each one.
     referrers: Vec<Vec<usize>>,
-    /// What does not fit in each.
-    unfitting: Vec<Vec<Diagnostic>>,
 }
 
 impl<'d> ReferenceCheck<'d> {
-    fn key(&self, at: usize) -> &str {
-        &self.drafts[at].1.workflow.key
+    /// The key of a workflow, as it is shown.
+    fn key(&self, at: usize) -> String {
+        shown(&self.drafts[at].workflow.key)
     }
 
-    fn error(
-        &self,
-        code: Code,
+    /// Leaves a workflow out, for a reason at a reference of it.
+    fn leave_out(
+        &mut self,
         at: usize,
-        location: Option<&Location>,
+        reference: Option<&ReferenceSites>,
+        code: Code,
         message: String,
-    ) -> Diagnostic {
-        let location = location.unwrap_or(&self.drafts[at].1.file);
-        Diagnostic::new(code, Severity::Error, message)
-            .at(location.clone())
-            .about(self.key(at))
+    ) -> &mut Diagnostic {
+        let Draft { workflow, file, .. } = self.drafts[at];
+        let location = reference.map_or(file, |sites| &sites.location).clone();
+        let found = Diagnostic::new(code, Severity::Error, message).at(location);
+        self.kept[at] = false;
+        self.diagnostics.push(found.about(&workflow.key));
+        self.diagnostics.last_mut().expect("it was added")
     }
 
     /// Leaves out every workflow that contains itself, directly or through others.
     fn leave_out_cycles(&mut self, groups: &[Vec<usize>]) {
-        let mut cycles: Vec<Vec<usize>> = groups
-            .iter()
-            .filter(|group| contains_itself(group, &self.targets))
-            .cloned()
-            .collect();
+        let cycles = groups.iter();
+        let cycles = cycles.filter(|group| contains_itself(group, &self.targets));
+        let mut cycles: Vec<Vec<usize>> = cycles.cloned().collect();
         for cycle in &mut cycles {
             cycle.sort_unstable();
         }
@@ -127,22 +113,18 @@ impl<'d> ReferenceCheck<'d> {
         let first = members[0];
         let inside: HashSet<usize> = members.iter().copied().collect();
         for &member in members {
-            self.kept[member] = false;
-            let references = &self.references[member];
-            let is_inside = |target: usize| inside.contains(&target);
-            let location = references
-                .iter()
-                .find(|reference| reference.target.is_some_and(is_inside))
-                .map(|reference| reference.location);
-            let (key, first_key) = (shown(self.key(member)), shown(self.key(first)));
+            let mut references = self.references[member].iter();
+            let is_inside =
+                |(to, _): &&WorkflowReference<'_>| to.is_some_and(|to| inside.contains(&to));
+            let reference = references.find(is_inside).map(|(_, sites)| *sites);
+            let (key, first_key) = (self.key(member), self.key(first));
             let message = if member == first {
                 let round = self.round(first, &inside);
                 format!("Cycle detected: {round}. Skipping workflow \"{key}\".")
             } else {
                 format!("Workflow \"{key}\" is in a cycle with \"{first_key}\". Skipping.")
             };
-            let found = self.error(Code::Cycle, member, location, message);
-            self.diagnostics.push(found);
+            self.leave_out(member, reference, Code::Cycle, message);
         }
     }
 
@@ -171,7 +153,7 @@ impl<'d> ReferenceCheck<'d> {
         }
         way.push(start);
         way.reverse();
-        let mut names: Vec<String> = way.iter().map(|&at| shown(self.key(at))).collect();
+        let mut names: Vec<String> = way.iter().map(|&at| self.key(at)).collect();
         if names.len() > NAMED {
             names.splice(NAMED - 2..names.len() - 1, ["…".to_owned()]);
         }
@@ -182,16 +164,20 @@ impl<'d> ReferenceCheck<'d> {
     fn leave_out_broken(&mut self) {
         let mut round: BTreeSet<usize> = (0..self.drafts.len()).collect();
         while !round.is_empty() {
-            let broken: Vec<(usize, WorkflowReference<'d>)> = round
-                .into_iter()
-                .filter(|&at| self.kept[at])
-                .flat_map(|at| self.references[at].iter().map(move |to| (at, *to)))
-                .filter(|(_, to)| to.target.is_none_or(|target| !self.kept[target]))
-                .collect();
-            for (at, reference) in &broken {
-                self.kept[*at] = false;
-                let found = self.broken(*at, reference);
-                self.diagnostics.push(found);
+            let kept = round.into_iter().filter(|&at| self.kept[at]);
+            let references =
+                kept.flat_map(|at| self.references[at].iter().map(move |to| (at, *to)));
+            let is_broken = |to: Option<usize>| to.is_none_or(|to| !self.kept[to]);
+            let broken = references.filter(|(_, (to, _))| is_broken(*to));
+            let broken: Vec<(usize, WorkflowReference<'d>)> = broken.collect();
+            for &(at, (_, sites)) in &broken {
+                let (key, target) = (self.key(at), shown(&sites.key));
+                let message = format!(
+                    "Workflow \"{key}\" references non-existent subworkflow \"{target}\". Skipping."
+                );
+                let help = self.help_for(&sites.key);
+                let found = self.leave_out(at, Some(sites), Code::BrokenReference, message);
+                found.help = help.or_else(|| found.help.take());
             }
             let referrers = broken.iter().flat_map(|(at, _)| &self.referrers[*at]);
             round = referrers.copied().collect();
@@ -200,36 +186,17 @@ impl<'d> ReferenceCheck<'d> {
 
     /// Leaves out workflows that do not fit their subworkflows: in what they pass to them, and take over from them.
     fn leave_out_unfitting(&mut self, order: &[usize]) {
-        let drafts = self.drafts;
-        let by_key: HashMap<&str, &Draft> = drafts
-            .iter()
-            .map(|(_, draft)| (&*draft.workflow.key, draft))
-            .collect();
-        let mut loops = HashSet::new();
+        let drafts = self.drafts.iter();
+        let by_key = drafts.map(|draft| (&*draft.workflow.key, *draft)).collect();
+        let (mut loops, mut found) = (HashSet::new(), BTreeMap::new());
         // Targets come first.
         for &at in order.iter().filter(|&&at| self.kept[at]) {
-            let draft = &drafts[at].1;
-            let found = check_passing(draft, &by_key, &mut loops);
-            self.unfitting[at] = found;
+            found.insert(at, check_passing(self.drafts[at], &by_key, &mut loops));
         }
-        for at in 0..drafts.len() {
-            for found in std::mem::take(&mut self.unfitting[at]) {
-                self.kept[at] &= found.severity != Severity::Error;
-                self.diagnostics.push(found);
-            }
-        }
-    }
-
-    fn broken(&mut self, at: usize, reference: &WorkflowReference<'d>) -> Diagnostic {
-        let message = format!(
-            "Workflow \"{}\" references non-existent subworkflow \"{}\". Skipping.",
-            shown(self.key(at)),
-            shown(reference.key)
-        );
-        let found = self.error(Code::BrokenReference, at, Some(reference.location), message);
-        match self.help_for(reference.key) {
-            Some(help) => found.with_help(help),
-            None => found,
+        for (at, found) in found {
+            let mut severities = found.iter().map(|found| found.severity);
+            self.kept[at] = severities.all(|severity| severity != Severity::Error);
+            self.diagnostics.extend(found);
         }
     }
 
@@ -248,23 +215,18 @@ impl<'d> ReferenceCheck<'d> {
     /// Leaves out workflows with more levels of subworkflows than allowed. `order` has targets first.
     fn leave_out_deep(&mut self, order: &[usize], max_nesting: u32) {
         let levels = levels(&self.targets, order);
-        let deep: Vec<usize> = (0..levels.len())
-            .filter(|&at| self.kept[at] && levels[at] > max_nesting)
-            .collect();
-        for at in deep {
-            self.kept[at] = false;
-            let references = &self.references[at];
-            let deepest = references
-                .iter()
-                .max_by_key(|reference| reference.target.map(|target| levels[target]));
-            let location = deepest.map(|reference| reference.location);
+        for (at, &number) in levels.iter().enumerate() {
+            if !self.kept[at] || number <= max_nesting {
+                continue;
+            }
+            let references = self.references[at].iter();
+            let deepest = references.max_by_key(|(to, _)| to.map(|to| levels[to]));
+            let reference = deepest.map(|(_, sites)| *sites);
+            let key = self.key(at);
             let message = format!(
-                "Workflow \"{}\" has {} levels of subworkflows: at most {max_nesting} are allowed. Skipping.",
-                shown(self.key(at)),
-                levels[at]
+                "Workflow \"{key}\" has {number} levels of subworkflows: at most {max_nesting} are allowed. Skipping."
             );
-            let found = self.error(Code::NestedTooDeep, at, location, message);
-            self.diagnostics.push(found);
+            self.leave_out(at, reference, Code::NestedTooDeep, message);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! A settings file with a mistake keeps its valid keys. Guards that cannot be read fail closed.
 
 use crate::definition::model::{
-    Defaults, Guards, Limits, RuleAction, RuleSets, Settings, SettingsStatus, TierSettings,
+    Defaults, Guards, Limits, Place, RuleAction, RuleSets, Settings, SettingsStatus, TierSettings,
     WithoutRun, fail_closed, read_level,
 };
 use crate::definition::schema::{Declared, MapReader, Reader};
@@ -56,9 +56,14 @@ pub(super) fn read_settings(
     read_limits(&mut keys, &mut settings.limits);
     settings.guards = read_guards(&mut keys, &mut settings.rule_sets);
     if let Some(written) = keys.written(&TierSettings::all_defaults) {
-        let (sets, guards) = (&settings.rule_sets, &mut settings.guards);
-        settings.defaults = Defaults::read(keys.reader, written, sets, guards);
-        settings.guards.defaults = settings.defaults.tools.clone();
+        let (defaults, is_sound) = Defaults::read(keys.reader, written, &settings.rule_sets);
+        if !is_sound {
+            let lost = fail_closed::lost(keys.reader, written.entry.key_span);
+            settings.guards.rules.splice(0..0, lost);
+            settings.guards.status = SettingsStatus::Unreadable;
+        }
+        settings.guards.defaults = defaults.tools.clone();
+        settings.defaults = defaults;
     }
     if let Some(written) = keys.written(&TierSettings::without_run) {
         let read = WithoutRun::read(keys.reader, written, &settings.rule_sets);
@@ -85,16 +90,17 @@ fn read_guards(keys: &mut MapReader<'_, '_, '_>, sets: &mut RuleSets) -> Guards 
         None => Vec::new(),
     };
     let (tools, results) = (&TierSettings::level_tools, &TierSettings::level_results);
-    let mut guards = read_level(keys, tools, results, sets);
+    let mut level = read_level(keys, tools, results, sets, Place::Settings);
     let lost_sets = lost_sets.into_iter().map(|span| ("rulesets", span));
     for (guard, span) in lost_sets.chain(keys.lost_guards()) {
         if guard == "results" {
             let results = fail_closed::results(keys.reader.file_and_line(span));
-            guards.results.push(results);
-        } else if guards.status.is_loaded() {
-            guards.fail_closed(keys.reader, span);
+            level.results.push(results);
+        } else if level.status.is_loaded() {
+            level.fail_closed(keys.reader, span);
         }
     }
+    let mut guards = Guards::of(level);
     guards.on_repeat = keys.get(&TierSettings::on_repeat);
     guards.unknown = keys.get(&TierSettings::unknown);
     if keys.is_unreadable(&TierSettings::unknown) {

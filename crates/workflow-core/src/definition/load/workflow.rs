@@ -8,7 +8,7 @@ use super::idle::{check_openings, check_rule_sets};
 use super::origins::{EntryOrigin, WorkflowOrigin};
 use super::phase::{note_openings, read_phase};
 use crate::definition::model::{
-    Gate, Limits, PhaseEntry, RuleSets, Show, Subworkflow, Workflow, read_level,
+    Gate, Limits, PhaseEntry, Place, RuleSets, Show, Subworkflow, Workflow, read_level,
 };
 use crate::definition::schema::{Declared, FromMap, MapReader, Reader, Sites, Written, nearest};
 use crate::definition::syntax::{Entry, Kind, Map, Node, Span, raise};
@@ -44,7 +44,7 @@ impl Directory<'_> {
         let mut own_sets = keys.get(&Workflow::rulesets).unwrap_or_default();
         sets.add(&mut own_sets, keys.reader);
         let (tools, results) = (&Workflow::level_tools, &Workflow::level_results);
-        let level = read_level(&mut keys, tools, results, &sets);
+        let level = read_level(&mut keys, tools, results, &sets, Place::Workflow);
         (workflow.tools, workflow.rules) = (level.tools, level.rules);
         workflow.results = level.results;
         note_openings(&mut keys, &workflow.commands);
@@ -91,8 +91,8 @@ impl Directory<'_> {
             check_rule_sets(reader, &flow, &own_sets);
             pending = check_flow(reader, &flow);
         }
-        let (values, bounds) = (flow.closed_values(), flow.bounds());
-        note_uses(&mut workflow, &values, &bounds);
+        let values = flow.closed_values();
+        note_uses(&mut workflow, &values);
         let location = |span| reader.source.location(span);
         let references = entries.iter().zip(&sites);
         let references =
@@ -194,7 +194,10 @@ impl Directory<'_> {
 }
 
 /// Notes which values of a workflow are bounds, and which ones its commands may contain.
-fn note_uses(workflow: &mut Workflow, values: &BTreeMap<String, Vec<String>>, bounds: &[String]) {
+fn note_uses(workflow: &mut Workflow, values: &BTreeMap<String, Vec<String>>) {
+    let bounds = workflow.own_phases().flat_map(|phase| &phase.bounds);
+    let bounds = bounds.chain(&workflow.bounds).map(|(_, name)| name.clone());
+    let bounds: HashSet<String> = bounds.collect();
     for input in &mut workflow.inputs {
         input.limits.whole = bounds.contains(&format!("inputs.{}", input.name));
     }
@@ -220,25 +223,17 @@ fn is_new(entry: &PhaseEntry, ids: &mut HashSet<String>) -> bool {
 
 /// The locations of a reference and its parts, if an entry of `phases` is one.
 fn reference_sites(reader: &Reader<'_>, item: &Node<'_>, sites: &Sites) -> Option<ReferenceSites> {
-    let Kind::Map(map) = &item.kind else {
-        return None;
-    };
-    let Kind::Text(key) = &map.get("subworkflow")?.value.kind else {
-        return None;
-    };
+    let map = item.kind.map()?;
+    let key = map.get("subworkflow")?.value.kind.text()?;
     let location = |span| reader.source.location(span);
     let inside = |key: &str| {
-        let entries = match map.get(key).map(|entry| &entry.value.kind) {
-            Some(Kind::Map(map)) => &*map.entries,
-            _ => &[],
-        };
-        let entries = entries.iter();
-        entries
-            .map(|entry| (entry.key.to_string(), location(entry.key_span)))
-            .collect()
+        let inner = map.get(key).and_then(|entry| entry.value.kind.map());
+        let entries = inner.into_iter().flat_map(|map| &map.entries);
+        let located = entries.map(|entry| (entry.key.to_string(), location(entry.key_span)));
+        located.collect()
     };
     Some(ReferenceSites {
-        key: key.to_string(),
+        key: key.to_owned(),
         location: location(sites.id),
         with: inside("with"),
         outcomes: inside("outcomes"),

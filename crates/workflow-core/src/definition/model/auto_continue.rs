@@ -62,17 +62,15 @@ impl KeyType for WaitOrMap {
                 {"$ref": "#/definitions/continue"},
             ]})
         },
-        || "`wait`, or a map".to_owned(),
+        "`wait`, or a map",
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<ContinueRule> {
         let finding = match written.kind() {
             Kind::Map(_) => return Map::<ContinueRule>::read(reader, written),
             Kind::Text(text) if text == "wait" => {
-                return Some(ContinueRule {
-                    wait: Some(true),
-                    ..ContinueRule::default()
-                });
+                let (wait, rest) = (Some(true), ContinueRule::default());
+                return Some(ContinueRule { wait, ..rest });
             }
             Kind::Text(text) => {
                 let message = format!("`continue` must be `wait` or a map, not `{}`", shown(text));
@@ -137,7 +135,7 @@ impl KeyType for AtMost {
     type Value = Bound;
     const SHAPE: Shape = Shape::new(
         || json!({"anyOf": [{"type": "integer", "minimum": 0}, {"const": "unlimited"}]}),
-        || "whole number, `unlimited`".to_owned(),
+        "whole number, `unlimited`",
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Bound> {

@@ -46,7 +46,7 @@ impl Budget {
             "minutes" => &mut self.minutes,
             _ => &mut self.tokens,
         };
-        *limit = Some(limit.map_or(to, |limit| limit.min(to)));
+        *limit = least(*limit, Some(to));
     }
 
     /// Returns true if it limits nothing.
@@ -69,24 +69,20 @@ impl Budget {
     }
 
     /// The findings about bounds of a phase that its workflow's come before.
-    pub(crate) fn check_within(
-        &self,
-        workflow: &Self,
-        span: Option<Span>,
-    ) -> impl Iterator<Item = Finding> {
+    pub(crate) fn check_within(&self, workflow: &Self, span: Option<Span>) -> Vec<Finding> {
         let is_idle = |key: &&Key| {
             let bound = |of: &Self| of.value_of(key.name)?.as_u64();
             bound(self)
                 .zip(bound(workflow))
                 .is_some_and(|(of_phase, of_run)| of_phase > of_run && of_phase < Self::UNKNOWN)
         };
-        let idle: Vec<_> = Self::SECTION.keys.iter().filter(is_idle).collect();
-        idle.into_iter().map(move |key| {
-            let name = key.name;
+        let idle = Self::SECTION.keys.iter().filter(is_idle);
+        let findings = idle.map(|Key { name, .. }| {
             let message =
                 format!("`{name}` of the phase can never act: that of the workflow is lower");
             Finding::warning(Code::IdleVisits, span, message).help("lower it, or remove it")
-        })
+        });
+        findings.collect()
     }
 }
 
@@ -100,13 +96,9 @@ pub(crate) fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
 
 impl FromMap for Budget {
     fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
-        if let Some(written) = keys.of.filter(|_| {
-            Self::KEYS
-                .iter()
-                .copied()
-                .flatten()
-                .all(|key| key.name == "onLimit" || !keys.has(key.name))
-        }) {
+        let mut limits = Self::SECTION.keys.iter();
+        let has_limit = limits.any(|key| key.name != "onLimit" && keys.has(key.name));
+        if let Some(written) = keys.of.filter(|_| !has_limit) {
             let span = written.entry.key_span;
             let finding = written.empty("`budget` limits nothing");
             keys.report(Finding { span, ..finding });
@@ -120,11 +112,13 @@ impl FromMap for Budget {
             let finding = Finding::new(Severity::Info, Code::HostReports, first.key_span, message);
             let mut enforced = ["turns", "toolCalls", "minutes"].iter();
             let is_enforced = enforced.any(|name| keys.has(name));
-            keys.report(if is_enforced {
-                finding.help("nothing: the other limits of this budget are enforced everywhere")
+            let help = "nothing: the other limits of this budget are enforced everywhere";
+            let help = if is_enforced {
+                help
             } else {
-                finding
-            });
+                Code::HostReports.help()
+            };
+            keys.report(finding.help(help));
         }
         Some(keys.read())
     }

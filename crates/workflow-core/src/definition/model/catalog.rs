@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::budget::least;
 use super::condition::Subject;
 use super::defaults::Defaults;
 use super::graph::{contains_itself, levels, strongly_connected};
@@ -40,11 +41,8 @@ impl Catalog {
             let number = |name: &str| number(&workflow.key, &Subject::named(name)?);
             let phases = workflow.phases.iter_mut().filter_map(PhaseEntry::phase_mut);
             let phases = phases.map(|phase| {
-                (
-                    &phase.bounds,
-                    &mut phase.budget,
-                    Some(&mut phase.max_visits),
-                )
+                let visits = Some(&mut phase.max_visits);
+                (&phase.bounds, &mut phase.budget, visits)
             });
             let own = (&workflow.bounds, &mut workflow.budget, None);
             for (bounds, budget, mut visits) in phases.chain([own]) {
@@ -53,7 +51,7 @@ impl Catalog {
                     match (number(name), &mut visits) {
                         (Some(most), Some(visits)) if key == "maxVisits" => {
                             let most = u32::try_from(most).unwrap_or(u32::MAX);
-                            **visits = Some(visits.map_or(most, |other| other.min(most)));
+                            **visits = least(**visits, Some(most));
                         }
                         (Some(most), _) => budget.lower(key, most),
                         (None, _) => {}
@@ -66,14 +64,10 @@ impl Catalog {
 
     /// Creates a catalog of workflows with valid references; the last of equal keys wins.
     pub fn new(workflows: Vec<Workflow>) -> Self {
-        let by_key = workflows
-            .iter()
-            .enumerate()
-            .map(|(at, workflow)| (workflow.key.clone(), at))
-            .collect();
+        let keys = workflows.iter().map(|workflow| workflow.key.clone());
         Self {
+            by_key: keys.zip(0..).collect(),
             workflows,
-            by_key,
             quick: None,
         }
     }
@@ -103,17 +97,14 @@ impl Catalog {
     /// The catalog of workflows from elsewhere, if they fulfil the conditions of a catalog.
     pub fn checked(workflows: Vec<Workflow>) -> Option<Self> {
         let catalog = Self::new(workflows);
-        let targets: Option<Vec<Vec<usize>>> = catalog
-            .iter()
-            .map(|workflow| catalog.targets_of(workflow))
-            .collect();
+        let targets = catalog.iter().map(|workflow| catalog.targets_of(workflow));
+        let targets: Option<Vec<Vec<usize>>> = targets.collect();
         let (targets, unique) = (targets?, catalog.by_key.len() == catalog.workflows.len());
         let groups = strongly_connected(&targets);
         let cyclic = groups.iter().any(|group| contains_itself(group, &targets));
         let order: Vec<usize> = groups.into_iter().flatten().collect();
-        let too_deep = levels(&targets, &order)
-            .into_iter()
-            .any(|levels| levels > Limits::HIGHEST_NESTING);
+        let mut levels = levels(&targets, &order).into_iter();
+        let too_deep = levels.any(|levels| levels > Limits::HIGHEST_NESTING);
         (unique && !cyclic && !too_deep).then_some(catalog)
     }
 

@@ -5,9 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value, json};
 
-use crate::definition::schema::{KeyType, Reader, Shape, Written};
+use crate::definition::schema::{KeyType, Reader, Shape, Written, map_to, one_or_list, only};
 use crate::definition::syntax::{Entry, Kind, Map, Node};
-use crate::definition::value::{is_name, nodes, scalar};
+use crate::definition::value::{is_name, nodes, scalar, words};
 use crate::diagnostic::{Code, Finding, shown};
 use crate::pattern::ProjectGlob;
 use crate::text::join;
@@ -94,16 +94,16 @@ pub enum Subject {
     Change(Fact),
 }
 
-/// A fact of what was changed since the start of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Fact {
-    /// The number of files.
-    Files,
-    /// The number of lines, added and removed.
-    Lines,
-    /// The paths of the files, relative to the project.
-    Paths,
+words! {
+    /// A fact of what was changed since the start of a run.
+    pub enum Fact {
+        /// The number of files.
+        "files" => Files,
+        /// The number of lines, added and removed.
+        "lines" => Lines,
+        /// The paths of the files, relative to the project.
+        "paths" => Paths,
+    }
 }
 
 impl Subject {
@@ -124,9 +124,7 @@ impl Subject {
             ["answer", phase, "choice"] => Self::Choice(owned(phase)),
             ["answer", phase, "comment"] => Self::Comment(owned(phase)),
             ["visits", phase] => Self::Visits(owned(phase)),
-            ["change", "files"] => Self::Change(Fact::Files),
-            ["change", "lines"] => Self::Change(Fact::Lines),
-            ["change", "paths"] => Self::Change(Fact::Paths),
+            ["change", fact] => Self::Change(Fact::named(fact)?),
             ["item"] => Self::Item,
             ["item", "number"] => Self::ItemNumber,
             ["item", "count"] => Self::ItemCount,
@@ -160,9 +158,7 @@ impl fmt::Display for Subject {
             Self::Choice(phase) => write!(f, "answer.{phase}.choice"),
             Self::Comment(phase) => write!(f, "answer.{phase}.comment"),
             Self::Visits(phase) => write!(f, "visits.{phase}"),
-            Self::Change(Fact::Files) => f.write_str("change.files"),
-            Self::Change(Fact::Lines) => f.write_str("change.lines"),
-            Self::Change(Fact::Paths) => f.write_str("change.paths"),
+            Self::Change(fact) => write!(f, "change.{}", fact.word()),
             Self::Item => f.write_str("item"),
             Self::ItemNumber => f.write_str("item.number"),
             Self::ItemCount => f.write_str("item.count"),
@@ -302,34 +298,21 @@ impl KeyType for Conditions {
     const SHAPE: Shape = Shape::new(
         || {
             let value = json!({"type": ["string", "number", "boolean"]});
-            let values =
-                json!({"anyOf": [value, {"type": "array", "minItems": 1, "items": value}]});
+            let values = one_or_list(&value);
             let name = "[A-Za-z0-9_-]+";
             let subject = format!(
                 "^(inputs\\.{name}|outputs\\.{name}\\.{name}|(outcome|visits)\\.{name}|answer\\.{name}\\.(choice|comment)|change\\.(files|lines|paths))$"
             );
-            let test = json!({"anyOf": [values, {
-                "type": "object",
-                "properties": {"not": values},
-                "required": ["not"],
-                "additionalProperties": false,
-            }, {
-                "type": "object",
-                "properties": {"only": values},
-                "required": ["only"],
-                "additionalProperties": false,
-            }, {
+            let within = json!({
                 "type": "object",
                 "minProperties": 1,
                 "properties": {"min": {"type": "number"}, "max": {"type": "number"}},
                 "additionalProperties": false,
-            }]});
-            let group = json!({
-                "type": "object",
-                "minProperties": 1,
-                "propertyNames": {"pattern": subject},
-                "additionalProperties": test,
             });
+            let test =
+                json!({"anyOf": [values, only("not", &values), only("only", &values), within]});
+            let mut group = map_to(&test);
+            group["propertyNames"] = json!({"pattern": subject});
             json!({
                 "type": "object",
                 "minProperties": 1,
@@ -338,7 +321,7 @@ impl KeyType for Conditions {
                 "additionalProperties": false,
             })
         },
-        || "map of values".to_owned(),
+        "map of values",
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<Condition>> {
@@ -359,30 +342,24 @@ impl KeyType for Conditions {
 /// Reads groups of comparisons, one of which must hold.
 fn any(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Condition> {
     let groups = match &entry.value.kind {
-        Kind::List(groups) => groups.iter().map(group).collect::<Option<Vec<_>>>(),
+        Kind::List(groups) => groups.iter().map(|group| group.kind.map()).collect(),
         _ => None,
     };
+    let is_filled = |group: &&Map<'_>| !group.entries.is_empty();
+    let groups = groups.filter(|groups: &Vec<&Map<'_>>| groups.iter().all(is_filled));
     let Some(groups) = groups.filter(|groups| !groups.is_empty()) else {
         let message = "`any` takes a list of maps like `when`, none of them empty";
-        let span = entry.value.span.or(entry.key_span);
+        let span = entry.span();
         let help = "write `any: [{inputs.hotfix: true}, {visits.build: {min: 2}}]`";
         return reader.refuse(Finding::error(Code::WrongType, span, message).help(help));
     };
-    let mut comparisons = |group: &Map<'_>| {
+    let groups = groups.into_iter().map(|group| {
         let entries = group.entries.iter();
-        entries
-            .filter_map(|entry| comparison(reader, entry))
-            .collect()
-    };
-    let any = groups.into_iter().map(&mut comparisons).collect();
+        let comparisons = entries.filter_map(|entry| comparison(reader, entry));
+        comparisons.collect()
+    });
+    let any = groups.collect();
     Some(Condition::Any { any })
-}
-
-fn group<'n, 's>(node: &'n Node<'s>) -> Option<&'n Map<'s>> {
-    match &node.kind {
-        Kind::Map(map) if !map.entries.is_empty() => Some(map),
-        _ => None,
-    }
 }
 
 /// Reads a value and what it must be, and notes its location.
@@ -412,21 +389,12 @@ fn read_comparison(entry: &Entry<'_>) -> Result<Comparison, Finding> {
     let no_paths = || {
         let message =
             format!("`{key}` takes globs of the project, `{{not: globs}}` or `{{only: globs}}`");
-        let finding = Finding::error(
-            Code::WrongType,
-            entry.value.span.or(entry.key_span),
-            message,
-        );
+        let finding = Finding::error(Code::WrongType, entry.span(), message);
         finding.help(format!("write `{key}: [migrations/**]`"))
     };
-    let mut is_only = false;
-    let (node, negated) = match &entry.value.kind {
+    let (node, way) = match &entry.value.kind {
         Kind::Map(inner) => match &*inner.entries {
-            [only] if only.key == "not" => (&only.value, true),
-            [only] if is_paths && only.key == "only" => {
-                is_only = true;
-                (&only.value, false)
-            }
+            [one] if one.key == "not" || is_paths && one.key == "only" => (&one.value, &*one.key),
             _ if is_paths => return Err(no_paths()),
             bounds => {
                 let test = within(bounds).ok_or_else(|| {
@@ -439,20 +407,19 @@ fn read_comparison(entry: &Entry<'_>) -> Result<Comparison, Finding> {
                 return Ok(Comparison { subject, test });
             }
         },
-        _ => (&entry.value, false),
+        _ => (&entry.value, ""),
     };
     let Some(values) = values_of(node) else {
-        let message = format!(
-            "`{key}` must be compared with texts, numbers, true or false, not {}",
-            node.kind.describe()
-        );
+        let kind = node.kind.describe();
+        let message =
+            format!("`{key}` must be compared with texts, numbers, true or false, not {kind}");
         let finding = Finding::error(Code::WrongType, node.span.or(entry.key_span), message);
         return Err(finding.help("write a value, a list of which it is one, or `{not: value}`"));
     };
-    let test = if is_only {
-        Test::Only { only: values }
-    } else {
-        Test::Values { values, negated }
+    let negated = way == "not";
+    let test = match way {
+        "only" => Test::Only { only: values },
+        _ => Test::Values { values, negated },
     };
     if is_paths && !test.fits_paths() {
         return Err(no_paths());

@@ -31,10 +31,8 @@ pub(super) fn report(keys: &mut MapReader<'_, '_, '_>) {
         let Some(condition) = keys.entry(key) else {
             continue;
         };
-        let dead: Vec<_> = tools
-            .iter()
-            .filter(|(tool, _)| never.contains(tool))
-            .collect();
+        let dead = tools.iter().filter(|(tool, _)| never.contains(tool));
+        let dead: Vec<_> = dead.collect();
         let Some((tool, tool_span)) = dead.first() else {
             continue;
         };

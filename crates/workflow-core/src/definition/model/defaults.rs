@@ -3,15 +3,12 @@
 use super::auto_continue::{ContinueRule, WaitOrMap};
 use super::budget::Budget;
 use super::gate::Gate;
-use super::guards::{Guards, ToolAccess};
+use super::level::DefaultTools;
 use super::phase::Phase;
 use super::rule_sets::RuleSets;
-use super::rules::Rule;
-use super::tools::ReadOnlyOrTools;
+use super::tools::{Place, ReadOnlyOrTools, read_tools};
 use super::workflow::{CancelBy, PhaseEntry, Workflow};
-use crate::definition::schema::{
-    Declared, KeyType, MapReader, Reader, Section, Shape, Written, schema_of, section,
-};
+use crate::definition::schema::{Declared, MapReader, Reader, Section, Written, section};
 use crate::definition::syntax::Kind;
 use crate::definition::value::{ListOf, Map, OneOf};
 use crate::diagnostic::{Code, Finding};
@@ -43,61 +40,22 @@ section! {
     }
 }
 
-/// What may run in every phase.
-#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(default)]
-pub struct DefaultTools {
-    /// The tools that may run; `None` is all.
-    pub access: Option<ToolAccess>,
-    /// Rules on single calls.
-    pub rules: Vec<Rule>,
-}
-
-/// The map, which is read with the rule sets of its file.
-pub(crate) struct DefaultsMap;
-
-impl KeyType for DefaultsMap {
-    type Value = ();
-    const SHAPE: Shape = Shape::new(|| schema_of(Defaults::SECTION), || "map".to_owned());
-
-    fn read(_reader: &mut Reader<'_>, _written: Written<'_>) -> Option<()> {
-        None
-    }
-}
-
 impl Defaults {
-    /// Reads the map of the settings. What restricts and cannot be read makes these guards forbid everything.
+    /// Reads the map of the settings; false if something that restricts cannot be read.
     pub(crate) fn read(
         reader: &mut Reader<'_>,
         written: Written<'_>,
         sets: &RuleSets,
-        guards: &mut Guards,
-    ) -> Self {
+    ) -> (Self, bool) {
         let span = written.entry.key_span;
         let Kind::Map(map) = written.kind() else {
             reader.report(written.wrong_type("a map"));
-            guards.fail_closed(reader, span);
-            return Self::default();
+            return (Self::default(), false);
         };
         let tier = reader.tier;
         let mut keys = MapReader::new(reader, Self::SECTION, map, span);
         let mut read: Self = keys.read();
-        let tools = keys.get(&Self::level_tools).unwrap_or_default();
         let gate = keys.get(&Self::gate).unwrap_or_default();
-        let written = |name| {
-            keys.entry(name).map_or(0, |entry| match &entry.value.kind {
-                Kind::List(items) => items.len(),
-                Kind::Map(map) => map.entries.len(),
-                _ => 1,
-            })
-        };
-        let limits = Budget::SECTION.keys.iter();
-        let limits = limits.filter_map(|key| read.budget.value_of(key.name));
-        let is_lost = keys.is_lost("tools")
-            || keys.is_lost("cancel")
-            || written("gate") != gate.all.len()
-            || written("budget") != limits.filter(|limit| !limit.is_null()).count()
-            || !keys.all_known();
         for site in std::mem::take(&mut keys.reader.sites.targets) {
             let (key, words) = site.kind.form();
             if !words.contains(&&*site.to) {
@@ -107,6 +65,22 @@ impl Defaults {
                 keys.report(finding.help("remove it, or write it in a workflow"));
             }
         }
+        let level = read_tools(&mut keys, &Self::level_tools, sets, Place::Settings);
+        let written = |name| {
+            keys.entry(name).map_or(0, |entry| match &entry.value.kind {
+                Kind::List(items) => items.len(),
+                Kind::Map(map) => map.entries.len(),
+                _ => 1,
+            })
+        };
+        let limits = Budget::SECTION.keys.iter();
+        let limits = limits.filter_map(|key| read.budget.value_of(key.name));
+        let is_sound = level.status.is_loaded()
+            && !keys.is_lost("tools")
+            && !keys.is_lost("cancel")
+            && written("gate") == gate.all.len()
+            && written("budget") == limits.filter(|limit| !limit.is_null()).count()
+            && keys.all_known();
         read.gate = gate.all;
         for gate in &mut read.gate {
             gate.default_of = Some(tier);
@@ -114,13 +88,9 @@ impl Defaults {
                 target.take_if(|target| target.phase().is_some());
             }
         }
-        let level = tools.with(sets, &mut keys);
-        if is_lost || !level.status.is_loaded() {
-            guards.fail_closed(keys.reader, span);
-        }
         let (access, rules) = (level.tools, level.rules);
         read.tools = DefaultTools { access, rules };
-        read
+        (read, is_sound)
     }
 
     /// Adds them to a workflow: a gate comes first, and the stricter budget and `cancel` count.

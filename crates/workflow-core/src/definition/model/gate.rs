@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::check::{Check, FileCheck, GitCheck, ONE_OF, RunCheck};
+use super::check::{Check, FileCheck, GitCheck};
+use super::command::{ONE_OF, RunCheck};
 use super::target::{OnFail, OnLimit, Target};
 use super::tests_check::TestsCheck;
 use crate::definition::schema::{FromMap, MapReader, Section, Written, section};
@@ -120,10 +121,8 @@ impl Gate {
             Target::Phase(id) => format!("→ {}", name(id)),
             word => word.to_string(),
         };
-        let fails = self
-            .on_fail
-            .as_ref()
-            .map(|to| format!(", otherwise {}", told(to)));
+        let fails = self.on_fail.as_ref();
+        let fails = fails.map(|to| format!(", otherwise {}", told(to)));
         let limit = self.tries.map(|most| {
             let to = self.on_limit.as_ref().unwrap_or(&Target::Pause);
             let tries = if most == 1 { "try" } else { "tries" };

@@ -1,8 +1,8 @@
-//! The guards of a settings file, and the tools that a level allows.
+//! The guards of a settings file.
 
 use serde::{Deserialize, Serialize};
 
-use super::defaults::DefaultTools;
+use super::level::{DefaultTools, Level, SettingsStatus, ToolAccess};
 use super::result_rule::ResultRule;
 use super::rules::{OnRepeat, Rule, RuleAction};
 use super::without_run::WithoutRun;
@@ -35,6 +35,17 @@ pub struct Guards {
 }
 
 impl Guards {
+    /// The guards of a level of the settings.
+    pub(crate) fn of(level: Level) -> Self {
+        Self {
+            tools: level.tools,
+            rules: level.rules,
+            results: level.results,
+            status: level.status,
+            ..Self::default()
+        }
+    }
+
     /// Returns true if there is no rule on tools or results.
     pub fn is_empty(&self) -> bool {
         self.tools.is_none()
@@ -42,47 +53,4 @@ impl Guards {
             && self.results.is_empty()
             && self.without_run.is_none()
     }
-}
-
-/// The status of a settings file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum SettingsStatus {
-    /// All of them were loaded, or there is no file.
-    #[default]
-    Loaded,
-    /// The file cannot be read now: these are the guards that were loaded last.
-    LastKnownGood,
-    /// The file cannot be read, and was never loaded: what is missing counts as forbidden.
-    Unreadable,
-}
-
-impl SettingsStatus {
-    /// Returns true if the guards are those of the file as it is.
-    pub fn is_loaded(&self) -> bool {
-        *self == Self::Loaded
-    }
-}
-
-/// The tools that a phase allows. `workflow_step` is always allowed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ToolAccess {
-    /// All calls that change nothing, and those that `writable` and `commands` open.
-    #[serde(rename = "readOnly")]
-    ReadOnly {
-        /// Its location, as `file:line`.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        source: String,
-    },
-    /// All calls: it lifts the `read-only` of its own workflow.
-    All {
-        /// Its location, as `file:line`.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        source: String,
-    },
-    /// All but these.
-    Blacklist(Vec<String>),
-    /// Only these.
-    Whitelist(Vec<String>),
 }

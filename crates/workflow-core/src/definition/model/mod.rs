@@ -8,6 +8,7 @@ mod auto_continue;
 mod budget;
 mod catalog;
 mod check;
+mod command;
 mod condition;
 mod dead_conditions;
 mod defaults;
@@ -15,6 +16,7 @@ pub(crate) mod fail_closed;
 mod gate;
 pub(crate) mod graph;
 mod guards;
+mod level;
 mod opening;
 mod parameter;
 mod phase;
@@ -36,12 +38,14 @@ pub use auto_continue::{Bound, ContinueRule, OnStop};
 pub use budget::Budget;
 pub(crate) use budget::least;
 pub use catalog::{Catalog, QUICK};
-pub use check::{Check, ExpectedExit, FileCheck, GitCheck, OutputStream, RunCheck};
+pub use check::{Check, FileCheck, GitCheck};
+pub use command::{ExpectedExit, OutputStream, RunCheck};
 pub(crate) use condition::value_text;
 pub use condition::{Comparison, Condition, Fact, Subject, Test};
-pub use defaults::{DefaultTools, Defaults};
+pub use defaults::Defaults;
 pub use gate::Gate;
-pub use guards::{Guards, SettingsStatus, ToolAccess};
+pub use guards::Guards;
+pub use level::{DefaultTools, SettingsStatus, ToolAccess};
 pub use opening::{OpenedTools, Opening};
 pub use parameter::{Parameter, ParameterKind, TextLimits, ValueLimits};
 pub use phase::{Checkpoint, Hints, Phase, Thinking, labelled};
@@ -50,10 +54,10 @@ pub(super) use rule_sets::{OwnRuleSet, RuleSets};
 pub use rules::{OnRepeat, Rule, RuleAction};
 pub use settings::{Limits, SETTINGS_FILE, Settings, TierSettings};
 pub use subworkflow::{Returned, Subworkflow};
-pub(crate) use subworkflow::{names_in, only_name, output_of};
+pub(crate) use subworkflow::{names_in, only_name};
 pub use target::{PhaseOutcome, Target};
 pub use tests_check::TestsCheck;
-pub(super) use tools::{read_level, too_many_patterns};
+pub(super) use tools::{Place, read_level, too_many_patterns};
 pub use trigger::{Token, Trigger, TriggerOn};
 pub use without_run::{Start, WithoutRun};
 pub use workflow::{CancelBy, ContextMode, PhaseEntry, Show, Templates, Workflow};
@@ -71,7 +75,7 @@ impl Section {
         ResultRule::SECTION,
         Gate::SECTION,
         TestsCheck::SECTION,
-        check::Expect::SECTION,
+        command::Expect::SECTION,
         Approval::SECTION,
         Trigger::SECTION,
         trigger::Http::SECTION,

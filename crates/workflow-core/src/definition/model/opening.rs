@@ -5,9 +5,9 @@ use serde_json::json;
 
 use crate::definition::guard_text::GuardText;
 use crate::definition::schema::{
-    Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, schema_of, section,
+    Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, one_or_list, schema_of,
+    section,
 };
-use crate::definition::syntax::{Kind, Node};
 use crate::definition::value::{List, TextOrTexts, ToolPatterns, nodes, read_maps};
 use crate::diagnostic::{Code, Finding, shown};
 use crate::tool_names::ToolName;
@@ -64,29 +64,26 @@ impl KeyType for Openings {
     type Value = Vec<Opening>;
     const SHAPE: Shape = Shape::new(
         || {
-            let mut schema = (TextOrTexts::SHAPE.schema)();
-            let item = json!({"anyOf": [schema["anyOf"][0], schema_of(OpenedTools::SECTION)]});
-            schema["anyOf"][1]["items"] = item.clone();
-            schema["anyOf"][0] = item;
-            schema
+            let pattern = json!({"type": "string", "pattern": "\\S"});
+            one_or_list(&json!({"anyOf": [pattern, schema_of(OpenedTools::SECTION)]}))
         },
-        || "text, map, or list of them".to_owned(),
+        "text, map, or list of them",
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<Opening>> {
-        let is_map = |item: &Node<'_>| matches!(item.kind, Kind::Map(_));
         let items = nodes(&written.entry.value).iter().cloned();
-        let (maps, texts): (Vec<_>, Vec<_>) = items.partition(is_map);
+        let (maps, texts): (Vec<_>, Vec<_>) = items.partition(|item| item.kind.map().is_some());
         let no_map = |kind: &str, span| Finding::error(Code::WrongType, span, kind.to_owned());
         let tools = read_maps(reader, &maps, no_map).all;
         let mut opened: Vec<Opening> = tools.into_iter().map(Opening::Tool).collect();
-        let mut entry = written.entry.clone();
-        if !maps.is_empty() {
-            entry.value.kind = Kind::List(texts.clone());
-        }
         if maps.is_empty() || !texts.is_empty() {
-            let (key, entry) = (written.key, &entry);
-            let patterns = TextOrTexts::read(reader, Written { key, entry })?;
+            let list = written.with_list(texts);
+            let entry = if maps.is_empty() {
+                written.entry
+            } else {
+                &list
+            };
+            let patterns = TextOrTexts::read(reader, Written { entry, ..written })?;
             opened.extend(patterns.into_iter().map(Opening::Command));
         }
         Some(opened)

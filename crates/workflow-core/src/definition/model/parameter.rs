@@ -8,14 +8,15 @@ use serde_json::{Number, Value, json};
 use super::condition::Test;
 use crate::definition::guard_text::GuardText;
 use crate::definition::schema::{
-    Change, Declared, Default, Key, KeyType, MapReader, Reader, Section, Shape, Written, nearest,
-    schema_of, section,
+    Change, Declared, Default, Key, KeyType, MapReader, Reader, Section, Shape, Written, flat,
+    named, nearest, only, schema_of, section,
 };
 use crate::definition::syntax::{Entry, Kind};
 use crate::definition::value::{
     Choices, FilledText, Flag, Text, Whole, is_name, not_a_name, scalar,
 };
 use crate::diagnostic::{Code, Finding, shown};
+use crate::text::join;
 
 /// The longest name of a parameter.
 const MAX_NAME_LENGTH: usize = 64;
@@ -98,27 +99,24 @@ pub(super) const OUTPUT: &Section = &Section {
     ..*Parameter::SECTION
 };
 
-const OUTPUT_KEYS: [Key; 10] = [
-    Parameter::of_type.key,
-    Parameter::one_of.key,
-    TextLimits::pattern.key,
-    TextLimits::min_length.key,
-    ValueLimits::min.key,
-    ValueLimits::max.key,
-    ValueLimits::min_items.key,
-    ValueLimits::max_items.key,
-    Key {
-        summary: "A description for the agent.",
-        example: r#""What will be changed, and why""#,
-        ..Parameter::about.key
-    },
-    Key {
-        summary: "Whether `next` needs it.",
-        default: Default::Described("true"),
-        example: "false",
-        ..Parameter::required.key
-    },
-];
+const OUTPUT_KEYS: [Key; 10] = flat(&[
+    &[Parameter::of_type.key, Parameter::one_of.key],
+    TextLimits::SECTION.keys,
+    ValueLimits::SECTION.keys,
+    &[
+        Key {
+            summary: "A description for the agent.",
+            example: r#""What will be changed, and why""#,
+            ..Parameter::about.key
+        },
+        Key {
+            summary: "Whether `next` needs it.",
+            default: Default::Described("true"),
+            example: "false",
+            ..Parameter::required.key
+        },
+    ],
+]);
 
 /// Inputs by their names.
 pub(crate) type Inputs = Parameters<false>;
@@ -138,17 +136,7 @@ impl<const ARE_OUTPUTS: bool> Parameters<ARE_OUTPUTS> {
 
 impl<const ARE_OUTPUTS: bool> KeyType for Parameters<ARE_OUTPUTS> {
     type Value = Vec<Parameter>;
-    const SHAPE: Shape = Shape::new(
-        || {
-            json!({
-                "type": "object",
-                "minProperties": 1,
-                "propertyNames": {"pattern": "^[A-Za-z0-9_-]+$"},
-                "additionalProperties": schema_of(Self::SECTION),
-            })
-        },
-        || "map of maps".to_owned(),
-    );
+    const SHAPE: Shape = Shape::new(|| named(&schema_of(Self::SECTION)), "map of maps");
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<Parameter>> {
         let of = written.key.name;
@@ -191,7 +179,7 @@ impl Parameter {
             if let Some(place) = place.filter(|_| value.is_none()) {
                 let words = parameter.in_words();
                 let message = format!("the {what} of `{name}` is not {words}");
-                let span = place.value.span.or(place.key_span);
+                let span = place.span();
                 let finding = Finding::error(Code::ValueOutsideType, span, message);
                 keys.report(finding.help(format!("write {words}, or change the type")));
             }
@@ -226,6 +214,11 @@ impl Parameter {
         }
     }
 
+    /// Returns true if nothing works without a value that is given.
+    pub(crate) fn is_needed(&self) -> bool {
+        self.required && self.default.is_none()
+    }
+
     /// Reports limits of another type, and those between which nothing is.
     fn check_limits(&self, keys: &mut MapReader<'_, '_, '_>) {
         let of_type = match self.kind {
@@ -243,10 +236,8 @@ impl Parameter {
         }
         let between = self.least().zip(self.most());
         if between.is_some_and(|(least, most)| least > most) {
-            let message = format!(
-                "`{}` takes no value: the limits exclude each other",
-                self.name
-            );
+            let name = &self.name;
+            let message = format!("`{name}` takes no value: the limits exclude each other");
             let finding = Finding::error(Code::ValueOutsideType, keys.start, message);
             keys.report(finding.help("lower the smallest, or raise the largest"));
         }
@@ -292,41 +283,24 @@ impl Parameter {
 
     /// The values that it takes, as messages name them.
     pub(crate) fn in_words(&self) -> String {
-        let ValueLimits {
-            min,
-            max,
-            min_items,
-            max_items,
-            ..
-        } = &self.limits;
-        let items = |bound: &Option<u32>| bound.map(Number::from);
-        let (within, unit) = match self.kind {
-            ParameterKind::Number => (
-                Test::Within {
-                    min: min.clone(),
-                    max: max.clone(),
-                },
-                "",
-            ),
-            _ => (
-                Test::Within {
-                    min: items(min_items),
-                    max: items(max_items),
-                },
-                " items",
-            ),
+        let limits = &self.limits;
+        let is_number = self.kind == ParameterKind::Number;
+        let items = |bound: Option<u32>| bound.map(Number::from);
+        let (min, max) = if is_number {
+            (limits.min.clone(), limits.max.clone())
+        } else {
+            (items(limits.min_items), items(limits.max_items))
         };
-        let words = if self.limits.whole {
+        let words = if limits.whole {
             "a whole number".to_owned()
         } else {
             self.kind.in_words()
         };
-        match within.to_string().strip_prefix("is ") {
+        let within = Test::Within { min, max }.to_string();
+        match within.strip_prefix("is ") {
             Some("any") | None => words,
-            Some(bounds) if unit.is_empty() => {
-                format!("{words} {bounds}").replace(" at ", " of at ")
-            }
-            Some(bounds) => format!("{words} with {bounds}{unit}").replace("with from", "with"),
+            Some(bounds) if is_number => format!("{words} {bounds}").replace(" at ", " of at "),
+            Some(bounds) => format!("{words} with {bounds} items").replace("with from", "with"),
         }
     }
 }
@@ -374,17 +348,10 @@ impl KeyType for TypeOfValue {
     type Value = ParameterKind;
     const SHAPE: Shape = Shape::new(
         || {
-            json!({"anyOf": [
-                {"enum": ParameterKind::NAMED.map(|(name, _)| name)},
-                {
-                    "type": "object",
-                    "properties": {"oneOf": (Choices::SHAPE.schema)()},
-                    "required": ["oneOf"],
-                    "additionalProperties": false,
-                },
-            ]})
+            let names = ParameterKind::NAMED.map(|(name, _)| name);
+            json!({"anyOf": [{"enum": names}, only("oneOf", &(Choices::SHAPE.schema)())]})
         },
-        || "`text`, `number`, `flag`, `list`, `{oneOf: [..]}`".to_owned(),
+        "`text`, `number`, `flag`, `list`, `{oneOf: [..]}`",
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<ParameterKind> {
@@ -412,9 +379,9 @@ impl KeyType for TypeOfValue {
 }
 
 fn not_a_type(written: Written<'_>, word: &str) -> Finding {
+    let given = shown(word);
     let message = format!(
-        "`type` must be `text`, `number`, `flag`, `list` or `{{oneOf: [..]}}`, not `{}`",
-        shown(word)
+        "`type` must be `text`, `number`, `flag`, `list` or `{{oneOf: [..]}}`, not `{given}`"
     );
     let finding = Finding::error(Code::InvalidValue, written.span(), message);
     let meant = match word {
@@ -437,7 +404,7 @@ impl KeyType for Any {
     type Value = Value;
     const SHAPE: Shape = Shape::new(
         || json!({"type": ["string", "number", "boolean", "array"]}),
-        || "a value of its type".to_owned(),
+        "a value of its type",
     );
 
     fn read(_reader: &mut Reader<'_>, written: Written<'_>) -> Option<Value> {
@@ -456,7 +423,7 @@ pub(crate) struct AnyNumber;
 
 impl KeyType for AnyNumber {
     type Value = Number;
-    const SHAPE: Shape = Shape::new(|| json!({"type": "number"}), || "number".to_owned());
+    const SHAPE: Shape = Shape::new(|| json!({"type": "number"}), "number");
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Number> {
         match written.entry.value.value() {
@@ -527,18 +494,16 @@ impl ParameterKind {
     fn in_words(&self) -> String {
         match self {
             Self::Text(limits) => {
-                let matching = limits.pattern.as_ref().map_or_else(String::new, |pattern| {
-                    format!(" that matches `{}`", shown(pattern))
-                });
-                let least = limits.min_length.map_or_else(String::new, |least| {
-                    format!(" of at least {least} characters")
-                });
-                format!("a text{matching}{least}")
+                let matching = limits.pattern.as_ref();
+                let matching = matching.map(|it| format!(" that matches `{}`", shown(it)));
+                let least = limits.min_length;
+                let least = least.map(|least| format!(" of at least {least} characters"));
+                "a text".to_owned() + &matching.unwrap_or_default() + &least.unwrap_or_default()
             }
             Self::Number | Self::Flag | Self::List => self.describe(),
             Self::OneOf(texts) => {
-                let texts = texts.iter().map(|text| shown(text)).collect::<Vec<_>>();
-                format!("one of `{}`", texts.join("`, `"))
+                let texts = join(texts.iter().map(|text| shown(text)), "`, `");
+                format!("one of `{texts}`")
             }
         }
     }

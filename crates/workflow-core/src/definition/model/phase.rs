@@ -7,7 +7,7 @@ use super::auto_continue::{ContinueRule, WaitOrMap};
 use super::budget::Budget;
 use super::condition::{Condition, Conditions};
 use super::gate::Gate;
-use super::guards::ToolAccess;
+use super::level::ToolAccess;
 use super::opening::{Opening, Openings};
 use super::parameter::{Outputs, Parameter};
 use super::result_rule::ResultRule;

@@ -7,10 +7,10 @@ use serde_json::json;
 
 use super::rules::Rule;
 use crate::definition::schema::{
-    Declared, KeyType, MapReader, Reader, Section, Shape, Written, listed, nearest, schema_of,
+    Declared, KeyType, MapReader, Reader, Section, Shape, Written, map_to, meant_or, schema_of,
     section,
 };
-use crate::definition::syntax::{Entry, Kind, Node, Span};
+use crate::definition::syntax::{Entry, Kind, Span};
 use crate::definition::value::{Text, Texts, read_maps};
 use crate::diagnostic::{Code, Finding, shown};
 
@@ -42,7 +42,7 @@ impl KeyType for Uses {
             let set = json!({"type": "string"});
             json!({"type": "array", "items": {"anyOf": [set, schema_of(UsedSet::SECTION)]}})
         },
-        || "list of texts or maps".to_owned(),
+        "list of texts or maps",
     )
     .meant(Texts::SHAPE.meant);
 
@@ -54,17 +54,12 @@ impl KeyType for Uses {
         for item in items {
             let Kind::Map(map) = &item.kind else {
                 // The other texts are reported with it.
-                let entry = &Entry {
-                    value: Node {
-                        kind: Kind::List(vec![item.clone()]),
-                        ..written.entry.value.clone()
-                    },
-                    ..written.entry.clone()
-                };
-                let sets = Texts::read(reader, Written { entry, ..written })?;
-                used.extend(sets.into_iter().map(|set| UsedSet {
+                let entry = &written.with_list(vec![item.clone()]);
+                let sets = Texts::read(reader, Written { entry, ..written })?.into_iter();
+                let except = Vec::new;
+                used.extend(sets.map(|set| UsedSet {
                     set,
-                    except: Vec::new(),
+                    except: except(),
                 }));
                 continue;
             };
@@ -106,9 +101,9 @@ impl RuleSets {
         let mut lost = Vec::new();
         own.retain(|OwnRuleSet { name, span, rules }| {
             if self.0.contains_key(name) {
+                let name = shown(name);
                 let message = format!(
-                    "the rule set `{}` is defined further out, and cannot be defined again",
-                    shown(name)
+                    "the rule set `{name}` is defined further out, and cannot be defined again"
                 );
                 let finding = Finding::error(Code::RuleSet, *span, message);
                 reader.report(finding.help("give this one another name"));
@@ -144,13 +139,8 @@ impl RuleSets {
             let message = format!("there is no rule set `{}`", shown(name));
             let finding = Finding::error(Code::RuleSet, span, message);
             let known = || self.0.keys().map(String::as_str);
-            reader.report(match nearest(name, known()) {
-                Some(near) => finding.help(format!("did you mean `{near}`?")),
-                None if self.0.is_empty() => {
-                    finding.help("define it under `rulesets`, here or in the settings")
-                }
-                None => finding.help(format!("known here: {}", listed(known()))),
-            });
+            let nothing = "define it under `rulesets`, here or in the settings";
+            reader.report(finding.help(meant_or(name, known(), nothing)));
         }
         if used.is_empty() {
             let finding = Finding::error(Code::MissingKey, span, "`use` names no rule set");
@@ -166,11 +156,8 @@ pub(crate) struct NamedRules;
 impl KeyType for NamedRules {
     type Value = Vec<OwnRuleSet>;
     const SHAPE: Shape = Shape::new(
-        || {
-            let rules = json!({"type": "array", "minItems": 1, "items": schema_of(Rule::SECTION)});
-            json!({"type": "object", "minProperties": 1, "additionalProperties": rules})
-        },
-        || "map of lists of rules".to_owned(),
+        || map_to(&json!({"type": "array", "minItems": 1, "items": schema_of(Rule::SECTION)})),
+        "map of lists of rules",
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<OwnRuleSet>> {
@@ -187,7 +174,7 @@ impl KeyType for NamedRules {
 
 /// Reads a set of at least one rule. `None` was reported.
 fn read_set(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Vec<Rule>> {
-    let span = entry.value.span.or(entry.key_span);
+    let span = entry.span();
     let wrong = |code, span, why: String| {
         let message = format!("the rule set `{}` {why}", shown(&entry.key));
         let help = "write a list of rules: `[{block: bash, command: [curl *]}]`";

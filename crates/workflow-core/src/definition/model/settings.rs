@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::auto_continue::ContinueRule;
-use super::defaults::{Defaults, DefaultsMap};
+use super::defaults::Defaults;
 use super::guards::Guards;
 use super::phase::{Checkpoint, Phase};
 use super::result_rule::ResultRule;
@@ -11,12 +11,14 @@ use super::rule_sets::{NamedRules, RuleSets};
 use super::rules::{OnRepeat, Rule, RuleAction};
 use super::tools::ToolsMap;
 use super::trigger::{Trigger, Triggers};
-use super::without_run::{Start, WithoutRunMap};
+use super::without_run::{Start, WithoutRun};
 use super::workflow::{ContextMode, Workflow};
 use crate::definition::schema::{Change, FromMap, MapReader, Section, section};
 use crate::definition::syntax::TreeLimits;
 use crate::definition::tier::Tier;
-use crate::definition::value::{Choices, FilledText, Limit, ListOf, Map, OneOf, Seconds, Text};
+use crate::definition::value::{
+    Choices, FilledText, Limit, ListOf, Map, MapByHand, OneOf, Seconds, Text,
+};
 use crate::diagnostic::Location;
 
 /// The name of the settings file.
@@ -28,7 +30,7 @@ section! {
     #[derive(Default)]
     pub struct TierSettings {
         /// What holds for all workflows: `tools`, `gate`, `budget`, `cancel` and `continue`. A workflow's own value comes in place of `continue` and is added to `tools` and `gate`; of `budget` and `cancel` the stricter counts.
-        #[key("defaults": DefaultsMap, no_value: Refuse, strict: true, guard: true, change: Some(Change::Guard), example: r#"{"gate": [{"git": "clean"}], "budget": {"minutes": 240}, "continue": {"max": 5}}"#)]
+        #[key("defaults": MapByHand<Defaults>, no_value: Refuse, strict: true, guard: true, change: Some(Change::Guard), example: r#"{"gate": [{"git": "clean"}], "budget": {"minutes": 240}, "continue": {"max": 5}}"#)]
         const all_defaults;
         /// What holds for all workflows.
         pub defaults: Defaults,
@@ -57,7 +59,7 @@ section! {
         #[key("triggers": Triggers, no_value: Refuse, guard: true, example: r#"[{"file": "notes/trigger.txt", "prompt": "Somebody says: {content}"}]"#)]
         pub triggers: Vec<Trigger>,
         /// Rules that hold only while no run is active, and the workflow that is offered when they block a call.
-        #[key("withoutRun": WithoutRunMap, no_value: Refuse, strict: true, guard: true, change: Some(Change::Text), example: r#"{"tools": "read-only", "writable": ["notes/**"], "start": "bugfix"}"#)]
+        #[key("withoutRun": MapByHand<WithoutRun>, no_value: Refuse, strict: true, guard: true, change: Some(Change::Text), example: r#"{"tools": "read-only", "writable": ["notes/**"], "start": "bugfix"}"#)]
         const without_run;
         /// Limits on the size of definitions, and on jumps into one phase.
         #[key("limits": Map<Limits>, strict: true, default: Described("see `limits`"), example: r#"{"maxPhases": 200}"#)]

@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::condition::{Condition, Conditions, Subject};
-use super::parameter::{Any, Parameter, ParameterKind};
+use super::parameter::Any;
 use super::target::{OnVisitLimit, Outcomes, PhaseOutcome, Target};
-use super::workflow::{PhaseEntry, Workflow};
 use crate::definition::schema::{
-    Change, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
+    Change, FromMap, KeyType, MapReader, NAME, Reader, Section, Shape, Written, named, section,
 };
 use crate::definition::syntax::{Kind, Span};
 use crate::definition::value::{FilledText, Text, Whole, check_template, is_name, not_a_name};
@@ -91,10 +90,9 @@ impl FromMap for Subworkflow {
             let text = value.as_str().unwrap_or_default();
             let mut items = names_in(text).filter(|name| is_item(name));
             if let Some(item) = items.next().filter(|_| !has_list) {
-                let message = format!(
-                    "`{}` of `with` has `{{{item}}}`, and there is no `forEach`",
-                    shown(name)
-                );
+                let name = shown(name);
+                let message =
+                    format!("`{name}` of `with` has `{{{item}}}`, and there is no `forEach`");
                 let span = keys.span_of(&Self::with);
                 let finding = Finding::error(Code::UnknownSubject, span, message);
                 keys.report(finding.help("name the list: `forEach: \"{outputs.plan.tasks}\"`"));
@@ -149,11 +147,11 @@ impl KeyType for Passed {
         || {
             json!({
                 "type": "object",
-                "propertyNames": {"pattern": "^[A-Za-z0-9_-]+$"},
+                "propertyNames": {"pattern": NAME},
                 "additionalProperties": (Any::SHAPE.schema)(),
             })
         },
-        || "map of values".to_owned(),
+        "map of values",
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Self::Value> {
@@ -163,14 +161,14 @@ impl KeyType for Passed {
         };
         let mut passed = BTreeMap::new();
         for entry in &map.entries {
-            let span = entry.value.span.or(entry.key_span);
+            let span = entry.span();
             let value = Any::read(reader, Written { entry, ..written });
             let Some(value) = value else {
                 let (name, kind) = (shown(&entry.key), entry.value.kind.describe());
                 let message = format!("`{name}` of `with` must be a value, not {kind}");
                 let finding = Finding::error(Code::WrongType, span, message);
-                reader
-                    .report(finding.help("write a text, a number, true, false, or a list of them"));
+                let help = "write a text, a number, true, false, or a list of them";
+                reader.report(finding.help(help));
                 continue;
             };
             check_passed(reader, &entry.key, &value, span);
@@ -186,14 +184,13 @@ fn check_passed(reader: &mut Reader<'_>, name: &str, value: &Value, span: Option
         Value::Array(items) => {
             let texts = items.iter().filter_map(Value::as_str);
             if let Some(variable) = texts.flat_map(names_in).next() {
+                let name = shown(name);
                 let message = format!(
-                    "`{}` of `with` has `{{{variable}}}` in a list, where it is not replaced",
-                    shown(name)
+                    "`{name}` of `with` has `{{{variable}}}` in a list, where it is not replaced"
                 );
                 let finding = Finding::error(Code::UnknownVariable, span, message);
-                reader.report(
-                    finding.help("pass a list by its name alone: `\"{outputs.plan.tasks}\"`"),
-                );
+                let help = "pass a list by its name alone: `\"{outputs.plan.tasks}\"`";
+                reader.report(finding.help(help));
             }
         }
         _ => {}
@@ -207,14 +204,11 @@ impl KeyType for ListName {
     type Value = Option<Subject>;
     const SHAPE: Shape = Shape::new(
         || json!({"type": "string", "pattern": r"^\{(inputs\.[A-Za-z0-9_-]+|outputs\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)\}$"}),
-        || "`{outputs.<phase>.<name>}` or `{inputs.<name>}`".to_owned(),
+        "`{outputs.<phase>.<name>}` or `{inputs.<name>}`",
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Option<Subject>> {
-        let text = match written.kind() {
-            Kind::Text(text) => &**text,
-            _ => "",
-        };
+        let text = written.kind().text().unwrap_or_default();
         let is_list =
             |subject: &Subject| matches!(subject, Subject::Input(_) | Subject::Output { .. });
         let Some(subject) = only_name(text).filter(is_list) else {
@@ -256,28 +250,18 @@ impl KeyType for ReturnedOutputs {
     type Value = Vec<Returned>;
     const SHAPE: Shape = Shape::new(
         || {
-            json!({
-                "type": "object",
-                "minProperties": 1,
-                "propertyNames": {"pattern": "^[A-Za-z0-9_-]+$"},
-                "additionalProperties": {
-                    "type": "string",
-                    "pattern": r"^\{outputs\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\}$",
-                },
-            })
+            let of_phase = r"^\{outputs\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\}$";
+            named(&json!({"type": "string", "pattern": of_phase}))
         },
-        || "map of `{outputs.<phase>.<name>}`".to_owned(),
+        "map of `{outputs.<phase>.<name>}`",
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<Returned>> {
         let expected = "a map of names to outputs of its phases";
         let mut returned = Vec::new();
         for entry in written.entries(reader, expected, "`outputs` names nothing")? {
-            let span = entry.value.span.or(entry.key_span);
-            let text = match &entry.value.kind {
-                Kind::Text(text) => &**text,
-                _ => "",
-            };
+            let span = entry.span();
+            let text = entry.value.kind.text().unwrap_or_default();
             if !is_name(&entry.key) {
                 reader.report(not_a_name("an output", &entry.key, entry.key_span));
             } else if let Some(Subject::Output { phase, name }) = only_name(text) {
@@ -288,41 +272,13 @@ impl KeyType for ReturnedOutputs {
                     output: name,
                 });
             } else {
-                let message = format!(
-                    "the output `{}` must be that of a phase, as one placeholder",
-                    shown(&entry.key)
-                );
+                let name = shown(&entry.key);
+                let message =
+                    format!("the output `{name}` must be that of a phase, as one placeholder");
                 let finding = Finding::error(Code::WrongType, span, message);
                 reader.report(finding.help(written.key.for_example()));
             }
         }
         Some(returned)
-    }
-}
-
-/// The type of an output of an entry of a workflow: of a phase, or of a subworkflow. Those of a loop are lists; one that is a
-/// list itself is not collected. A function knows the workflows.
-pub(crate) fn output_of<'w>(
-    workflow: &'w Workflow,
-    id: &str,
-    name: &str,
-    find: &dyn Fn(&str) -> Option<&'w Workflow>,
-) -> Option<Parameter> {
-    let mut entries = workflow.phases.iter();
-    match entries.find(|entry| entry.id() == id)? {
-        PhaseEntry::Phase(phase) => {
-            let mut outputs = phase.outputs.iter();
-            outputs.find(|output| output.name == name).cloned()
-        }
-        PhaseEntry::Subworkflow(reference) => {
-            let inner = find(&reference.key)?;
-            let returned = inner.outputs.iter().find(|known| known.name == name)?;
-            let output = output_of(inner, &returned.phase, &returned.output, find)?;
-            if reference.for_each.is_none() {
-                return Some(output);
-            }
-            let is_collected = output.kind != ParameterKind::List;
-            is_collected.then(|| Parameter::new(name, ParameterKind::List))
-        }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::definition::schema::{JumpKind, KeyType, Reader, Shape, Written};
+use crate::definition::schema::{JumpKind, KeyType, NAME, Reader, Shape, Written, map_to, only};
 use crate::definition::syntax::{Kind, Map, Span};
 use crate::definition::value::{Choices, FilledText, is_name, items, not_a_name};
 use crate::diagnostic::{Code, Finding, shown};
@@ -13,7 +13,7 @@ use crate::white_space::trim;
 
 /// A place that a phase is left for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", from = "StoredTarget")]
+#[serde(rename_all = "camelCase")]
 pub enum Target {
     /// The run stays, and waits for the user. Only a limit leads there.
     Pause,
@@ -29,30 +29,6 @@ pub enum Target {
     Cancel,
     /// The entry of the same scope with this id: a phase's id, or a subworkflow's key.
     Phase(String),
-}
-
-/// A target as it is stored: a word, `{phase: id}` or `{endAs: name}`. An id alone is that of a phase.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum StoredTarget {
-    Word(String),
-    Phase {
-        phase: String,
-    },
-    EndAs {
-        #[serde(rename = "endAs")]
-        name: String,
-    },
-}
-
-impl From<StoredTarget> for Target {
-    fn from(stored: StoredTarget) -> Self {
-        match stored {
-            StoredTarget::Word(word) => Self::from(&*word),
-            StoredTarget::Phase { phase } => Self::Phase(phase),
-            StoredTarget::EndAs { name } => Self::EndAs(name),
-        }
-    }
 }
 
 impl Target {
@@ -120,13 +96,12 @@ pub(crate) struct Outcomes;
 
 impl KeyType for Outcomes {
     type Value = Vec<PhaseOutcome>;
-    const SHAPE: Shape =
-        Shape::new(named_targets, || "map of targets".to_owned()).meant(|finding, written| {
-            let names = items(&written.entry.value).map(|(name, _)| format!("{name}: next"));
-            let names: Vec<String> = names.collect();
-            let is_list = matches!(written.kind(), Kind::List(_)) && !names.is_empty();
-            is_list.then(|| finding.help(format!("write `outcomes: {{{}}}`", names.join(", "))))
-        });
+    const SHAPE: Shape = Shape::new(named_targets, "map of targets").meant(|finding, written| {
+        let names = items(&written.entry.value).map(|(name, _)| format!("{name}: next"));
+        let names: Vec<String> = names.collect();
+        let is_list = matches!(written.kind(), Kind::List(_)) && !names.is_empty();
+        is_list.then(|| finding.help(format!("write `outcomes: {{{}}}`", names.join(", "))))
+    });
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<PhaseOutcome>> {
         let read = targets_of(reader, written, JumpKind::Outcome)?.into_iter();
@@ -141,7 +116,7 @@ impl KeyType for Answers {
     type Value = (Vec<String>, Vec<Target>);
     const SHAPE: Shape = Shape::new(
         || json!({"anyOf": [(Choices::SHAPE.schema)(), named_targets()]}),
-        || "list of texts, or map of targets".to_owned(),
+        "list of texts, or map of targets",
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Self::Value> {
@@ -167,36 +142,28 @@ pub(crate) struct OnVisitLimit;
 
 /// The schema of a target.
 fn one_target() -> Value {
-    let end = json!({
-        "type": "object",
-        "properties": {"end": {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"}},
-        "required": ["end"],
-        "additionalProperties": false,
-    });
+    let end = only("end", &json!({"type": "string", "pattern": NAME}));
     json!({"anyOf": [(FilledText::SHAPE.schema)(), end]})
 }
 
 /// The schema of a map of targets.
 fn named_targets() -> Value {
-    json!({"type": "object", "minProperties": 1, "additionalProperties": one_target()})
+    map_to(&one_target())
 }
 
 /// Reads `{end: name}`.
 fn named_end(reader: &mut Reader<'_>, map: &Map<'_>, span: Option<Span>) -> Option<Target> {
     let name = match &*map.entries {
-        [entry] if entry.key == "end" => match &entry.value.kind {
-            Kind::Text(name) if is_name(name) => Some(name),
-            _ => None,
-        },
+        [entry] if entry.key == "end" => entry.value.kind.text(),
         _ => None,
     };
-    let Some(name) = name else {
+    let Some(name) = name.filter(|name| is_name(name)) else {
         let message = "a target as a map has `end` with a name of letters, digits, `_` and `-`";
         let finding = Finding::error(Code::WrongType, span, message);
         return reader.refuse(finding.help("write `{end: stuck}`"));
     };
-    reader.sites.ends.push(name.to_string());
-    Some(Target::EndAs(name.to_string()))
+    reader.sites.ends.push(name.to_owned());
+    Some(Target::EndAs(name.to_owned()))
 }
 
 /// Declares the type of a key that has one target.
@@ -204,7 +171,7 @@ macro_rules! target_key {
     ($($name:ident: $jump:ident,)*) => { $(
         impl KeyType for $name {
             type Value = Target;
-            const SHAPE: Shape = Shape::new(one_target, FilledText::SHAPE.describe);
+            const SHAPE: Shape = Shape::new(one_target, FilledText::SHAPE.described);
 
             fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Target> {
                 if let Kind::Map(map) = written.kind() {
@@ -265,14 +232,10 @@ fn targets_of(
             reader.report(Finding::error(Code::MissingKey, entry.key_span, message));
             continue;
         }
-        let span = entry.value.span.or(entry.key_span);
+        let span = entry.span();
         let name = shown(&entry.key);
-        let what = match jump {
-            JumpKind::Choice => "answer",
-            JumpKind::Outcome | JumpKind::OnFail | JumpKind::OnLimit | JumpKind::OnVisitLimit => {
-                "outcome"
-            }
-        };
+        let is_answer = jump == JumpKind::Choice;
+        let what = if is_answer { "answer" } else { "outcome" };
         if let Kind::Map(map) = &entry.value.kind {
             let end = named_end(reader, map, span);
             read.extend(end.map(|end| (entry.key.to_string(), end)));
@@ -291,9 +254,8 @@ fn targets_of(
             }
         };
         let finding = Finding::error(Code::WrongType, span, message);
-        reader.report(finding.help(format!(
-            "write `{name}: next`, or the id of a phase of this workflow"
-        )));
+        let help = format!("write `{name}: next`, or the id of a phase of this workflow");
+        reader.report(finding.help(help));
     }
     Some(read)
 }

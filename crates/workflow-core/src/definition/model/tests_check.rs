@@ -1,6 +1,6 @@
 //! A check that runs tests and reads which of them ran.
 
-use super::check::{CommandLine, Expect, OutputStream, RunCheck};
+use super::command::{CommandLine, Expect, OutputStream, RunCheck};
 use crate::definition::guard_text::GuardText;
 use crate::definition::schema::{Declared, FromMap, MapReader, Section, section};
 use crate::definition::value::{Duration, FilledText, Flag, Map, NamedTexts, TextOrTexts, Whole};

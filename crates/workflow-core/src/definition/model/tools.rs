@@ -6,12 +6,10 @@
 use serde_json::{Value, json};
 
 use super::fail_closed;
-use super::guards::{Guards, SettingsStatus, ToolAccess};
-use super::phase::Phase;
+use super::level::{Level, ToolAccess};
 use super::result_rule::ResultRule;
 use super::rule_sets::{RuleSets, UsedSet, Uses};
 use super::rules::Rule;
-use super::workflow::Workflow;
 use crate::definition::guard_text::GuardText;
 use crate::definition::schema::{
     Declared, KeyType, MapReader, Reader, Section, Shape, Typed, Written, nearest, schema_of,
@@ -66,66 +64,62 @@ impl ToolMode {
     }
 }
 
+/// Where `tools` is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In a phase, where `all` has an effect.
+    Phase,
+    /// In a workflow, where a rule set may except phases.
+    Workflow,
+    /// In the settings.
+    Settings,
+}
+
 /// What `tools` says, with the names of rule sets that are not looked up yet.
 #[derive(Debug, Default)]
 pub(crate) struct ReadTools {
-    guards: Guards,
+    level: Level,
     uses: Option<(Vec<UsedSet>, Option<Span>)>,
     key_span: Option<Span>,
     /// The locations of what could not be read, but for the conditions of a rule.
     lost: Vec<Option<Span>>,
 }
 
-impl Guards {
-    /// Forbids everything that the rules do not, before all of them: what is lost may have come before a rule that allows.
-    pub(crate) fn fail_closed(&mut self, reader: &Reader<'_>, span: Option<Span>) {
-        let file = reader.source.file();
-        let why = "the restriction of tools in this file cannot be read";
-        let rules = fail_closed::rules(file, &reader.file_and_line(span), why);
-        self.rules.splice(0..0, rules);
-        self.status = SettingsStatus::Unreadable;
-    }
-}
-
 impl ReadTools {
-    /// The guards on calls, with the rules of the sets that are used. They are loaded, unless something other than a
-    /// condition of a rule could not be read.
-    pub(crate) fn with(self, sets: &RuleSets, keys: &mut MapReader<'_, '_, '_>) -> Guards {
-        let (mut guards, mut lost) = (self.guards, self.lost);
-        let section = keys.section.name;
-        if section != Phase::SECTION.name && matches!(guards.tools, Some(ToolAccess::All { .. })) {
-            guards.tools = None;
+    /// The level, with the rules of the sets that are used. It is loaded, unless something other than a condition of a rule
+    /// could not be read.
+    fn with(self, sets: &RuleSets, place: Place, reader: &mut Reader<'_>) -> Level {
+        let (mut level, mut lost) = (self.level, self.lost);
+        if place != Place::Phase && matches!(level.tools, Some(ToolAccess::All { .. })) {
+            level.tools = None;
             let message = "`all` lifts the `read-only` around one phase, and has no effect here";
             let finding = Finding::error(Code::InvalidValue, self.key_span, message);
-            keys.report(finding.help("write `tools: all` in the phase"));
+            reader.report(finding.help("write `tools: all` in the phase"));
         }
-        if section != Workflow::SECTION.name {
-            for (_, span) in std::mem::take(&mut keys.reader.sites.excepted) {
-                let message = "`except` names phases of a workflow, and has no effect here";
-                let finding = Finding::error(Code::RuleSet, span, message);
-                keys.report(finding.help("use the set in `tools` of the workflow"));
-            }
-        }
-        let reader = &mut *keys.reader;
         if let Some((names, span)) = self.uses {
             match sets.used(reader, &names, span) {
-                Some(rules) => guards.rules.extend(rules),
+                Some(rules) => level.rules.extend(rules),
                 None => lost.push(span.or(self.key_span)),
             }
         }
-        let patterns = guards.rules.iter().map(|rule| rule.command.len()).sum();
+        if place != Place::Workflow {
+            level.rules.iter_mut().for_each(|rule| rule.except.clear());
+            for (_, span) in std::mem::take(&mut reader.sites.excepted) {
+                let message = "`except` names phases of a workflow, and has no effect here";
+                let finding = Finding::error(Code::RuleSet, span, message);
+                reader.report(finding.help("use the set in `tools` of the workflow"));
+            }
+        }
+        let patterns = level.rules.iter().map(|rule| rule.command.len()).sum();
         if let Some(finding) = too_many_patterns(patterns, self.key_span) {
             reader.report(finding);
-            guards.rules.clear();
+            level.rules.clear();
             lost.push(self.key_span);
         }
-        if section != Workflow::SECTION.name {
-            guards.rules.iter_mut().for_each(|rule| rule.except.clear());
-        }
         if let Some(&span) = lost.first() {
-            guards.fail_closed(reader, span);
+            level.fail_closed(reader, span);
         }
-        guards
+        level
     }
 
     /// What is read of a value that says nothing that is known.
@@ -158,26 +152,23 @@ impl ReadTools {
             lost.push(keys.key_of(&Tools::mode));
             let message = "the settings have no `mode`: they apply to every workflow";
             let finding = Finding::error(Code::InvalidValue, keys.key_of(&Tools::mode), message);
-            keys.report(
-                finding.help("write `tools: read-only` in a workflow, or rules that block"),
-            );
+            let help = "write `tools: read-only` in a workflow, or rules that block";
+            keys.report(finding.help(help));
         }
         let tools = read_access(&mut keys);
         let rules = keys.get(&Tools::rules).unwrap_or_default();
         let uses = keys.get(&Tools::uses);
+        lost.extend(keys.lost().chain(rules.lost));
+        let level = Level {
+            tools,
+            rules: rules.all,
+            ..Level::default()
+        };
         Self {
-            lost: lost
-                .into_iter()
-                .chain(keys.lost())
-                .chain(rules.lost)
-                .collect(),
-            guards: Guards {
-                tools,
-                rules: rules.all,
-                ..Guards::default()
-            },
+            level,
             uses: uses.map(|names| (names, keys.span_of(&Tools::uses))),
             key_span,
+            lost,
         }
     }
 }
@@ -190,7 +181,7 @@ pub(crate) struct ReadOnlyOrTools;
 
 impl KeyType for ToolsMap {
     type Value = ReadTools;
-    const SHAPE: Shape = Shape::new(|| schema_of_map(false), || "map".to_owned()).meant(|finding, written| {
+    const SHAPE: Shape = Shape::new(|| schema_of_map(false), "map").meant(|finding, written| {
 let help = "write `tools: {blacklist: [..]}` for tools that are blocked, or `tools: {whitelist: [..]}` for the only \
                     ones that are allowed";
         matches!(written.kind(), Kind::List(_)).then(|| finding.help(help))
@@ -210,7 +201,7 @@ impl KeyType for ReadOnlyOrTools {
                 schema_of_map(true),
             ]})
         },
-        || "`read-only`, `all`, or a map".to_owned(),
+        "`read-only`, `all`, or a map",
     )
     .meant(ToolsMap::SHAPE.meant);
 
@@ -221,18 +212,15 @@ impl KeyType for ReadOnlyOrTools {
         let source = reader.file_and_line(written.entry.key_span);
         let with = |mode: ToolMode| {
             let mut read = ReadTools::default();
-            read.guards.tools = Some(mode.access(source));
+            read.level.tools = Some(mode.access(source));
             read.key_span = written.entry.key_span;
             Some(read)
         };
-        let is = |text: &str| ToolMode::ALL.into_iter().find(|mode| mode.word() == text);
-        if let Some(mode) = is(text) {
+        if let Some(mode) = ToolMode::named(text) {
             return with(mode);
         }
-        let message = format!(
-            "`tools` must be `read-only`, `all` or a map, not `{}`",
-            shown(text)
-        );
+        let text_shown = shown(text);
+        let message = format!("`tools` must be `read-only`, `all` or a map, not `{text_shown}`");
         let finding = Finding::error(Code::InvalidValue, written.span(), message);
         if let Some(near) = nearest(text, ["read-only"]) {
             reader.report(finding.help("write `tools: read-only`").fix(text, near));
@@ -300,29 +288,34 @@ fn read_access(keys: &mut MapReader<'_, '_, '_>) -> Option<ToolAccess> {
     }
 }
 
-/// Reads `results`. If an entry cannot be read, every result is withheld.
-fn read_results(
+/// Reads `tools` of a level.
+pub(super) fn read_tools(
     keys: &mut MapReader<'_, '_, '_>,
-    key: &Typed<ListOf<ResultRule>>,
-) -> Vec<ResultRule> {
-    let mut read = keys.get(key).unwrap_or_default();
-    if keys.is_unreadable(key) {
-        read.lost.push(keys.key_of(key));
-    }
-    let lost = read.lost.first();
-    let withheld = lost.map(|&span| fail_closed::results(keys.reader.file_and_line(span)));
-    read.all.extend(withheld);
-    read.all
+    tools: &Typed<impl KeyType<Value = ReadTools>>,
+    sets: &RuleSets,
+    place: Place,
+) -> Level {
+    let read = keys.get(tools).unwrap_or_default();
+    read.with(sets, place, keys.reader)
 }
 
-/// Reads the tools and the results of the settings, a workflow or a phase.
+/// Reads the tools and the results of the settings, a workflow or a phase. If an entry of `results` cannot be read, every
+/// result is withheld.
 pub(crate) fn read_level(
     keys: &mut MapReader<'_, '_, '_>,
     tools: &Typed<impl KeyType<Value = ReadTools>>,
     results: &Typed<ListOf<ResultRule>>,
     sets: &RuleSets,
-) -> Guards {
-    let mut guards = keys.get(tools).unwrap_or_default().with(sets, keys);
-    guards.results = read_results(keys, results);
-    guards
+    place: Place,
+) -> Level {
+    let mut level = read_tools(keys, tools, sets, place);
+    let mut read = keys.get(results).unwrap_or_default();
+    if keys.is_unreadable(results) {
+        read.lost.push(keys.key_of(results));
+    }
+    let lost = read.lost.first();
+    let withheld = lost.map(|&span| fail_closed::results(keys.reader.file_and_line(span)));
+    level.results = read.all;
+    level.results.extend(withheld);
+    level
 }

@@ -2,16 +2,16 @@
 
 use serde_json::json;
 
-use super::guards::{Guards, ToolAccess};
+use super::level::{Level, ToolAccess};
 use super::opening::{Opening, Openings};
 use super::phase::Phase;
 use super::rule_sets::RuleSets;
 use super::rules::{Rule, RuleAction};
-use super::tools::ReadOnlyOrTools;
+use super::tools::{Place, ReadOnlyOrTools, read_tools};
 use crate::definition::schema::{
-    Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, schema_of, section,
+    Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
 };
-use crate::definition::syntax::{Kind, Span};
+use crate::definition::syntax::Kind;
 use crate::definition::value::{CommandName, Flag, Map, OneOf, TextOrTexts};
 use crate::diagnostic::{Code, Finding};
 
@@ -55,18 +55,6 @@ section! {
     }
 }
 
-/// The map, which is read with the rule sets of its file.
-pub(crate) struct WithoutRunMap;
-
-impl KeyType for WithoutRunMap {
-    type Value = ();
-    const SHAPE: Shape = Shape::new(|| schema_of(WithoutRun::SECTION), || "map".to_owned());
-
-    fn read(_reader: &mut Reader<'_>, _written: Written<'_>) -> Option<()> {
-        None
-    }
-}
-
 /// A `commandName`, or a map.
 pub(crate) struct NameOrStart;
 
@@ -74,7 +62,7 @@ impl KeyType for NameOrStart {
     type Value = Option<Start>;
     const SHAPE: Shape = Shape::new(
         || json!({"anyOf": [(CommandName::SHAPE.schema)(), (Map::<Start>::SHAPE.schema)()]}),
-        || "text, or a map".to_owned(),
+        "text, or a map",
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Option<Start>> {
@@ -100,43 +88,28 @@ impl FromMap for Start {
 impl WithoutRun {
     /// Reads the map of the settings. Where it is not known what is forbidden, everything is.
     pub(crate) fn read(reader: &mut Reader<'_>, written: Written<'_>, sets: &RuleSets) -> Self {
-        let span = written.entry.key_span;
-        let Kind::Map(map) = written.kind() else {
+        let (mut read, mut level) = (Self::default(), Level::default());
+        let (span, mut is_lost) = (written.entry.key_span, true);
+        if let Kind::Map(map) = written.kind() {
+            let mut keys = MapReader::new(reader, Self::SECTION, map, span);
+            read.read_keys(&mut keys);
+            if keys.is_unreadable(&Self::unknown) {
+                read.unknown = Some(RuleAction::Block);
+            }
+            level = read_tools(&mut keys, &Self::level_tools, sets, Place::Settings);
+            if !keys.has("tools") {
+                let message = "`withoutRun` blocks nothing without `tools`";
+                let finding = Finding::warning(Code::NoValue, span, message);
+                keys.report(finding.help("add `tools: 'read-only'`"));
+            }
+            is_lost = keys.is_unreadable(&Self::level_tools) || !keys.all_known();
+        } else {
             reader.report(written.wrong_type("a map with `tools`"));
-            return Self::closed(Guards::default(), Self::default(), reader, span);
-        };
-        let mut keys = MapReader::new(reader, Self::SECTION, map, span);
-        let mut read: Self = keys.read();
-        if keys.is_unreadable(&Self::unknown) {
-            read.unknown = Some(RuleAction::Block);
         }
-        let tools = keys.get(&Self::level_tools);
-        if !keys.has("tools") {
-            let message = "`withoutRun` blocks nothing without `tools`";
-            let finding = Finding::warning(Code::NoValue, span, message);
-            keys.report(finding.help("add `tools: 'read-only'`"));
-        }
-        let is_lost = keys.is_unreadable(&Self::level_tools) || !keys.all_known();
-        let level = tools.unwrap_or_default().with(sets, &mut keys);
         if is_lost {
-            return Self::closed(level, read, keys.reader, span);
+            level.fail_closed(reader, span);
         }
-        let (tools, rules) = (level.tools, level.rules);
-        Self {
-            tools,
-            rules,
-            ..read
-        }
-    }
-
-    /// The same with everything forbidden that the level does not forbid.
-    fn closed(mut level: Guards, read: Self, reader: &Reader<'_>, span: Option<Span>) -> Self {
-        level.fail_closed(reader, span);
-        let (tools, rules) = (level.tools, level.rules);
-        Self {
-            tools,
-            rules,
-            ..read
-        }
+        (read.tools, read.rules) = (level.tools, level.rules);
+        read
     }
 }

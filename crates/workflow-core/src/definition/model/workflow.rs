@@ -9,9 +9,9 @@ use super::auto_continue::{ContinueRule, WaitOrMap};
 use super::budget::Budget;
 use super::condition::Condition;
 use super::gate::Gate;
-use super::guards::ToolAccess;
+use super::level::ToolAccess;
 use super::opening::{Opening, Openings};
-use super::parameter::{Inputs, Parameter};
+use super::parameter::{Inputs, Parameter, ParameterKind};
 use super::phase::{Checkpoint, Phase};
 use super::result_rule::ResultRule;
 use super::rule_sets::NamedRules;
@@ -193,7 +193,7 @@ impl KeyType for Phases {
                 {"$ref": "#/definitions/reference"},
                 {"$ref": "#/definitions/phase"},
             ]},
-        }), || "list".to_owned()).meant(Texts::SHAPE.meant);
+        }), "list").meant(Texts::SHAPE.meant);
 
     /// They are read by hand, with their files.
     fn read(_reader: &mut Reader<'_>, _written: Written<'_>) -> Option<()> {
@@ -248,10 +248,8 @@ impl Workflow {
 
     /// Returns true if one of its own phases names subagents.
     pub(crate) fn names_profiles(&self) -> bool {
-        let mut lists = self
-            .own_phases()
-            .filter_map(|phase| phase.available_profiles.as_ref());
-        lists.any(|names| !names.is_empty())
+        let mut lists = self.own_phases().map(|phase| &phase.available_profiles);
+        lists.any(|names| names.iter().flatten().next().is_some())
     }
 
     /// Its phases, without those of subworkflows.
@@ -272,6 +270,33 @@ impl Workflow {
             _ => false,
         };
         leads_behind && (!phase.gate.is_empty() || phase.approve.is_some())
+    }
+
+    /// The type of an output of one of its entries: of a phase, or of a subworkflow. Those of a loop are lists; one that is a
+    /// list itself is not collected. A function knows the workflows.
+    pub(crate) fn output_of<'w>(
+        &'w self,
+        id: &str,
+        name: &str,
+        find: &dyn Fn(&str) -> Option<&'w Self>,
+    ) -> Option<Parameter> {
+        let mut entries = self.phases.iter();
+        match entries.find(|entry| entry.id() == id)? {
+            PhaseEntry::Phase(phase) => {
+                let mut outputs = phase.outputs.iter();
+                outputs.find(|output| output.name == name).cloned()
+            }
+            PhaseEntry::Subworkflow(reference) => {
+                let inner = find(&reference.key)?;
+                let returned = inner.outputs.iter().find(|known| known.name == name)?;
+                let output = inner.output_of(&returned.phase, &returned.output, find)?;
+                if reference.for_each.is_none() {
+                    return Some(output);
+                }
+                let is_collected = output.kind != ParameterKind::List;
+                is_collected.then(|| Parameter::new(name, ParameterKind::List))
+            }
+        }
     }
 
     /// Its references to subworkflows.
@@ -327,30 +352,28 @@ impl PhaseEntry {
         }
     }
 
-    /// How often it may be entered.
-    pub(crate) fn max_visits(&self) -> Option<u32> {
+    /// The conditions under which it is entered, how often, and what happens instead of one visit too many.
+    fn entering(&self) -> (&[Condition], Option<u32>, Option<&Target>) {
         match self {
-            Self::Phase(phase) => phase.max_visits,
-            Self::Subworkflow(reference) => reference.max_visits,
-        }
-    }
-
-    /// What happens instead of one visit too many, if its visits are limited.
-    pub(crate) fn instead_of_visit(&self) -> Option<&Target> {
-        match self {
-            Self::Phase(phase) => phase.instead_of_visit(),
-            Self::Subworkflow(reference) => reference
-                .max_visits
-                .map(|_| reference.on_limit.as_ref().unwrap_or(&Target::Pause)),
+            Self::Phase(of) => (&of.when, of.max_visits, of.on_limit.as_ref()),
+            Self::Subworkflow(of) => (&of.when, of.max_visits, of.on_limit.as_ref()),
         }
     }
 
     /// The conditions under which it is entered.
     pub fn when(&self) -> &[Condition] {
-        match self {
-            Self::Phase(phase) => &phase.when,
-            Self::Subworkflow(reference) => &reference.when,
-        }
+        self.entering().0
+    }
+
+    /// How often it may be entered.
+    pub(crate) fn max_visits(&self) -> Option<u32> {
+        self.entering().1
+    }
+
+    /// What happens instead of one visit too many, if its visits are limited.
+    pub(crate) fn instead_of_visit(&self) -> Option<&Target> {
+        let (_, most, instead) = self.entering();
+        most.map(|_| instead.unwrap_or(&Target::Pause))
     }
 
     /// Returns true if it may be skipped, may be left for another entry than the next, or counts its visits.

@@ -7,18 +7,16 @@ use super::section::Section;
 use crate::definition::guard_text::{GuardText, TOOL_NAME};
 use crate::text::join;
 
+/// The pattern of names of inputs, outputs and outcomes.
+pub(crate) const NAME: &str = "^[A-Za-z0-9_-]+$";
+
 /// A map with these keys and no others.
 pub(crate) fn map_of<'k>(keys: impl IntoIterator<Item = &'k Key> + Clone) -> Value {
-    let properties: Map<String, Value> = keys
-        .clone()
-        .into_iter()
-        .map(|key| (key.name.to_owned(), property(key)))
-        .collect();
-    let required: Vec<&str> = keys
-        .into_iter()
-        .filter(|key| key.default == Default::Required)
-        .map(|key| key.name)
-        .collect();
+    let all = keys.clone().into_iter();
+    let properties = all.map(|key| (key.name.to_owned(), property(key)));
+    let properties: Map<String, Value> = properties.collect();
+    let required = keys.into_iter().filter(|key| key.is_required());
+    let required: Vec<&str> = required.map(|key| key.name).collect();
     let mut schema = json!({
         "type": "object",
         "properties": properties,
@@ -76,11 +74,32 @@ pub(crate) fn schema_of(section: &Section) -> Value {
     }
     if !section.companions.is_empty() {
         let companions = section.companions.iter();
-        let companions: Map<String, Value> = companions
-            .map(|&(key, beside)| (key.to_owned(), json!([beside])))
-            .collect();
-        schema["dependencies"] = Value::Object(companions);
+        let companions = companions.map(|&(key, beside)| (key.to_owned(), json!([beside])));
+        schema["dependencies"] = Value::Object(companions.collect());
     }
     (section.more)(&mut schema);
     schema
+}
+
+/// A map with this key alone.
+pub(crate) fn only(key: &str, of: &Value) -> Value {
+    let properties = json!({ key: of });
+    json!({"type": "object", "properties": properties, "required": [key], "additionalProperties": false})
+}
+
+/// A map of any keys to such values, at least one.
+pub(crate) fn map_to(of: &Value) -> Value {
+    json!({"type": "object", "minProperties": 1, "additionalProperties": of})
+}
+
+/// The same with keys that can be names of inputs, outputs and outcomes.
+pub(crate) fn named(of: &Value) -> Value {
+    let mut schema = map_to(of);
+    schema["propertyNames"] = json!({"pattern": NAME});
+    schema
+}
+
+/// A value, or a list of at least one of them.
+pub(crate) fn one_or_list(of: &Value) -> Value {
+    json!({"anyOf": [of, {"type": "array", "minItems": 1, "items": of}]})
 }

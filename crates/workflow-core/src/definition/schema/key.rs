@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::definition::guard_text::GuardText;
-use crate::definition::syntax::{Entry, Kind, Span};
+use crate::definition::syntax::{Entry, Kind, Node, Span};
 use crate::diagnostic::{Finding, Severity};
 use crate::template::TemplateKind;
 
@@ -13,7 +13,9 @@ pub(crate) struct Shape {
     /// Its JSON Schema.
     pub(crate) schema: fn() -> Value,
     /// Its name in the tables of the documents.
-    pub(crate) describe: fn() -> String,
+    pub(crate) described: &'static str,
+    /// The same where its parameters decide it.
+    pub(crate) describe: Option<fn() -> String>,
     /// The pattern of a text where the key is required.
     pub(crate) pattern: &'static str,
     /// The finding about a value of another type, with the form that it most likely means.
@@ -24,12 +26,21 @@ pub(crate) struct Shape {
 pub(crate) type Meant = fn(Finding, Written<'_>) -> Option<Finding>;
 
 impl Shape {
-    pub(crate) const fn new(schema: fn() -> Value, describe: fn() -> String) -> Self {
+    pub(crate) const fn new(schema: fn() -> Value, described: &'static str) -> Self {
         Self {
             schema,
-            describe,
+            described,
+            describe: None,
             pattern: "\\S",
             meant: |_, _| None,
+        }
+    }
+
+    pub(crate) const fn of(schema: fn() -> Value, describe: fn() -> String) -> Self {
+        let describe = Some(describe);
+        Self {
+            describe,
+            ..Self::new(schema, "")
         }
     }
 
@@ -52,6 +63,19 @@ impl<'n> Written<'n> {
 
     pub(crate) fn span(self) -> Option<Span> {
         self.entry.value.span
+    }
+
+    /// The same with some items of a list.
+    pub(crate) fn with_list(self, items: Vec<Node<'n>>) -> Entry<'n> {
+        let kind = Kind::List(items);
+        let value = Node {
+            kind,
+            ..self.entry.value.clone()
+        };
+        Entry {
+            value,
+            ..self.entry.clone()
+        }
     }
 }
 
@@ -140,7 +164,7 @@ impl Key {
             hint: None,
             check: None,
             template: None,
-            shape: Shape::new(|| Value::Null, String::new),
+            shape: Shape::new(|| Value::Null, ""),
         }
     }
 
@@ -151,7 +175,9 @@ impl Key {
 
     /// The name of its type in the tables of the documents.
     pub fn described_type(&self) -> String {
-        (self.shape.describe)()
+        self.shape
+            .describe
+            .map_or_else(|| self.shape.described.to_owned(), |describe| describe())
     }
 
     pub(crate) fn is_required(&self) -> bool {

@@ -158,15 +158,14 @@ impl<'r, 'a, 'm> MapReader<'r, 'a, 'm> {
     pub(crate) fn lost_guards(&self) -> Vec<(&'static str, Option<Span>)> {
         let guard = |key| unknown_keys::lost_guard(self.reader.sections, key);
         let unknown = self.unknown.iter();
-        unknown
-            .filter_map(|entry| Some((guard(&entry.key)?, entry.key_span)))
-            .collect()
+        let lost = unknown.filter_map(|entry| Some((guard(&entry.key)?, entry.key_span)));
+        lost.collect()
     }
 
     /// The locations of the keys that could not be read, and of the map if it has an unknown one.
     pub(crate) fn lost(&self) -> impl Iterator<Item = Option<Span>> {
         let lost = self.unreadable.iter().filter_map(|key| self.map.get(key));
-        let lost = lost.map(|entry| entry.value.span.or(entry.key_span));
+        let lost = lost.map(Entry::span);
         lost.chain((!self.all_known()).then_some(self.start))
     }
 
@@ -190,11 +189,9 @@ impl<'r, 'a, 'm> MapReader<'r, 'a, 'm> {
 
 /// The finding about a required key that is missing or empty.
 pub(crate) fn missing(key: &Key, span: Option<Span>, why: &str) -> Finding {
-    let finding = Finding::error(Code::MissingKey, span, format!("`{}` {why}", key.name));
-    finding.help(format!(
-        "write `{}: {}`, for example",
-        key.name, key.example
-    ))
+    let (name, example) = (key.name, key.example);
+    let finding = Finding::error(Code::MissingKey, span, format!("`{name}` {why}"));
+    finding.help(format!("write `{name}: {example}`, for example"))
 }
 
 fn without_value(key: &Key, span: Option<Span>) -> Finding {

@@ -16,14 +16,14 @@ mod unknown_keys;
 
 pub(crate) use declaration::Declared;
 pub(super) use declaration::{FromMap, count, flat, is_absent, section};
-pub(super) use json_schema::{map_of, schema_of};
+pub(super) use json_schema::{NAME, map_of, map_to, named, one_or_list, only, schema_of};
 pub(crate) use key::Change;
 pub use key::{Default, Key};
 pub(super) use key::{NoValue, Shape, Written};
 pub use locations::KeyLocations;
 pub(super) use map_reader::{MapReader, missing};
-pub(super) use names::listed;
 pub use names::nearest;
+pub(super) use names::{listed, meant_or};
 pub(super) use reader::{JumpKind, Reader, Site, Sites, TemplateReference};
 pub use section::Section;
 pub(super) use section::Sections;

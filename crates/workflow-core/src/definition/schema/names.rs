@@ -43,6 +43,20 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
         .map(|(_, known)| known)
 }
 
+/// The help for an unknown name: the known one that it most likely means, or all of them, or `nothing` where there are none.
+pub(crate) fn meant_or<'k>(
+    name: &str,
+    known: impl Iterator<Item = &'k str> + Clone,
+    nothing: &str,
+) -> String {
+    let mut is_known = known.clone();
+    match nearest(name, known.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if is_known.next().is_none() => nothing.to_owned(),
+        None => format!("known here: {}", listed(known)),
+    }
+}
+
 /// Names as a list for a message.
 pub(crate) fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     join(names.into_iter().map(|name| format!("`{name}`")), ", ")

@@ -81,10 +81,8 @@ const FOREIGN: &[ForeignKey] = &[
 
 /// Returns what a key of other programs means.
 fn foreign(key: &str) -> Option<&'static ForeignKey> {
-    let plain = plain(key);
-    FOREIGN
-        .iter()
-        .find(|foreign| foreign.names.contains(&&*plain))
+    let (plain, mut all) = (plain(key), FOREIGN.iter());
+    all.find(|foreign| foreign.names.contains(&&*plain))
 }
 
 /// Our names, each with the words of other programs for it.
@@ -109,23 +107,18 @@ const SYNONYMS: &[(&str, &[&str])] = &[
 /// Returns our names for a key of other programs.
 fn synonyms(key: &str) -> impl Iterator<Item = &'static str> {
     let key = plain(key);
-    let rows = SYNONYMS
-        .iter()
-        .filter(move |(_, others)| others.contains(&&*key));
-    rows.map(|(ours, _)| *ours)
+    let rows = SYNONYMS.iter();
+    rows.filter_map(move |(ours, others)| others.contains(&&*key).then_some(*ours))
 }
 
 /// Names that keys had before, each with the name of today, and with what else it may mean.
 const RENAMED: &[(&str, &str, Option<&str>)] = &[
     ("run", "commands", Some(RUN_ELSEWHERE)),
     ("onMaxVisits", "onLimit", None),
-    (
-        "continue",
-        "defaults",
-        Some("write `defaults: { continue: … }`"),
-    ),
+    ("continue", "defaults", Some(CONTINUE_ELSEWHERE)),
 ];
 
+const CONTINUE_ELSEWHERE: &str = "write `defaults: { continue: … }`";
 const RUN_ELSEWHERE: &str = "write `commands` for commands that may run here, or `gate: [{ run: … }]` for a check that must pass";
 
 fn unknown(
@@ -160,10 +153,8 @@ fn unknown(
     let is_known = |to: &str| names(section).any(|known| known == to);
     let mut before = RENAMED.iter();
     if let Some((from, to, or_else)) = before.find(|(from, to, _)| *from == key && is_known(to)) {
-        let message = format!(
-            "unknown key `{from}` in {}: its name is `{to}` now",
-            section.name
-        );
+        let name = section.name;
+        let message = format!("unknown key `{from}` in {name}: its name is `{to}` now");
         let finding = Finding::error(Code::UnknownGuardKey, entry.key_span, message);
         return match or_else {
             Some(help) => finding.help(*help),
@@ -269,9 +260,8 @@ fn guards(sections: Sections) -> impl Iterator<Item = &'static str> {
 
 /// Describes the sections of a key: `a workflow, a phase or the settings`.
 fn homes(sections: Sections, key: &str) -> String {
-    let of = sections
-        .iter()
-        .filter(|section| names(section).any(|known| known == key));
+    let has_it = |section: &&&'static Section| names(section).any(|known| known == key);
+    let of = sections.iter().filter(has_it);
     let words: Vec<&str> = of.map(|section| section.name).collect();
     joined(&words, "or")
 }

@@ -28,7 +28,23 @@ pub(crate) enum Kind<'s> {
     Tagged(&'static str),
 }
 
-impl Kind<'_> {
+impl<'s> Kind<'s> {
+    /// The text, if it is one.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The map, if it is one.
+    pub(crate) fn map(&self) -> Option<&Map<'s>> {
+        match self {
+            Self::Map(map) => Some(map),
+            _ => None,
+        }
+    }
+
     /// Its name in messages.
     pub(crate) fn describe(&self) -> &'static str {
         match self {
@@ -55,6 +71,13 @@ pub(crate) struct Entry<'s> {
     pub(crate) key: Cow<'s, str>,
     pub(crate) key_span: Option<Span>,
     pub(crate) value: Node<'s>,
+}
+
+impl Entry<'_> {
+    /// The location of its value, or else of its key.
+    pub(crate) fn span(&self) -> Option<Span> {
+        self.value.span.or(self.key_span)
+    }
 }
 
 impl<'s> Map<'s> {

@@ -55,12 +55,8 @@ impl<'n> Written<'n> {
         if let Some(finding) = self.foreign() {
             return finding;
         }
-        let message = format!(
-            "`{}` must be {expected}, not {}{}",
-            key.name,
-            kind.describe(),
-            key.consequence()
-        );
+        let (name, kind, end) = (key.name, kind.describe(), key.consequence());
+        let message = format!("`{name}` must be {expected}, not {kind}{end}");
         let finding = self.wrong(Code::WrongType, self.span(), message);
         (key.shape.meant)(finding.clone(), self).unwrap_or_else(|| key.with_hint(finding))
     }
@@ -87,10 +83,7 @@ impl<'n> Written<'n> {
 
     /// The finding about a text that stands for a value of another type: in typographic quotes, or with a variable.
     fn foreign(self) -> Option<Finding> {
-        let Kind::Text(text) = self.kind() else {
-            return None;
-        };
-        let finding = GuardText::Value.finding(text, self.span())?;
+        let finding = GuardText::Value.finding(self.kind().text()?, self.span())?;
         Some(Finding {
             severity: self.key.severity(),
             ..finding
@@ -114,10 +107,8 @@ impl<'n> Written<'n> {
     /// The text that is written, if a help can repeat it.
     pub(crate) fn short_text(&self) -> Option<&str> {
         const MAX_REPEATED: usize = 80;
-        match self.kind() {
-            Kind::Text(text) if text.len() <= MAX_REPEATED && !text.contains('\n') => Some(text),
-            _ => None,
-        }
+        let text = self.kind().text()?;
+        (text.len() <= MAX_REPEATED && !text.contains('\n')).then_some(text)
     }
 
     /// The finding with the form that a text most likely means: `[edit]` for `edit`.

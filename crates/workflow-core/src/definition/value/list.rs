@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::map::List;
 use super::text::{note_values, quoted};
 use crate::definition::guard_text::{GuardText, TOOL_NAME, is_one_command};
-use crate::definition::schema::{KeyType, Reader, Shape, Written};
+use crate::definition::schema::{KeyType, Reader, Shape, Written, map_to, one_or_list};
 use crate::definition::syntax::{Kind, Node, Span};
 use crate::diagnostic::{Code, Finding, Severity, shown};
 use crate::white_space::trim;
@@ -25,7 +25,7 @@ impl KeyType for Texts {
     type Value = Vec<String>;
     const SHAPE: Shape = Shape::new(
         || json!({"type": "array", "items": {"type": "string"}}),
-        || "list of texts".to_owned(),
+        "list of texts",
     )
     .meant(|finding, written| written.in_form(finding, &format!("[{}]", written.short_text()?)));
 
@@ -41,7 +41,7 @@ impl KeyType for Choices {
     type Value = Vec<String>;
     const SHAPE: Shape = Shape::new(
         || json!({"type": "array", "minItems": 1, "items": {"type": "string", "pattern": "\\S"}}),
-        Texts::SHAPE.describe,
+        Texts::SHAPE.described,
     )
     .meant(Texts::SHAPE.meant);
 
@@ -58,10 +58,7 @@ impl KeyType for Choices {
 
 impl KeyType for TextOrTexts {
     type Value = Vec<String>;
-    const SHAPE: Shape = Shape::new(
-        || text_or_texts("\\S"),
-        || "text, or list of texts".to_owned(),
-    );
+    const SHAPE: Shape = Shape::new(|| text_or_texts("\\S"), "text, or list of texts");
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<String>> {
         let texts = one_or_more(reader, written)?.whole()?;
@@ -79,10 +76,7 @@ impl KeyType for TextOrTexts {
 
 impl KeyType for ToolPatterns {
     type Value = List<String>;
-    const SHAPE: Shape = Shape::new(
-        || text_or_texts(TOOL_NAME),
-        || "tool, or list of tools".to_owned(),
-    );
+    const SHAPE: Shape = Shape::new(|| text_or_texts(TOOL_NAME), "tool, or list of tools");
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<List<String>> {
         one_or_more(reader, written)
@@ -92,14 +86,8 @@ impl KeyType for ToolPatterns {
 impl KeyType for NamedTexts {
     type Value = Vec<(String, String)>;
     const SHAPE: Shape = Shape::new(
-        || {
-            json!({
-                "type": "object",
-                "minProperties": 1,
-                "additionalProperties": {"type": "string", "pattern": "\\S"},
-            })
-        },
-        || "map of texts".to_owned(),
+        || map_to(&json!({"type": "string", "pattern": "\\S"})),
+        "map of texts",
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Self::Value> {
@@ -135,10 +123,8 @@ impl KeyType for NamedTexts {
 
 /// The texts of a list, or the text alone.
 pub(crate) fn items<'n>(node: &'n Node<'_>) -> impl Iterator<Item = (&'n str, Option<Span>)> {
-    nodes(node).iter().filter_map(|item| match &item.kind {
-        Kind::Text(text) => Some((&**text, item.span)),
-        _ => None,
-    })
+    let items = nodes(node).iter();
+    items.filter_map(|item| Some((item.kind.text()?, item.span)))
 }
 
 /// The items of a list, or another value alone.
@@ -211,6 +197,5 @@ fn wrong_item(written: Written<'_>, text: &str, span: Option<Span>) -> Option<Fi
 }
 
 fn text_or_texts(pattern: &str) -> Value {
-    let text = json!({"type": "string", "pattern": pattern});
-    json!({"anyOf": [text, {"type": "array", "minItems": 1, "items": text}]})
+    one_or_list(&json!({"type": "string", "pattern": pattern}))
 }

@@ -4,7 +4,9 @@ use std::marker::PhantomData;
 
 use serde_json::json;
 
-use crate::definition::schema::{FromMap, KeyType, MapReader, Reader, Shape, Written, schema_of};
+use crate::definition::schema::{
+    Declared, FromMap, KeyType, MapReader, Reader, Shape, Written, schema_of,
+};
 use crate::definition::syntax::{Kind, Node, Span};
 use crate::diagnostic::{Code, Finding};
 
@@ -13,7 +15,7 @@ pub(crate) struct Map<S>(PhantomData<S>);
 
 impl<S: FromMap> KeyType for Map<S> {
     type Value = S;
-    const SHAPE: Shape = Shape::new(|| schema_of(S::SECTION), || "map".to_owned()).meant(S::meant);
+    const SHAPE: Shape = Shape::new(|| schema_of(S::SECTION), "map").meant(S::meant);
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<S> {
         let Kind::Map(map) = written.kind() else {
@@ -22,6 +24,18 @@ impl<S: FromMap> KeyType for Map<S> {
         let mut keys = MapReader::new(reader, S::SECTION, map, written.span());
         keys.of = Some(written);
         S::from_map(&mut keys)
+    }
+}
+
+/// A map that is read by hand.
+pub(crate) struct MapByHand<S>(PhantomData<S>);
+
+impl<S: Declared> KeyType for MapByHand<S> {
+    type Value = ();
+    const SHAPE: Shape = Shape::new(|| schema_of(S::SECTION), "map");
+
+    fn read(_reader: &mut Reader<'_>, _written: Written<'_>) -> Option<()> {
+        None
     }
 }
 
@@ -58,7 +72,7 @@ impl<S: FromMap> KeyType for ListOf<S> {
     type Value = List<S>;
     const SHAPE: Shape = Shape::new(
         || json!({"type": "array", "items": schema_of(S::SECTION)}),
-        || "list of maps".to_owned(),
+        "list of maps",
     )
     .meant(S::meant_in_list);
 
@@ -79,10 +93,8 @@ impl<S: FromMap> ListOf<S> {
         };
         let items = &items[..items.len().min(most)];
         Some(read_maps(reader, items, |kind, span| {
-            let message = format!(
-                "an entry of `{}` must be a map, not {kind}",
-                written.key.name
-            );
+            let name = written.key.name;
+            let message = format!("an entry of `{name}` must be a map, not {kind}");
             Finding::error(Code::WrongType, span, message)
         }))
     }

@@ -13,18 +13,17 @@ use crate::template::TemplateKind;
 
 /// A whole number; one above `u32::MAX` means `u32::MAX`.
 pub(crate) fn whole_number(node: &Node<'_>) -> Option<u32> {
-    let Kind::Number(number) = node.kind else {
-        return None;
-    };
-    if !(number >= 0.0 && number.is_finite() && number.fract() == 0.0) {
-        return None;
-    }
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "not negative, and the cast saturates"
     )]
-    Some(number as u32)
+    match node.kind {
+        Kind::Number(number) if number >= 0.0 && number.is_finite() && number.fract() == 0.0 => {
+            Some(number as u32)
+        }
+        _ => None,
+    }
 }
 
 /// A whole number from 1, or the value of the run that is the number: `"{inputs.rounds}"`. As long as there is none, the bound is
@@ -41,7 +40,7 @@ where
             let name = json!({"type": "string", "pattern": "^\\{(inputs|outputs)\\..+\\}$"});
             json!({"anyOf": [(Whole::<1>::SHAPE.schema)(), name]})
         },
-        || format!("{}, or a value", (Whole::<1>::SHAPE.describe)()),
+        "whole number from 1, or a value",
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<T> {
@@ -76,7 +75,7 @@ where
     T: TryFrom<u32> + 'static,
 {
     type Value = T;
-    const SHAPE: Shape = Shape::new(
+    const SHAPE: Shape = Shape::of(
         || match TO {
             u32::MAX => json!({"type": "integer", "minimum": FROM}),
             _ => json!({"type": "integer", "minimum": FROM, "maximum": TO}),
@@ -136,7 +135,7 @@ impl KeyType for Cents {
     type Value = u64;
     const SHAPE: Shape = Shape::new(
         || json!({"type": "number", "exclusiveMinimum": 0}),
-        || "number with two decimals".to_owned(),
+        "number with two decimals",
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<u64> {
@@ -173,7 +172,7 @@ impl KeyType for Duration {
                 {"type": "string", "pattern": "^0*([1-9]|1[0-9]|2[0-4])h$"},
             ]})
         },
-        || "seconds, `30s`, `10m`, `1h`".to_owned(),
+        "seconds, `30s`, `10m`, `1h`",
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<u32> {

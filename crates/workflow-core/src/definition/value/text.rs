@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::definition::guard_text::{GuardText, variable};
 use crate::definition::schema::{
-    KeyType, Reader, Shape, TemplateReference, Written, listed, missing, nearest,
+    KeyType, NAME, Reader, Shape, TemplateReference, Written, listed, missing, nearest,
 };
 use crate::definition::syntax::{Kind, Span, TYPOGRAPHIC_QUOTES};
 use crate::diagnostic::{Code, Finding, Severity, shown};
@@ -22,7 +22,7 @@ pub(crate) struct Template;
 
 impl KeyType for Text {
     type Value = String;
-    const SHAPE: Shape = Shape::new(|| json!({"type": "string"}), || "text".to_owned());
+    const SHAPE: Shape = Shape::new(|| json!({"type": "string"}), "text");
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
         let text = read_text_for_people(reader, written)?;
@@ -40,7 +40,7 @@ impl KeyType for FilledText {
     type Value = String;
     const SHAPE: Shape = Shape::new(
         || json!({"type": "string", "pattern": "\\S"}),
-        Text::SHAPE.describe,
+        Text::SHAPE.described,
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
@@ -67,8 +67,8 @@ impl KeyType for FilledText {
 impl KeyType for CommandName {
     type Value = String;
     const SHAPE: Shape = Shape {
-        pattern: "^[A-Za-z0-9_-]+$",
-        ..Shape::new(Text::SHAPE.schema, || "`a-z A-Z 0-9 _ -`".to_owned())
+        pattern: NAME,
+        ..Shape::new(Text::SHAPE.schema, "`a-z A-Z 0-9 _ -`")
     };
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
@@ -78,7 +78,7 @@ impl KeyType for CommandName {
 
 impl KeyType for Template {
     type Value = String;
-    const SHAPE: Shape = Shape::new(Text::SHAPE.schema, || "template".to_owned());
+    const SHAPE: Shape = Shape::new(Text::SHAPE.schema, "template");
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
         let text = read_text_for_people(reader, written)?;
@@ -131,10 +131,8 @@ fn read_text(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
 fn not_text(written: Written<'_>) -> Finding {
     let (key, kind) = (written.key, written.kind());
     if let Some(variable) = unquoted_template(kind) {
-        let message = format!(
-            "`{}` is a map: `{variable}` without quotes is not text",
-            key.name
-        );
+        let name = key.name;
+        let message = format!("`{name}` is a map: `{variable}` without quotes is not text");
         let finding = written.wrong(Code::UnquotedTemplate, written.span(), message);
         return finding.help(format!("put it in quotes: \"{variable}\""));
     }
@@ -152,8 +150,9 @@ pub(super) fn quoted(finding: Finding, kind: &Kind<'_>) -> Finding {
 
 /// `{name}` or `{{name}}` without quotes: a YAML map of one key without a value.
 fn unquoted_template(kind: &Kind<'_>) -> Option<String> {
-    let Kind::Map(map) = kind else { return None };
-    let [entry] = &*map.entries else { return None };
+    let [entry] = &*kind.map()?.entries else {
+        return None;
+    };
     let mut bytes = entry.key.bytes();
     let is_name = bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let is_template = is_name || entry.key.starts_with('{');
@@ -215,10 +214,7 @@ pub(crate) fn check_template(
         }
         unknown.push(name);
         let message = format!("unknown variable `{{{}}}`: it is not replaced", shown(name));
-        let severity = match kind {
-            TemplateKind::With => Severity::Error,
-            _ => Severity::Warning,
-        };
+        let severity = Severity::error_if(kind == TemplateKind::With);
         let finding = Finding::new(severity, Code::UnknownVariable, span, message);
         let near = nearest(name, known.iter().copied());
         reader.report(match (family, near) {

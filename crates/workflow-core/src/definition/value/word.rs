@@ -13,7 +13,7 @@ pub(crate) struct Flag;
 
 impl KeyType for Flag {
     type Value = bool;
-    const SHAPE: Shape = Shape::new(|| json!({"type": "boolean"}), || "true or false".to_owned());
+    const SHAPE: Shape = Shape::new(|| json!({"type": "boolean"}), "true or false");
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<bool> {
         match written.kind() {
@@ -38,7 +38,7 @@ fn known<T: NamedValues>() -> impl Iterator<Item = &'static str> {
 
 impl<T: NamedValues> KeyType for OneOf<T> {
     type Value = T;
-    const SHAPE: Shape = Shape::new(
+    const SHAPE: Shape = Shape::of(
         || {
             let words: Vec<&str> = known::<T>().collect();
             let meanings = T::NAMES.iter().map(|&(_, _, meaning)| meaning.trim());
@@ -56,13 +56,9 @@ impl<T: NamedValues> KeyType for OneOf<T> {
         if let Some((_, value, _)) = T::NAMES.iter().find(|(word, ..)| word == text) {
             return Some(*value);
         }
-        let message = format!(
-            "`{}` must be one of {}, not `{}`{}",
-            written.key.name,
-            listed(known::<T>()),
-            shown(text),
-            written.key.consequence()
-        );
+        let (name, end) = (written.key.name, written.key.consequence());
+        let (known_words, text_shown) = (listed(known::<T>()), shown(text));
+        let message = format!("`{name}` must be one of {known_words}, not `{text_shown}`{end}");
         let finding = written.wrong(Code::InvalidValue, written.span(), message);
         // The user had this name before.
         let word = if text == "person" { "user" } else { text };
@@ -94,6 +90,11 @@ macro_rules! words {
         impl $name {
             /// All of them.
             pub const ALL: [Self; [$($word),+].len()] = [$(Self::$value),+];
+
+            /// The one with a word.
+            pub(crate) fn named(word: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|one| one.word() == word)
+            }
 
             /// Its word, as it is written.
             pub fn word(self) -> &'static str {

@@ -30,7 +30,7 @@ fn check_targets(reader: &mut Reader<'_>, flow: &Flow<'_>) {
         }
     }
     let mut is_named = false;
-    for sites in flow.phases.iter().chain([flow.own]) {
+    for sites in flow.sites() {
         for site in &sites.targets {
             is_named |= matches!(site.kind, JumpKind::Outcome | JumpKind::Choice);
             if let Some(finding) = wrong_target(site, &ids, &twice) {
@@ -60,10 +60,8 @@ fn wrong_target(site: &Site, ids: &HashSet<&str>, twice: &HashSet<&str>) -> Opti
         let message = format!(
             "`{key}` cannot lead to `next`: that would pass the gate and the approval of the phase"
         );
-        let help = format!(
-            "write the id of a phase, or {}",
-            listed(words.iter().copied())
-        );
+        let words = listed(words.iter().copied());
+        let help = format!("write the id of a phase, or {words}");
         return Some(error(Code::UnknownTarget, message).help(help));
     }
     if words.contains(&to) {
@@ -72,10 +70,8 @@ fn wrong_target(site: &Site, ids: &HashSet<&str>, twice: &HashSet<&str>) -> Opti
     }
     if twice.contains(to) {
         let message = format!("`{key}` leads to `{}`, of which there are two", shown(to));
-        return Some(
-            error(Code::UnknownTarget, message)
-                .help("give one of them another id: that of a subworkflow is `as`"),
-        );
+        let help = "give one of them another id: that of a subworkflow is `as`";
+        return Some(error(Code::UnknownTarget, message).help(help));
     }
     if ids.contains(to) {
         return None;
@@ -92,18 +88,16 @@ fn wrong_target(site: &Site, ids: &HashSet<&str>, twice: &HashSet<&str>) -> Opti
     let mut known: Vec<&str> = ids.iter().copied().collect();
     known.sort_unstable();
     known.extend(words);
-    Some(match nearest(to, known.iter().copied()) {
-        Some(near) => finding.meant(to, near),
-        None => finding.help(format!(
-            "known here: {}",
-            listed(known.into_iter().take(30))
-        )),
-    })
+    if let Some(near) = nearest(to, known.iter().copied()) {
+        return Some(finding.meant(to, near));
+    }
+    let known = listed(known.into_iter().take(30));
+    Some(finding.help(format!("known here: {known}")))
 }
 
 fn check_unreachable(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) {
     let reached = graph.reached(None);
-    for (at, (entry, sites)) in flow.workflow.phases.iter().zip(flow.phases).enumerate() {
+    for (at, entry, sites) in flow.entries() {
         if !reached[graph.inside(at)] {
             let message = format!("no path leads to `{}`", shown(entry.id()));
             let finding = Finding::warning(Code::UnreachablePhase, sites.id, message);
@@ -116,8 +110,7 @@ fn check_unreachable(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph
 fn check_loops(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) {
     let groups = graph.loops(true);
     let mut seen = HashSet::new();
-    let entries = flow.workflow.phases.iter().zip(flow.phases).enumerate();
-    for (at, (entry, sites)) in entries {
+    for (at, entry, sites) in flow.entries() {
         let Some(group) = groups[graph.inside(at)].filter(|group| !seen.contains(group)) else {
             continue;
         };
@@ -135,14 +128,12 @@ fn check_loops(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) 
             continue;
         };
         seen.insert(group);
+        let (id, to, jumps) = (shown(entry.id()), shown(&site.to), flow.jumps);
         let message = format!(
-            "`{}` leads back to `{}`, and no phase of this loop has `maxVisits`: `limits.maxVisits` ({}) applies",
-            shown(entry.id()),
-            shown(&site.to),
-            flow.jumps
+            "`{id}` leads back to `{to}`, and no phase of this loop has `maxVisits`: `limits.maxVisits` ({jumps}) applies"
         );
         let finding = Finding::warning(Code::UnboundedLoop, site.span, message);
-        let help = format!("give `{}` a bound: `maxVisits: 3`", shown(&site.to));
+        let help = format!("give `{to}` a bound: `maxVisits: 3`");
         report_in(reader, sites, finding.help(help));
     }
 }
@@ -155,10 +146,8 @@ fn check_visits(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>)
             continue;
         }
         if !flow.workflow.loopable && groups[graph.inside(at)].is_none() {
-            let message = format!(
-                "`maxVisits` has no effect: nothing leads back to `{}`",
-                shown(&phase.id)
-            );
+            let id = shown(&phase.id);
+            let message = format!("`maxVisits` has no effect: nothing leads back to `{id}`");
             let finding = Finding::warning(Code::IdleVisits, sites.max_visits, message);
             report_in(reader, sites, finding);
         }
@@ -170,9 +159,9 @@ fn check_visits(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>)
             report_in(reader, sites, error(Code::VisitsCycle, message));
         }
         if flow.workflow.limit_passes_guard(at, false) {
+            let id = shown(&phase.id);
             let message = format!(
-                "`onLimit` of `{}` leads behind it: that would pass its gate or its approval",
-                shown(&phase.id)
+                "`onLimit` of `{id}` leads behind it: that would pass its gate or its approval"
             );
             let finding = error(Code::UnknownTarget, message);
             let help = "write `onLimit: pause`, or the id of a phase before it, or give the limit to a phase without them";

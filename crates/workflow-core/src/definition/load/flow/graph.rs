@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::definition::model::graph::strongly_connected;
-use crate::definition::model::{Phase, Target, Workflow};
+use crate::definition::model::{PhaseEntry, Target, Workflow};
 
 /// A way from one node to another.
 #[derive(Debug, Clone, Copy, Default)]
@@ -73,10 +73,6 @@ impl<'w> FlowGraph<'w> {
         self.ids.get(id).copied()
     }
 
-    fn phase(&self, at: usize) -> Option<&'w Phase> {
-        self.workflow.phases[at].phase()
-    }
-
     /// The ways from being about to enter an entry.
     fn skips(&self, at: usize) -> Vec<Edge> {
         let mut edges = vec![self.inside(at).into()];
@@ -84,27 +80,22 @@ impl<'w> FlowGraph<'w> {
         if !entry.when().is_empty() {
             edges.push(self.before(at + 1).into());
         }
-        let instead = entry.instead_of_visit();
-        let instead = instead.and_then(|target| self.node_of(at, target));
-        edges.extend(instead.map(Edge::from));
+        edges.extend(entry.instead_of_visit().and_then(|to| self.way(at, to)));
         edges
     }
 
     /// The ways out of an entry.
     fn leaves(&self, at: usize) -> Vec<Edge> {
-        let Some(phase) = self.phase(at) else {
-            let on = Edge {
-                completes: true,
-                ..self.before(at + 1).into()
-            };
-            let outcomes = self.workflow.phases[at].subworkflow().into_iter();
-            let outcomes = outcomes.flat_map(|reference| &reference.outcomes);
-            let outcomes = outcomes.filter_map(|outcome| {
+        let phase = match &self.workflow.phases[at] {
+            PhaseEntry::Phase(phase) => phase,
+            PhaseEntry::Subworkflow(reference) => {
+                let on = [&Target::Next].into_iter();
+                let targets = on.chain(reference.outcomes.iter().map(|outcome| &outcome.to));
+                let edges = targets.filter_map(|to| self.way(at, to));
                 let completes = true;
-                let to = self.node_of(at, &outcome.to)?.into();
-                Some(Edge { completes, ..to })
-            });
-            return outcomes.chain(self.at_limits(at)).chain([on]).collect();
+                let edges = edges.map(|edge| Edge { completes, ..edge });
+                return edges.chain(self.at_limits(at)).collect();
+            }
         };
         let answers = phase.approve.iter().flat_map(|approve| &approve.targets);
         let mut targets: Vec<&Target> = phase.outcomes.iter().map(|outcome| &outcome.to).collect();
@@ -121,43 +112,38 @@ impl<'w> FlowGraph<'w> {
             Some(Edge {
                 completes: true,
                 is_bounded: phase.approve.is_some(),
-                ..self.node_of(at, target)?.into()
+                ..self.way(at, target)?
             })
         });
-        let failing = phase.gate.iter();
-        let failing = failing.flat_map(|check| [&check.on_fail, &check.on_limit]);
+        let checks = phase.gate.iter();
+        let failing = checks.flat_map(|check| [&check.on_fail, &check.on_limit]);
         let limits = [&phase.budget.on_limit, &phase.auto_continue.on_limit];
         let failing = failing.chain(limits).flatten();
-        let failing = failing.filter_map(|target| Some(self.node_of(at, target)?.into()));
+        let failing = failing.filter_map(|to| self.way(at, to));
         let of_workflow = self.at_limits(at);
         completing.chain(failing).chain(of_workflow).collect()
     }
 
     /// The ways out of an entry at the limits of the workflow.
     fn at_limits(&self, at: usize) -> impl Iterator<Item = Edge> {
-        let Workflow {
-            budget,
-            auto_continue,
-            ..
-        } = self.workflow;
-        let limits = [(&budget.on_limit, true), (&auto_continue.on_limit, false)];
+        let workflow = self.workflow;
+        let (budget, reminders) = (&workflow.budget, &workflow.auto_continue);
+        let limits = [(&budget.on_limit, true), (&reminders.on_limit, false)];
         limits.into_iter().filter_map(move |(target, is_bounded)| {
-            let to = self.node_of(at, target.as_ref()?)?;
-            Some(Edge {
-                is_bounded,
-                ..to.into()
-            })
+            let edge = self.way(at, target.as_ref()?)?;
+            Some(Edge { is_bounded, ..edge })
         })
     }
 
-    /// The node that a target of an entry leads to.
-    fn node_of(&self, at: usize, target: &Target) -> Option<usize> {
-        match target {
-            Target::Next => Some(self.before(at + 1)),
-            Target::End | Target::EndAs(_) | Target::Done => Some(self.end()),
-            Target::Pause | Target::Cancel => None,
-            Target::Phase(id) => self.entry(id),
-        }
+    /// The way from an entry to a target of it.
+    fn way(&self, at: usize, target: &Target) -> Option<Edge> {
+        let to = match target {
+            Target::Next => self.before(at + 1),
+            Target::End | Target::EndAs(_) | Target::Done => self.end(),
+            Target::Pause | Target::Cancel => return None,
+            Target::Phase(id) => self.entry(id)?,
+        };
+        Some(to.into())
     }
 
     /// The nodes that are reached from the start, without leaving `without` with its outputs.
@@ -196,15 +182,11 @@ impl<'w> FlowGraph<'w> {
                 && self.workflow.phases[node].max_visits().is_some();
             !(without_bound && (bounded || edge.is_bounded))
         };
-        let targets: Vec<Vec<usize>> = self
-            .edges
-            .iter()
-            .enumerate()
-            .map(|(node, edges)| {
-                let open = edges.iter().filter(|edge| is_open(node, edge));
-                open.map(|edge| edge.to).collect()
-            })
-            .collect();
+        let targets = self.edges.iter().enumerate().map(|(node, edges)| {
+            let open = edges.iter().filter(|edge| is_open(node, edge));
+            open.map(|edge| edge.to).collect()
+        });
+        let targets: Vec<Vec<usize>> = targets.collect();
         let mut group_of = vec![None; self.edges.len()];
         for (number, group) in strongly_connected(&targets).into_iter().enumerate() {
             // A loop has two nodes of each of its entries.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::definition::model::{
-    Comparison, Fact, Parameter, ParameterKind, Phase, Subject, Subworkflow, Workflow, output_of,
+    Comparison, Fact, Parameter, ParameterKind, Phase, PhaseEntry, Subject, Subworkflow, Workflow,
 };
 use crate::definition::schema::{Reader, Sites, listed, nearest};
 use crate::diagnostic::{Finding, Location};
@@ -42,10 +42,21 @@ pub(crate) fn report_in(reader: &mut Reader<'_>, sites: &Sites, finding: Finding
 }
 
 impl<'a> Flow<'a> {
+    /// Its entries, each with its index and its locations.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (usize, &'a PhaseEntry, &'a Sites)> {
+        let entries = self.workflow.phases.iter().zip(self.phases).enumerate();
+        entries.map(|(at, (entry, sites))| (at, entry, sites))
+    }
+
     /// Its phases, each with its index and its locations.
     pub(crate) fn phases(&self) -> impl Iterator<Item = (usize, &'a Phase, &'a Sites)> {
-        let entries = self.workflow.phases.iter().zip(self.phases).enumerate();
-        entries.filter_map(|(at, (entry, sites))| Some((at, entry.phase()?, sites)))
+        let entries = self.entries();
+        entries.filter_map(|(at, entry, sites)| Some((at, entry.phase()?, sites)))
+    }
+
+    /// The locations of its entries, and its own.
+    pub(super) fn sites(&self) -> impl Iterator<Item = &'a Sites> {
+        self.phases.iter().chain([self.own])
     }
 
     /// The first entry with an id, if it is a reference.
@@ -112,7 +123,7 @@ impl<'a> Flow<'a> {
                 (0, why, Vec::new())
             }
             Subject::Output { phase: id, name } if let Some(reference) = self.reference(id) => {
-                match output_of(self.workflow, id, name, self.find) {
+                match self.workflow.output_of(id, name, self.find) {
                     Some(output) => return Ok(Cow::Owned(output)),
                     None => self.not_returned(reference, name),
                 }
@@ -187,35 +198,24 @@ impl<'a> Flow<'a> {
 
     /// The values that may be in the commands of its gates, each with its texts.
     pub(crate) fn closed_values(&self) -> BTreeMap<String, Vec<String>> {
-        let sites = self.phases.iter().chain([self.own]);
-        let references = sites.flat_map(|sites| &sites.references);
+        let references = self.sites().flat_map(|sites| &sites.references);
         let guards = references.filter(|reference| reference.kind == TemplateKind::Guard);
-        guards
-            .filter_map(|reference| {
-                let subject = Subject::named(&reference.name)?;
-                let texts = self.named(&subject).ok()?.closed_texts()?;
-                Some((reference.name.clone(), texts))
-            })
-            .collect()
-    }
-
-    /// The names of the values that are bounds.
-    pub(crate) fn bounds(&self) -> Vec<String> {
-        let sites = self.phases.iter().chain([self.own]);
-        let references = sites.flat_map(|sites| &sites.references);
-        let bounds = references.filter(|reference| reference.kind == TemplateKind::Bound);
-        bounds.map(|reference| reference.name.clone()).collect()
+        let closed = guards.filter_map(|reference| {
+            let subject = Subject::named(&reference.name)?;
+            let texts = self.named(&subject).ok()?.closed_texts()?;
+            Some((reference.name.clone(), texts))
+        });
+        closed.collect()
     }
 
     /// Returns whether it has anything to check. Most workflows have not.
     pub(super) fn is_plain(&self) -> bool {
-        let is_plain = |sites: &Sites| {
+        self.sites().all(|sites| {
             sites.targets.is_empty()
                 && sites.when.is_empty()
                 && sites.max_visits.is_none()
                 && sites.references.is_empty()
-        };
-        is_plain(self.own) && self.phases.iter().all(is_plain)
+        })
     }
 }
 

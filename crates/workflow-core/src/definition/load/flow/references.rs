@@ -43,8 +43,8 @@ pub(super) fn check_references(
         Subject::Output { phase, .. } => flow.reference(phase).is_some(),
         _ => false,
     };
-    let entries = flow.workflow.phases.iter().zip(flow.phases).enumerate();
-    let entries = entries.map(|(at, (entry, sites))| (Some((at, entry)), sites));
+    let entries = flow.entries();
+    let entries = entries.map(|(at, entry, sites)| (Some((at, entry)), sites));
     for (entry, sites) in entries.chain([(None, flow.own)]) {
         for reference in &sites.references {
             let subject = Subject::named(&reference.name);
@@ -57,7 +57,7 @@ pub(super) fn check_references(
             }
         }
     }
-    for (at, (entry, sites)) in flow.workflow.phases.iter().zip(flow.phases).enumerate() {
+    for (at, entry, sites) in flow.entries() {
         let comparisons = entry.when().iter().flat_map(Condition::comparisons);
         for (comparison, &span) in comparisons.zip(&sites.when) {
             let subject = &comparison.subject;
@@ -98,20 +98,12 @@ impl References<'_, '_, '_> {
         let is_passed = *kind == TemplateKind::With;
         let unknown = |code: Code, why: String| {
             let message = format!("unknown variable `{{{name}}}`: {why}");
-            let severity = match kind {
-                kind if is_passed || kind.is_guard() => Severity::Error,
-                _ => Severity::Warning,
-            };
+            let severity = Severity::error_if(is_passed || kind.is_guard());
             Finding::new(severity, code, *span, message)
         };
         let family = Family::of(name)?;
         if family == Family::Approval {
-            let is_old = name == "approval.comment";
-            let severity = if is_old {
-                Severity::Error
-            } else {
-                Severity::Warning
-            };
+            let severity = Severity::error_if(name == "approval.comment");
             let message = format!("`{{{name}}}` has another name now");
             let finding = Finding::new(severity, Code::UnknownVariable, *span, message);
             let asking = self.flow.phases().map(|(_, phase, _)| phase);
@@ -132,12 +124,9 @@ impl References<'_, '_, '_> {
         if subject.is_item() && is_passed {
             return None;
         }
-        let is_of_reference = subject
-            .producer()
-            .is_some_and(|id| self.flow.reference(id).is_some());
-        let named = match subject {
-            Subject::Output { .. } if is_of_reference => None,
-            _ => self.flow.named(&subject).err(),
+        let named = match &subject {
+            Subject::Output { phase, .. } if self.flow.reference(phase).is_some() => None,
+            subject => self.flow.named(subject).err(),
         };
         if let Some(name) = named {
             let code = match subject {
@@ -184,24 +173,17 @@ impl References<'_, '_, '_> {
     /// The finding about a value in a guard that can be any text or, as a bound, any number, or that may be missing.
     fn unfit(&self, subject: &Subject, kind: TemplateKind, span: Option<Span>) -> Option<Finding> {
         let value = self.flow.named(subject).ok()?;
-        let is_number =
-            value.least().is_some_and(|least| least >= 1.0) && value.kind == ParameterKind::Number;
-        let (why, help) = if kind == TemplateKind::Bound && !is_number {
-            (
-                "is no bound: it may be less than 1",
-                "write `type: number, min: 1`",
-            )
+        let is_number = value.kind == ParameterKind::Number;
+        let is_bound = is_number && value.least().is_some_and(|least| least >= 1.0);
+        let (why, help) = if kind == TemplateKind::Bound && !is_bound {
+            let why = "is no bound: it may be less than 1";
+            (why, "write `type: number, min: 1`")
         } else if value.closed_texts().is_none() {
-            let help = "give it the type `{oneOf: [..]}`, `flag` or `number`";
-            (
-                "can be any text, which is no part of a command, a path or a bound",
-                help,
-            )
+            let why = "can be any text, which is no part of a command, a path or a bound";
+            (why, "give it the type `{oneOf: [..]}`, `flag` or `number`")
         } else if !value.required && value.default.is_none() {
-            (
-                "may have no value, and a guard needs one",
-                "give it a default, or require it",
-            )
+            let why = "may have no value, and a guard needs one";
+            (why, "give it a default, or require it")
         } else {
             return None;
         };

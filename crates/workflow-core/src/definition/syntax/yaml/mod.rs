@@ -153,10 +153,8 @@ impl<'s> Composer<'s> {
     /// A block map or list ends where the next token starts: drop the white space before that.
     fn without_tail(&self, start: usize, end: usize) -> Span {
         let text = self.text.get(start - self.offset..end - self.offset);
-        Span::new(
-            start,
-            text.map_or(end, |text| start + text.trim_end().len()),
-        )
+        let end = text.map_or(end, |text| start + text.trim_end().len());
+        Span::new(start, end)
     }
 
     /// Adds a finished value: to the innermost open map or list, or at the root.
@@ -195,10 +193,7 @@ impl<'s> Composer<'s> {
 
     fn span(&self, span: granit_parser::Span) -> Option<Span> {
         let range = span.byte_range()?;
-        Some(Span::new(
-            range.start + self.offset,
-            range.end + self.offset,
-        ))
+        Some(Span::new(range.start, range.end).moved(self.offset))
     }
 
     fn syntax_error(&self, error: &ScanError) -> Finding {
@@ -213,9 +208,7 @@ impl<'s> Composer<'s> {
         let in_flow = error.info().contains("flow");
         let likely = hint(self.text, line, error.marker().col(), in_flow);
         let finding = likely.unwrap_or_else(|| Finding::error(Code::Syntax, None, ""));
-        let at = finding
-            .span
-            .map(|at| Span::new(at.start + self.offset, at.end + self.offset));
+        let at = finding.span.map(|at| at.moved(self.offset));
         Finding {
             message,
             span: at.or(span),
@@ -229,33 +222,24 @@ fn key_text<'s>(text: &'s str, offset: usize, node: &Node<'s>) -> Cow<'s, str> {
     if let Kind::Text(text) = &node.kind {
         return text.clone();
     }
-    let written = node
-        .span
-        .and_then(|span| text.get(span.start - offset..span.end - offset));
-    Cow::Borrowed(written.unwrap_or(""))
+    let written = |span: Span| text.get(span.start - offset..span.end - offset);
+    Cow::Borrowed(node.span.and_then(written).unwrap_or(""))
 }
 
 /// Returns the number of values and copied bytes of a node, and of its levels.
 fn extent(node: &Node<'_>) -> (usize, usize) {
-    let grow = |(size, depth): (usize, usize), child: &Node<'_>| {
-        let (more, deeper) = extent(child);
-        (size + more, depth.max(deeper))
-    };
-    match &node.kind {
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Tagged(_) => (1, 0),
-        Kind::Text(text) => (1 + text.len(), 0),
-        Kind::List(items) => {
-            let (size, depth) = items.iter().fold((1, 0), grow);
-            (size, depth + 1)
-        }
+    let sum = |(size, depth): (usize, usize), (more, deeper)| (size + more, depth.max(deeper));
+    let (size, depth) = match &node.kind {
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Tagged(_) => return (1, 0),
+        Kind::Text(text) => return (1 + text.len(), 0),
+        Kind::List(items) => items.iter().map(extent).fold((1, 0), sum),
         Kind::Map(map) => {
-            let (size, depth) = map.entries.iter().fold((1, 0), |sum, entry| {
-                let (size, depth) = grow(sum, &entry.value);
-                (size + entry.key.len(), depth)
-            });
-            (size, depth + 1)
+            let values = map.entries.iter().map(|entry| extent(&entry.value));
+            let keys = map.entries.iter().map(|entry| (entry.key.len(), 0));
+            keys.chain(values).fold((1, 0), sum)
         }
-    }
+    };
+    (size, depth + 1)
 }
 
 /// The kind of a scalar: of a plain one by the core schema, of a tagged one by its tag, of any other text.
@@ -329,19 +313,14 @@ fn core_schema(value: &str) -> Option<Kind<'static>> {
 /// `[-+]? ( \.inf | ( \.[0-9]+ | [0-9]+ (\.[0-9]*)? ) ([eE][-+]?[0-9]+)? )`
 fn decimal(value: &str) -> Option<f64> {
     let unsigned = value.strip_prefix(['-', '+']).unwrap_or(value);
-    let sign = if value.starts_with('-') { -1.0 } else { 1.0 };
     if matches!(unsigned, ".inf" | ".Inf" | ".INF") {
-        return Some(sign * f64::INFINITY);
+        return value.replace('.', "").parse().ok();
     }
     // Rust's own grammar differs in words only: `inf`, `nan`, `infinity`.
-    let digits_only = unsigned
-        .bytes()
-        .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-' | b'+'));
+    let is_sign = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '-' | '+');
     let starts_well = unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.');
-    if !digits_only || !starts_well {
-        return None;
-    }
-    unsigned.parse::<f64>().ok().map(|number| sign * number)
+    let is_number = starts_well && unsigned.chars().all(is_sign);
+    is_number.then(|| value.parse().ok())?
 }
 
 mod hints;
