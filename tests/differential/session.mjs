@@ -229,9 +229,9 @@ export class CaseRun {
     }
   }
 
-  /** Returns true for `next` after this response of the model has moved the run (P14). */
+  /** Returns true for `next` or `loop` after this response of the model has moved the run (P14). */
   isSecondMove({ op, arguments: args }) {
-    return op === "step" && args.action === "next" && this.session.turnMoved === true && this.session.location !== null;
+    return op === "step" && ["next", "loop"].includes(args.action) && this.session.turnMoved === true && this.session.location !== null;
   }
 
   expectRefusal(step) {

@@ -37,6 +37,11 @@ impl Session {
             (Some("next" | "loop"), None) if let Some(run) = tries => {
                 Some(step_answers::tries_used_up(run))
             }
+            (Some("next" | "loop"), None)
+                if let Some(phase) = self.phase().filter(|_| self.turn_moved == Some(true)) =>
+            {
+                Some(step_answers::read_first(phase))
+            }
             (Some("next"), None) => self.next_by_tool(request, call),
             (Some("loop"), None) => Some(self.loop_by_tool()),
             (Some("cancel"), _) => Some(self.cancel_by_tool()),
@@ -86,9 +91,6 @@ impl Session {
 
     /// Leaves the phase. `None` if the answer comes later.
     fn next_by_tool(&mut self, request: RequestId, call: &StepCall<'_>) -> Option<ToolAnswer> {
-        if let Some(phase) = self.phase().filter(|_| self.turn_moved == Some(true)) {
-            return Some(step_answers::read_first(phase));
-        }
         if let Some(run) = &mut self.run
             && let Some(answer) = run.phase().map(step_answers::moved_by_user)
             && run.mark_read()

@@ -181,9 +181,17 @@ fn one_response_moves_the_run_once() {
     let mut world = nested();
     world.step(Event::TurnStart { index: None });
     world.tool("next");
-    let refused = world.tool("next");
-    assert_eq!(refused.len(), 1, "nothing but the answer: {refused:?}");
-    assert!(refused[0].contains("Do what this phase asks first"));
+    for action in ["next", "loop"] {
+        let refused = world.tool(action);
+        assert_eq!(refused.len(), 1, "nothing but the answer: {refused:?}");
+        assert!(refused[0].contains("Do what this phase asks first"));
+    }
+    world.step(Event::TurnEnd);
+    world.step(Event::TurnStart { index: None });
+    world.tool("loop");
+    for action in ["next", "loop"] {
+        assert!(world.tool(action)[0].contains("Do what this phase asks first"));
+    }
     world.step(Event::TurnEnd);
     world.step(Event::TurnStart { index: None });
     assert_eq!(first_line(&world.tool("next")), "tool ✓ Advanced: X → 🔹 Y");
