@@ -40,6 +40,7 @@ mod ready_made;
 #[cfg(unix)]
 mod recorded_gates;
 mod recordings;
+mod rewritten;
 mod runs;
 mod sessions;
 #[cfg(unix)]
