@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
-use ecosystem::{Ecosystem, OTHER};
+use ecosystem::Ecosystem;
 use print::project_path;
 use test_command::ProjectFiles;
 use workflow_core::diagnostic::shown;
@@ -126,7 +126,7 @@ fn write_files(project: &Path, files: Vec<(String, String)>) -> Result<Vec<PathB
 /// Puts the project's own test command and test files in place of the templates' ones. Returns the command, and the files
 /// that contain it.
 fn adapt(project: ProjectFiles<'_>, files: &mut [(String, String)]) -> (TestCommand, Vec<PathBuf>) {
-    let ecosystem = Ecosystem::of(&project.all_names());
+    let (ecosystem, other) = (Ecosystem::of(&project.all_names()), Ecosystem::of(&[]));
     let command = TestCommand::of(project, ecosystem.guess);
     let mut changed = Vec::new();
     for (path, text) in files {
@@ -148,8 +148,8 @@ fn adapt(project: ProjectFiles<'_>, files: &mut [(String, String)]) -> (TestComm
             .replace(&must_fail, &format!("{}\n    expect:", command.gate()))
             .replace(GATE_PLACEHOLDER, &counting)
             .replace(COMMAND_PLACEHOLDER, &command.patterns())
-            .replace(&list(OTHER.tests), &list(ecosystem.tests))
-            .replace(&either(OTHER.changes), &either(ecosystem.changes));
+            .replace(&list(other.tests), &list(ecosystem.tests))
+            .replace(&either(other.changes), &either(ecosystem.changes));
     }
     (command, changed)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use workflow_core::definition::{Check, Gate, RunCheck};
 
-use super::ecosystem::DOTNET;
+use super::ecosystem::is_mark;
 use crate::files::{json, text};
 
 /// The command that runs tests in the files of a template.
@@ -19,48 +19,29 @@ pub(crate) struct TestCommand {
     is_read: bool,
 }
 
-/// The shell line for `cmake`, whose tests do not build what they test.
-const CMAKE: &str = "cmake --build build && ctest --test-dir build";
-
-/// The command of Python without a lock file.
-const PYTEST: &str = "python3 -m pytest";
-
-/// Lock files of Python, and the command that runs pytest there.
-#[rustfmt::skip] // A list.
-const LOCKED: &[(&str, &str)] = &[("uv.lock", "uv run pytest"), ("poetry.lock", "poetry run pytest")];
-
-/// Files that mention pytest where it is used.
-#[rustfmt::skip] // A list.
-const PYTHON_FILES: &[&str] = &[
-    "pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "requirements-dev.txt", "uv.lock", "poetry.lock",
-];
-
-/// Files at the root of a project that name the command by themselves.
-const BY_FILE: &[(&str, &str)] = &[
-    ("mvnw", "./mvnw test"),
-    ("pom.xml", "mvn test"),
-    ("gradlew", "./gradlew test"),
-    ("build.gradle", "gradle test"),
-    ("build.gradle.kts", "gradle test"),
-    ("mix.exs", "mix test"),
-    ("Package.swift", "swift test"),
-    ("Rakefile", "bundle exec rake test"),
-];
+/// Files that mention pytest where it is used, and files that only it has.
+const PYTEST_FILES: &str = "pyproject.toml~pytest setup.cfg~pytest setup.py~pytest requirements.txt~pytest \
+    requirements-dev.txt~pytest uv.lock~pytest poetry.lock~pytest pytest.ini conftest.py tests/conftest.py";
 
 impl TestCommand {
     /// Returns the command of a project, or a guess.
     pub(super) fn of(project: ProjectFiles<'_>, guess: &str) -> Self {
-        let by_files = project.by_language().or_else(|| project.by_task());
-        let named = by_files.or_else(|| project.by_python_tests());
-        let (line, is_detected) = match named {
-            Some(line) => (line, true),
-            None if project.has_ctest() => (CMAKE, true),
-            None => (project.first_of(LOCKED).unwrap_or(guess), false),
-        };
+        let lines = include_str!("test_commands.txt").lines();
+        let lines = lines.filter(|line| !line.starts_with('#'));
+        let named = lines.filter_map(|line| line.split_once(" = "));
+        let mut named = named.map(|(conditions, line)| match conditions.strip_prefix('?') {
+            Some(conditions) => (conditions, line, false),
+            None => (conditions, line, true),
+        });
+        let fits = |conditions: &str| conditions.split_whitespace().all(|one| project.is(one));
+        let named = named.find(|(conditions, ..)| fits(conditions));
+        let (line, is_detected) = named.map_or((guess, false), |(_, line, is)| (line, is));
         let words = ["cargo test", "go test", "pytest", "unittest"];
         let is_read = words.iter().any(|word| line.contains(word))
             || (["npm test", "pnpm test", "yarn test"].contains(&line)
-                && project.mentions("package.json", &["jest", "vitest", "node --test"]));
+                && ["jest", "vitest", "node --test"]
+                    .iter()
+                    .any(|word| project.mentions("package.json", word)));
         Self {
             line: line.to_owned(),
             is_detected,
@@ -70,7 +51,7 @@ impl TestCommand {
 
     /// Returns true for a line for the shell.
     fn is_for_shell(&self) -> bool {
-        self.line == CMAKE
+        self.line.contains(" && ")
     }
 
     /// Returns the key of a gate that runs it.
@@ -118,72 +99,36 @@ impl TestCommand {
 pub(super) struct ProjectFiles<'p>(pub(super) &'p Path);
 
 impl ProjectFiles<'_> {
-    /// Returns the command of the project's language.
-    fn by_language(self) -> Option<&'static str> {
-        self.first_of(&[("Cargo.toml", "cargo test"), ("go.mod", "go test ./...")])
-            .or_else(|| self.javascript())
-            .or_else(|| self.python())
-            .or_else(|| self.first_of(BY_FILE))
-            .or_else(|| self.has_script("composer.json").then_some("composer test"))
-            .or_else(|| DOTNET.has_one(&self.names("")).then_some("dotnet test"))
-    }
-
-    fn javascript(self) -> Option<&'static str> {
-        let has_bun = self.has("bun.lock") || self.has("bun.lockb");
-        if self.has_script("package.json") {
-            let managed = [("pnpm-lock.yaml", "pnpm test"), ("yarn.lock", "yarn test")];
-            let otherwise = if has_bun { "bun run test" } else { "npm test" };
-            return self.first_of(&managed).or(Some(otherwise));
+    /// Returns true if a condition of `test_commands.txt` holds.
+    fn is(self, condition: &str) -> bool {
+        if let Some(other) = condition.strip_prefix('!') {
+            return !self.is(other);
         }
-        let deno = [("deno.json", "deno test"), ("deno.jsonc", "deno test")];
-        has_bun
-            .then_some("bun test")
-            .or_else(|| self.first_of(&deno))
-    }
-
-    /// What the files that configure Python name.
-    fn python(self) -> Option<&'static str> {
-        let is_configured = ["pytest.ini", "conftest.py", "tests/conftest.py"];
-        let mut files = PYTHON_FILES.iter();
-        let uses_pytest = files.any(|file| self.mentions(file, &["pytest"]))
-            || is_configured.into_iter().any(|file| self.has(file));
-        let locked = self.first_of(LOCKED);
-        let locked = locked.filter(|_| uses_pytest || self.by_python_tests() == Some(PYTEST));
-        let uses_tox = || self.mentions("tox.ini", &["[tox]", "[testenv"]);
-        locked
-            .or_else(|| uses_tox().then_some("tox"))
-            .or_else(|| uses_pytest.then_some(PYTEST))
-    }
-
-    /// What Python's tests import.
-    fn by_python_tests(self) -> Option<&'static str> {
-        let tests = self.python_tests();
-        // A directory that is no package is not searched.
-        let is_package = self.has("tests/__init__.py") || !self.0.join("tests").is_dir();
-        if tests.iter().any(|text| text.contains("unittest")) {
-            return Some(if is_package {
-                "python3 -m unittest"
-            } else {
-                "python3 -m unittest discover -s tests"
-            });
+        if let Some(file) = condition.strip_prefix("@script:") {
+            return self.has_script(file);
         }
-        (!tests.is_empty()).then_some(PYTEST)
-    }
-
-    /// Returns the command of a tool that runs tasks, or a script.
-    fn by_task(self) -> Option<&'static str> {
         let has_line = |files: &[&str], is_test: fn(&str) -> bool| {
             let text = files.iter().find_map(|file| self.text(file));
             text.is_some_and(|text| text.lines().any(is_test))
         };
-        if has_line(&["justfile", "Justfile", ".justfile"], starts_test_recipe) {
-            return Some("just test");
+        let tests = || self.python_tests().into_iter();
+        match condition {
+            "@pytest" => PYTEST_FILES.split_whitespace().any(|one| self.is(one)),
+            "@tests" => tests().next().is_some(),
+            "@unittest" => tests().any(|text| text.contains("unittest")),
+            // A directory that is no package is not searched.
+            "@package" => self.has("tests/__init__.py") || !self.0.join("tests").is_dir(),
+            "@recipe" => has_line(&["justfile", "Justfile", ".justfile"], starts_test_recipe),
+            "@target" => {
+                let files = ["GNUmakefile", "makefile", "Makefile"];
+                has_line(&files, starts_test_target)
+            }
+            file if file.starts_with('*') => self.names("").iter().any(|name| is_mark(file, name)),
+            file => match file.split_once('~') {
+                Some((file, text)) => self.mentions(file, text),
+                None => self.has(file),
+            },
         }
-        if has_line(&["GNUmakefile", "makefile", "Makefile"], starts_test_target) {
-            return Some("make test");
-        }
-        let scripts = ["scripts/test", "scripts/test.sh", "script/test"];
-        scripts.into_iter().find(|script| self.has(script))
     }
 
     fn has(self, file: &str) -> bool {
@@ -194,14 +139,9 @@ impl ProjectFiles<'_> {
         text(&self.0.join(file)).ok()?
     }
 
-    fn mentions(self, file: &str, words: &[&str]) -> bool {
+    fn mentions(self, file: &str, word: &str) -> bool {
         let text = self.text(file).unwrap_or_default();
-        words.iter().any(|word| text.contains(word))
-    }
-
-    fn first_of(self, commands: &[(&str, &'static str)]) -> Option<&'static str> {
-        let first = commands.iter().find(|(file, _)| self.has(file));
-        first.map(|(_, command)| *command)
+        text.to_lowercase().contains(word)
     }
 
     /// Returns true if a file has a script `test`, and not the one that npm writes into a new project.
@@ -212,12 +152,6 @@ impl ProjectFiles<'_> {
             // Composer takes a list, too.
             script => script.is_array(),
         }
-    }
-
-    fn has_ctest(self) -> bool {
-        let lists = self.text("CMakeLists.txt").unwrap_or_default();
-        let lists = lists.to_lowercase();
-        lists.contains("enable_testing") || lists.contains("include(ctest)")
     }
 
     /// Returns the texts of Python's test files.
@@ -263,6 +197,9 @@ fn starts_test_recipe(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const CMAKE: &str = "cmake --build build && ctest --test-dir build";
+    const PYTEST: &str = "python3 -m pytest";
 
     /// Returns the command for a project of these files; `?` before it marks a guess.
     fn command(files: &[(&str, &str)]) -> String {

@@ -1,5 +1,7 @@
 //! The tests of an output, from what its lines say.
 
+use std::collections::BTreeMap;
+
 use regex::Captures;
 use serde::Deserialize;
 
@@ -9,18 +11,21 @@ use super::{Outcome, TestRun};
 /// Reads the tests of an output; `None` if it has no known format.
 pub(in super::super) fn read(output: &str) -> Option<TestRun> {
     let plain = anstream::adapter::strip_str(output).to_string();
-    let mut readers = Format::ALL.map(|format| Reader {
-        is_over: format.has_lists(),
-        ..Reader::default()
-    });
+    let mut readers: BTreeMap<Format, Reader> = BTreeMap::new();
     for line in plain.lines() {
         for (format, says, found) in lines::read(line) {
-            readers[format as usize].read(format, says, line, &found);
+            let new = || Reader {
+                is_over: format.has_lists(),
+                ..Reader::default()
+            };
+            let reader = readers.entry(format).or_insert_with(new);
+            reader.read(format, says, line, &found);
         }
     }
-    let [.., unittest] = &mut readers;
-    unittest.count_rest();
-    let known = readers.into_iter().filter(|reader| reader.is_known);
+    if let Some(unittest) = readers.get_mut(&Format::Unittest) {
+        unittest.count_rest();
+    }
+    let known = readers.into_values().filter(|reader| reader.is_known);
     known.map(|reader| reader.run).reduce(TestRun::join)
 }
 
