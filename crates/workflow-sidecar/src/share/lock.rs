@@ -81,38 +81,26 @@ pub(crate) fn drift(
             Some(commit) => format!("{} at {commit:.12}", locked.source),
             None => locked.source.clone(),
         };
-        match FileState::of(&workflows.join(path), None) {
-            Ok(FileState::Content(digest)) if digest == locked.sha256 => {}
-            Ok(FileState::Absent) => {
-                all.push(found(path, format!("this file of {from} is missing")));
-            }
-            _ => all.push(found(
-                path,
-                format!("this file differs from that of {from}"),
-            )),
-        }
+        let differs = match FileState::of(&workflows.join(path), None) {
+            Ok(FileState::Content(digest)) if digest == locked.sha256 => continue,
+            Ok(FileState::Absent) => format!("this file of {from} is missing"),
+            _ => format!("this file differs from that of {from}"),
+        };
+        all.push(found(path, differs));
     }
     let is_definition = |name: &&str| matches!(*name, "workflow.yaml" | "workflow.json5");
     let keys = lock.files.keys().filter_map(|path| path.split_once('/'));
-    let keys: BTreeSet<&str> = keys
-        .filter(|(_, name)| is_definition(name))
-        .map(|(key, _)| key)
-        .collect();
+    let keys = keys.filter(|(_, name)| is_definition(name));
+    let keys: BTreeSet<&str> = keys.map(|(key, _)| key).collect();
     let paths = read.iter().filter(|path| path.is_file());
     let paths = paths.filter_map(|path| path.strip_prefix(&workflows).ok()?.to_str());
-    let own: BTreeSet<&str> = paths
-        .filter(|path| {
-            path.split_once('/')
-                .is_some_and(|(key, _)| keys.contains(key))
-        })
-        .filter(|path| !lock.files.contains_key(*path))
-        .collect();
-    let own = own.into_iter();
-    all.extend(own.map(|path| {
-        found(
-            path,
-            format!("this file of a copied workflow is not in {LOCK}"),
-        )
-    }));
+    let is_own = |path: &&str| {
+        let key = path.split_once('/');
+        let of_copied = key.is_some_and(|(key, _)| keys.contains(key));
+        of_copied && !lock.files.contains_key(*path)
+    };
+    let own: BTreeSet<&str> = paths.filter(is_own).collect();
+    let message = format!("this file of a copied workflow is not in {LOCK}");
+    all.extend(own.into_iter().map(|path| found(path, message.clone())));
     all
 }

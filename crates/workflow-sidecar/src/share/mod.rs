@@ -43,20 +43,16 @@ pub(crate) struct Copying<'a> {
 /// A file of the project, and what happens to it.
 struct Change {
     path: String,
-    what: What,
+    /// In words.
+    what: &'static str,
+    /// It would replace what the user wrote.
+    is_conflict: bool,
     /// What is written; `None` removes the file.
     text: Option<String>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum What {
-    New,
-    Same,
-    Changed,
-    Removed,
-    /// It would replace what the user wrote.
-    Conflict(&'static str),
-}
+/// What happens to a file that is there already.
+const SAME: &str = "the same";
 
 impl Copying<'_> {
     /// Copies the workflows, or says what would be copied. An error leaves the project as it was, unless a file cannot be written.
@@ -81,17 +77,10 @@ impl Copying<'_> {
             visible(&source.name),
             at.unwrap_or_default()
         ));
-        let rows = changes
-            .iter()
-            .map(|change| (change.what.word(), visible(&change.path)));
-        page.pairs(
-            &rows
-                .map(|(word, path)| (word.to_owned(), path))
-                .collect::<Vec<_>>(),
-        );
+        let row = |change: &Change| (change.what.to_owned(), visible(&change.path));
+        page.pairs(&changes.iter().map(row).collect::<Vec<_>>());
         add_guards(&load_located(&disk), &after, &keys, page);
-        let is_conflict = |change: &&Change| matches!(change.what, What::Conflict(_));
-        let conflicts = changes.iter().filter(is_conflict).count();
+        let conflicts = changes.iter().filter(|change| change.is_conflict).count();
         if self.dry_run {
             page.line("\nNothing was written.");
             return Ok(());
@@ -100,10 +89,7 @@ impl Copying<'_> {
             let files = count(conflicts, "file");
             bail!("{files} would be replaced: `--force` does it. Nothing was written");
         }
-        let written = changes
-            .iter()
-            .filter(|change| change.what != What::Same)
-            .count();
+        let written = changes.iter().filter(|change| change.what != SAME).count();
         for Change { path, text, .. } in changes {
             let target = self.file(&path)?;
             let done = match &text {
@@ -208,21 +194,22 @@ impl Copying<'_> {
                 .files
                 .get(&path)
                 .filter(|locked| locked.source == source);
-            let what = match (FileState::of(&self.file(&path)?, None)?, &text) {
+            let is_as_copied = |now: &String| locked.is_some_and(|of| of.sha256 == *now);
+            let (what, is_conflict) = match (FileState::of(&self.file(&path)?, None)?, &text) {
                 (FileState::Absent, None) => continue,
-                (FileState::Absent, Some(_)) => What::New,
-                (FileState::Content(now), Some(text)) if now == hash(text) => What::Same,
-                (FileState::Content(now), text) if locked.is_some_and(|of| of.sha256 == now) => {
-                    if text.is_some() {
-                        What::Changed
-                    } else {
-                        What::Removed
-                    }
-                }
-                _ if locked.is_some() => What::Conflict("changed here"),
-                _ => What::Conflict("not from there"),
+                (FileState::Absent, Some(_)) => ("new", false),
+                (FileState::Content(now), Some(text)) if now == hash(text) => (SAME, false),
+                (FileState::Content(now), Some(_)) if is_as_copied(&now) => ("changed", false),
+                (FileState::Content(now), None) if is_as_copied(&now) => ("removed", false),
+                _ if locked.is_some() => ("changed here", true),
+                _ => ("not from there", true),
             };
-            changes.push(Change { path, what, text });
+            changes.push(Change {
+                path,
+                what,
+                is_conflict,
+                text,
+            });
         }
         Ok(changes)
     }
@@ -270,18 +257,6 @@ fn add_guards(before: &Loaded, after: &Loaded, keys: &BTreeSet<String>, page: &m
         page.line(format_args!("\n{} {}", visible(key), title.trim_end()));
         for line in &lines {
             page.line(line);
-        }
-    }
-}
-
-impl What {
-    fn word(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Same => "the same",
-            Self::Changed => "changed",
-            Self::Removed => "removed",
-            Self::Conflict(why) => why,
         }
     }
 }
