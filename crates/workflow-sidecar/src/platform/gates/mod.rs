@@ -22,7 +22,7 @@
 //! - A file is read, and compared with the [`Baseline`] recorded when the phase was entered.
 //! - The repository is examined with git, see `git_check.rs`.
 //!
-//! A command can stop its supervisor. The sidecar has a second clock for this, see `watchdog.rs`; if the sidecar is
+//! A command can stop its supervisor. The sidecar has a second clock for this, see `runner.rs`; if the sidecar is
 //! killed, the system continues the supervisor (Linux).
 //!
 //! Not ended are a command if its supervisor and the sidecar are both killed by SIGKILL at the same moment, and a process
@@ -40,7 +40,6 @@ mod report;
 mod runner;
 mod supervisor;
 mod test_check;
-mod watchdog;
 
 #[cfg(all(test, unix))]
 pub(super) use check::check;

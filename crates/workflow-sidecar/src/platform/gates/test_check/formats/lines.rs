@@ -58,8 +58,11 @@ const SIGN: &str = "[✓✔✕×✖○✎↓﹣]";
 /// The time at the end of a name.
 const TIME: &str = r"(?: [0-9.]+ ?m?s| \([0-9.]+ ?m?s\))?\s*";
 
+/// A row of the table.
+type Line = (Format, Says, Regex);
+
 /// The patterns, together and one by one.
-static LINES: LazyLock<(RegexSet, Vec<(Format, Says, Regex)>)> = LazyLock::new(|| {
+static LINES: LazyLock<(RegexSet, Vec<Line>)> = LazyLock::new(|| {
     let rows = include_str!("lines.txt").lines();
     let rows = rows.filter(|row| !row.is_empty() && !row.starts_with('#'));
     let read = |row: &str| {
