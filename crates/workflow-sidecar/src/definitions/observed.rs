@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use workflow_core::definition::{FilePath, FileProblem, Files, Root, TierEntry};
 
+use crate::files::FileVersion;
 use crate::platform::disk::Disk;
 
 /// The age at which a later change of a file always gets another modification time, however coarse the file system's
@@ -20,30 +21,9 @@ pub(super) struct Observed {
     seen: RefCell<Vec<(PathBuf, Option<FileVersion>)>>,
 }
 
-/// The metadata that differ between two versions of a file.
-#[derive(Debug, PartialEq, Eq)]
-struct FileVersion {
-    modified: Option<SystemTime>,
-    length: u64,
-    /// The inode and its change time, which nothing but the system sets.
-    #[cfg(unix)]
-    inode: (u64, i64, i64),
-}
-
-impl FileVersion {
-    fn of(path: &Path) -> Option<Self> {
-        #[cfg(unix)]
-        use std::os::unix::fs::MetadataExt;
-        // A file without metadata is as one that is not there: it cannot be read.
-        let metadata = fs::metadata(path).ok()?;
-        Some(Self {
-            // A system without modification times has none to compare.
-            modified: metadata.modified().ok(),
-            length: metadata.len(),
-            #[cfg(unix)]
-            inode: (metadata.ino(), metadata.ctime(), metadata.ctime_nsec()),
-        })
-    }
+/// Returns the version of a file. One without metadata is as one that is not there: it cannot be read.
+fn version(path: &Path) -> Option<FileVersion> {
+    Some(FileVersion::from(&fs::metadata(path).ok()?))
 }
 
 /// The versions of the files that a load depends on.
@@ -53,7 +33,7 @@ impl Observations {
     /// Returns true if every file is as it was.
     pub(super) fn are_current(&self) -> bool {
         let mut seen = self.0.iter();
-        seen.all(|(path, version)| FileVersion::of(path) == *version)
+        seen.all(|(path, seen)| version(path) == *seen)
     }
 }
 
@@ -68,7 +48,7 @@ impl Observed {
 
     fn observe(&self, path: PathBuf) {
         // Before the file is read: a change in between shows as another version later.
-        let version = FileVersion::of(&path);
+        let version = version(&path);
         self.seen.borrow_mut().push((path, version));
     }
 

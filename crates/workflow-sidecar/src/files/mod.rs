@@ -2,7 +2,6 @@
 //! [`platform`](crate::platform). Imports nothing else of this crate.
 
 mod atomic_write;
-mod file_set;
 mod file_state;
 mod home;
 pub(crate) mod regular_file;
@@ -13,7 +12,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 pub(crate) use self::atomic_write::write_atomically;
-pub(crate) use self::file_state::FileState;
+pub(crate) use self::file_state::{FileState, FileVersion};
 pub(crate) use self::home::{STATE_DIRECTORY, expanded_home, home_dir};
 
 /// Maximum number of bytes of a text.

@@ -16,7 +16,7 @@ use workflow_core::types::Millis;
 
 use super::collector::Collector;
 pub(crate) use super::collector::Endpoint;
-use super::labels::{Attributes, Labels};
+use super::{Attributes, Labels};
 
 /// The time between two exports of counters.
 const INTERVAL: Duration = Duration::from_secs(10);

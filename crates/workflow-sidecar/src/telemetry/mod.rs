@@ -2,7 +2,6 @@
 //!
 //! ```text
 //! mod (names, phases that end) ── export (OpenTelemetry, feature `otlp`) ── collector (HTTP)
-//!                                       └─ labels
 //! ```
 //!
 //! Nothing is measured unless the user names a collector. No call waits for one: measurements are added up in memory, and
@@ -15,7 +14,6 @@ mod export;
 #[cfg(not(feature = "otlp"))]
 #[path = "off.rs"]
 mod export;
-mod labels;
 
 use serde::{Deserialize, Serialize};
 use workflow_core::Session;
@@ -24,8 +22,32 @@ use workflow_core::policy::gate_report::{CheckVerdict, Report};
 use workflow_core::types::Millis;
 
 pub(crate) use self::export::{Endpoint, begin, finish};
-use self::labels::Labels;
 use crate::time::wall_time;
+
+/// The run and phase that a measurement is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Labels {
+    /// The id of the run. On spans only: counters would have a series for each run.
+    run: String,
+    workflow: String,
+    phase: String,
+}
+
+impl Labels {
+    /// Returns those of the session's run, if it has one.
+    fn of(session: &Session) -> Option<Self> {
+        let view = session.view()?;
+        Some(Self {
+            run: view.state.task_id.clone(),
+            workflow: view.state.workflow_key.clone(),
+            phase: view.phase.map(|it| it.phase.id.clone()).unwrap_or_default(),
+        })
+    }
+}
+
+/// What a measurement says beside its run and phase: names and values.
+type Attributes<'a> = [(&'static str, &'a str)];
 
 /// The phase that a run is in, and since when.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

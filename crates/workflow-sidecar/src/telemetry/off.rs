@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::bail;
 use workflow_core::types::Millis;
 
-use super::labels::{Attributes, Labels};
+use super::{Attributes, Labels};
 
 /// The address of a collector, as it was given.
 pub(crate) type Endpoint = String;

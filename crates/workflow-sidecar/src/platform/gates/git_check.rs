@@ -52,12 +52,10 @@ pub(super) fn is_clean(
 }
 
 fn changes(count: usize, how: &str) -> String {
-    let are = if count == 1 {
-        "change is"
-    } else {
-        "changes are"
-    };
-    format!("{count} {are} {how}")
+    match count {
+        1 => format!("1 change is {how}"),
+        _ => format!("{count} changes are {how}"),
+    }
 }
 
 /// Checks that there is a commit that did not exist when the phase was entered. One that existed before, as after a reset or

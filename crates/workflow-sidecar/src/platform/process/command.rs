@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use workflow_core::definition::OutputStream;
 
 use super::output::Output;
 use super::program::{program, start_failure};
-use super::{CheckError, Failure, Monitor, ProcessGroup, kill_tree};
+use super::{CheckError, Failure, ProcessGroup, kill_tree};
 
 /// Time for child processes to write into an open pipe after the command has ended.
 const LINGER: Duration = Duration::from_millis(200);
@@ -23,6 +24,31 @@ const MAX_PAUSE: Duration = Duration::from_millis(25);
 
 /// Reason of a command or check that was cancelled.
 pub(crate) const CANCELLED: &str = "it was stopped: the session ended, or the gate was cancelled";
+
+/// Lets the caller cancel commands, and reports which process group runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Monitor<'a> {
+    cancelled: &'a AtomicBool,
+    /// Gets the number of the group that starts, and `None` when it has ended.
+    report: &'a dyn Fn(Option<u32>),
+}
+
+impl<'a> Monitor<'a> {
+    /// Reads the cancellation from a flag.
+    pub(crate) fn new(cancelled: &'a AtomicBool, report: &'a dyn Fn(Option<u32>)) -> Self {
+        Self { cancelled, report }
+    }
+
+    /// A monitor of commands that are not cancelled, and whose groups nobody asks for.
+    pub(crate) fn idle() -> Self {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Self::new(&NEVER, &|_| ())
+    }
+
+    pub(crate) fn is_cancelled(self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
 
 /// A command and the conditions under which it runs.
 pub(crate) struct Invocation<'a> {
@@ -151,12 +177,7 @@ fn spawn(invocation: &Invocation<'_>, output: &Output) -> Result<Child, Failure>
     for (name, _) in std::env::vars_os().filter(|(name, _)| (invocation.is_hidden)(name)) {
         command.env_remove(name);
     }
-    command.envs(
-        invocation
-            .environment
-            .iter()
-            .map(|(name, value)| (name, value)),
-    );
+    command.envs(invocation.environment.iter().cloned());
     ProcessGroup::prepare(&mut command);
     connect(&mut command, invocation, output)
         // Dropping `command` closes our ends of the pipes; otherwise the readers would wait for us.

@@ -4,7 +4,6 @@
 
 mod command;
 mod descendants;
-mod monitor;
 mod output;
 mod process_group;
 mod program;
@@ -13,9 +12,8 @@ mod running_program;
 
 pub(crate) use workflow_core::policy::gate_report::CheckError;
 
-pub(crate) use command::{CANCELLED, CommandLine, End, Finished, Invocation, run};
+pub(crate) use command::{CANCELLED, CommandLine, End, Finished, Invocation, Monitor, run};
 pub(crate) use descendants::{end_descendants, is_stopped, kill_tree};
-pub(crate) use monitor::Monitor;
 pub(crate) use output::{one_line, shown_end};
 pub(crate) use process_group::{GRACE, ProcessGroup, signal, signal_name};
 pub(crate) use program::{missing_program, on_path, path_directories};

@@ -67,10 +67,8 @@ impl RunningGates {
     /// Ends the commands of the gate of a session: of this one, or of any.
     pub(super) fn end(&self, session: &str, gate: Option<GateRunId>) {
         let mut gates = self.running.lock();
-        let is_it = |running: &GateRunId| gate.is_none_or(|gate| gate == *running);
-        let ends = gates
-            .get(session)
-            .is_some_and(|(running, _)| is_it(running));
+        let running = gates.get(session).map(|(running, _)| *running);
+        let ends = gate.is_none_or(|gate| running == Some(gate));
         let ended = ends.then(|| gates.remove(session));
         // It takes time to end processes, and other sessions need the list.
         drop(gates);

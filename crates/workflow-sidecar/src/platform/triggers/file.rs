@@ -8,10 +8,10 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use super::event::{Deliver, MAX_TEXT, TriggerOutcome, as_text};
-use crate::files::if_present;
+use super::{Deliver, MAX_TEXT, TriggerOutcome, as_text};
+use crate::files::{FileVersion, if_present};
 use crate::threads::spawn;
 
 /// Interval of polling.
@@ -70,20 +70,13 @@ struct FilePoller {
     /// The problem that was reported last.
     reported: Option<String>,
     /// Text that was delivered, and could not be removed from the file.
-    delivered: Option<Stamp>,
-}
-
-/// Identifies one state of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Stamp {
-    length: u64,
-    modified: Option<SystemTime>,
+    delivered: Option<FileVersion>,
 }
 
 /// A file with text in it.
 struct WrittenFile {
     file: File,
-    stamp: Stamp,
+    stamp: FileVersion,
     /// The beginning of the file that is delivered.
     bytes: Vec<u8>,
 }
@@ -159,7 +152,7 @@ impl FilePoller {
 impl WrittenFile {
     /// Removes the delivered text. Text that was appended stays, and so does text that replaced it.
     fn remove_text(&mut self) -> io::Result<()> {
-        let now = Stamp::of(&self.file.metadata()?);
+        let now = FileVersion::from(&self.file.metadata()?);
         if now == self.stamp {
             return self.file.set_len(0);
         }
@@ -190,23 +183,13 @@ impl WrittenFile {
     }
 }
 
-impl Stamp {
-    fn of(metadata: &Metadata) -> Self {
-        Self {
-            length: metadata.len(),
-            // A system without this time leaves the length to compare.
-            modified: metadata.modified().ok(),
-        }
-    }
-}
-
 /// Returns the current state of the file; `None` if it does not exist or is empty.
-fn stamp(path: &Path) -> io::Result<Option<Stamp>> {
+fn stamp(path: &Path) -> io::Result<Option<FileVersion>> {
     let Some(metadata) = if_present(path.symlink_metadata())? else {
         return Ok(None);
     };
     check(&metadata)?;
-    Ok(Some(Stamp::of(&metadata)).filter(|stamp| stamp.length > 0))
+    Ok(Some(FileVersion::from(&metadata)).filter(|stamp| stamp.length > 0))
 }
 
 /// Accepts regular files with one name only: a device never ends, and the file that a link leads to must not be emptied.
@@ -229,10 +212,10 @@ fn read(path: &Path) -> io::Result<Option<WrittenFile>> {
     let mut file = open(path)?;
     let metadata = file.metadata()?;
     check(&metadata)?;
-    let stamp = Stamp::of(&metadata);
+    let stamp = FileVersion::from(&metadata);
     let mut bytes = Vec::new();
     (&mut file).take(MAX_TEXT as u64).read_to_end(&mut bytes)?;
-    let is_unchanged = Stamp::of(&file.metadata()?) == stamp;
+    let is_unchanged = FileVersion::from(&file.metadata()?) == stamp;
     Ok(is_unchanged.then_some(WrittenFile { file, stamp, bytes }))
 }
 

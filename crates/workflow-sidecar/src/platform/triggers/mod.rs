@@ -1,9 +1,10 @@
 //! Triggers, which start the agent from outside: a file, or a port.
 //!
+//! Owns the bounds of incoming text, and its conversion to text without control characters.
+//!
 //! Each trigger has a thread, which ends when its [`ActiveTrigger`] is dropped. Must not know of sessions, nor decide when the agent gets a text:
 //! the caller of [`start`] gets the events, and returns their outcome.
 
-mod event;
 mod file;
 mod unauthenticated;
 mod webhook;
@@ -14,12 +15,30 @@ use std::path::Path;
 use workflow_core::definition::{Tier, Token, Trigger, TriggerOn};
 use workflow_core::event::{PlatformEvent, WatchReport};
 
-use self::event::Deliver;
 use self::file::FileLocation;
 use self::webhook::Webhook;
 use crate::files::expanded_home;
 
-pub(crate) use self::event::TriggerOutcome;
+pub(crate) use workflow_core::effect::TriggerOutcome;
+
+/// Bytes of text that are accepted.
+const MAX_TEXT: usize = 64 * 1024;
+
+/// Delivers a text for the agent, or a problem for a person. `None`: the session has ended.
+type Deliver = Box<dyn Fn(Result<String, String>) -> Option<TriggerOutcome> + Send + Sync>;
+
+/// Converts input to text without control characters. The part beyond the bound is replaced by a note.
+fn as_text(bytes: &[u8], length: u64) -> String {
+    let accepted = &bytes[..bytes.len().min(MAX_TEXT)];
+    let text = String::from_utf8_lossy(accepted);
+    let is_text = |c: &char| matches!(c, '\n' | '\t') || !c.is_control();
+    let text: String = text.chars().filter(is_text).collect();
+    let text = text.trim();
+    match length.saturating_sub(accepted.len() as u64) {
+        0 => text.to_owned(),
+        more => format!("{text}\n(… {more} more bytes are left out)"),
+    }
+}
 
 /// A trigger that is watched until this is dropped.
 pub(crate) type ActiveTrigger = Box<dyn Debug + Send>;

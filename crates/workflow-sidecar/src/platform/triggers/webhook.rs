@@ -43,8 +43,8 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::event::{Deliver, MAX_TEXT, TriggerOutcome, as_text};
 use super::unauthenticated::{UnauthenticatedConnections, UnauthenticatedSlot};
+use super::{Deliver, MAX_TEXT, TriggerOutcome, as_text};
 use crate::threads;
 
 /// Time limit of a request, from the connection to the last byte of the body.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use regex::Captures;
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::lines::{self, Format, Says};
 use super::{Outcome, TestRun};
@@ -48,17 +48,6 @@ struct Reader {
     /// How many tests of Python ran, also those that stand for a file that cannot be loaded.
     number: usize,
     unloaded: usize,
-}
-
-/// A line of `go test -json`.
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Event {
-    action: String,
-    #[serde(default)]
-    package: String,
-    #[serde(default)]
-    test: String,
 }
 
 impl Reader {
@@ -135,23 +124,23 @@ impl Reader {
         self.failed_inside = failed || (self.failed_inside && at > 0 && !is_around);
     }
 
+    /// Reads a line of `go test -json`.
     fn event(&mut self, line: &str) {
-        let Ok(event) = serde_json::from_str::<Event>(line) else {
-            return;
-        };
-        self.is_known = true;
-        let Some(outcome) = outcome_of(&event.action) else {
+        let event: Value = serde_json::from_str(line).unwrap_or_default();
+        let field = |key| event[key].as_str();
+        let (package, test) = (field("Package").unwrap_or_default(), field("Test"));
+        self.is_known |= field("Action").is_some();
+        let Some(outcome) = field("Action").and_then(outcome_of) else {
             return;
         };
         let failed = outcome == Outcome::Failed;
-        if !event.test.is_empty() {
-            let name = format!("{}.{}", event.package, event.test);
-            self.run.add(name, outcome);
-        } else if failed && self.failed_package != event.package {
+        if let Some(test) = test {
+            self.run.add(format!("{package}.{test}"), outcome);
+        } else if failed && self.failed_package != package {
             self.run.broken += 1;
         }
         if failed {
-            self.failed_package = event.package;
+            package.clone_into(&mut self.failed_package);
         }
     }
 
