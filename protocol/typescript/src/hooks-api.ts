@@ -8,6 +8,7 @@
  * A command comes from the variable WORKFLOW_COMMAND when pi starts. Otherwise this interprets the manifest like the
  * extension, without workflow logic.
  */
+import { isInAgentShell, TYPED_BY_AGENT } from "./agent-shell.ts";
 import { sidecarBinary } from "./binary.ts";
 import { type BranchEntry, isActive, newestOf } from "./branch.ts";
 import { Client, type Request } from "./client.ts";
@@ -247,8 +248,11 @@ class Hook {
   }
 
   async #runNamedCommand(ctx: HookContext): Promise<void> {
-    const line = (this.#options.env ?? process.env)[COMMAND_VARIABLE]?.trim().replace(/^\//, "");
+    const env = this.#options.env ?? process.env;
+    const line = env[COMMAND_VARIABLE]?.trim().replace(/^\//, "");
+    const isFromAgent = isInAgentShell(env);
     if (!line) return;
+    if (isFromAgent) return this.#notify(ctx, TYPED_BY_AGENT, "error");
     const name = line.split(/\s/, 1)[0] as string;
     const command = this.#manifest.commands.find((command) => command.name === name);
     if (!command) return this.#notify(ctx, `${COMMAND_VARIABLE}: there is no command ${name}`, "error");

@@ -26,7 +26,7 @@ function load(t: TestContext, generation: Generation, fake: Fake = {}, options: 
   const at = fixture(t, { ...fake, answers: { initialize: manifest, ...fake.answers } });
   const pi = new MockPi(generation);
   open.push(pi);
-  extension({ Text, manifest, version: "1", command: process.execPath, args: at.args, deadlineMs: 5_000, ...options })(pi.api);
+  extension({ Text, manifest, version: "1", command: process.execPath, args: at.args, deadlineMs: 5_000, env: {}, ...options })(pi.api);
   return { pi, at };
 }
 
@@ -254,6 +254,17 @@ for (const generation of generations) {
     assert.deepEqual(look("workflow:context"), ["<accent>🔄 </><dim>[Workflow Context injected]</>"]);
     assert.deepEqual(look("workflow:complete"), ["<success>*text*</>"]);
     assert.deepEqual(look("workflow:countdown"), ["<accent>⏳ </><dim>text</>"]);
+  });
+
+  on("a command is refused where an agent started pi in its shell, and not where pi itself is marked", async (t) => {
+    const own: NodeJS.ProcessEnv = { PI_CODING_AGENT: "true" };
+    for (const env of [own, own, { WORKFLOW_SIDECAR_AGENT_SHELL: "1" }, { CLAUDECODE: "1" }]) {
+      const { pi, at } = await started(t, generation, {}, { env });
+      await pi.run("workflow-off", "30m");
+      const isRefused = pi.done.some((line) => JSON.stringify(line).includes("only the user may give it"));
+      assert.deepEqual([isRefused, last(at, "command/run") === undefined], [env !== own, env !== own]);
+    }
+    assert.equal(own.WORKFLOW_SIDECAR_AGENT_SHELL, String(process.pid));
   });
 
   on("commands run and complete through the sidecar", async (t) => {

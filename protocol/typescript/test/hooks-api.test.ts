@@ -140,6 +140,14 @@ test("a command comes from the environment, and sends messages to the agent and 
   assert.deepEqual([host.sent, host.notifications], [["Begin"], ["info Done", "warning Careful"]]);
 });
 
+test("a command of the environment is refused where an agent started pi in its shell", async (t) => {
+  const env = { ...process.env, WORKFLOW_COMMAND: "/workflow-off 30m", GEMINI_CLI: "1" };
+  const { host, at } = load(t, {}, { env });
+  await host.emit("session_start");
+  assert.equal(last(at, "command/run"), undefined);
+  assert.match(host.notifications.join(), /only the user may give it/);
+});
+
 test("a timed message is not sent to a busy agent", async (t) => {
   const say = { method: "host/apply", params: { sessionId: "", actions: [{ type: "sendUserMessage", content: "Go on" }] } };
   const { host } = load(t, { before: { "hook/turn_end": [say] } });

@@ -33,7 +33,7 @@ macro_rules! sources {
 
 #[rustfmt::skip] // A list.
 const SOURCES: &[(&str, &str)] = sources![
-    "binary.ts", "branch.ts", "client.ts", "connection.ts", "entry-store.ts", "error.ts", "guard-status.ts", "lines.ts", "offline.ts",
+    "agent-shell.ts", "binary.ts", "branch.ts", "client.ts", "connection.ts", "entry-store.ts", "error.ts", "guard-status.ts", "lines.ts", "offline.ts",
     "types.ts", "pi/manifest.ts",
     "opencode/commands.ts", "opencode/host.ts", "opencode/plugin.ts", "opencode/prompt.ts", "opencode/questions.ts", "opencode/screen.ts",
     "opencode/session.ts", "opencode/sidecar.ts", "opencode/tools.ts",

@@ -5,6 +5,7 @@
  * asked to repeat it, unless the command has work for it.
  */
 import { setTimeout } from "node:timers/promises";
+import { SHELL_MARK, TYPED_BY_AGENT } from "../agent-shell.ts";
 import { isActive } from "../branch.ts";
 import { messageOf, SidecarError } from "../error.ts";
 import type { OfflineCommand } from "../offline.ts";
@@ -12,10 +13,6 @@ import { ANSWER, type Command, mayBeCommand, parseArguments, parsePrompt, unquot
 import { type Screen, STATUS_FOLLOWS_MS } from "./screen.ts";
 import type { Addition, CommandOutput, Session } from "./session.ts";
 import type { Sidecar } from "./sidecar.ts";
-
-/** The variable that marks the shell of an agent: an opencode that is started there takes no commands. */
-export const SHELL_MARK = "WORKFLOW_SIDECAR_AGENT_SHELL";
-const TYPED_BY_AGENT = "This command comes from the shell of an agent, and only the user may give it.";
 
 export class Commands {
   readonly #sidecar: Sidecar;

@@ -4,9 +4,10 @@
  * It registers the tool and the commands of the manifest, reports what happens in sessions, and blocks tools while the
  * sidecar cannot be reached. It contains no workflow logic.
  */
+import { SHELL_MARK } from "../agent-shell.ts";
 import { messageOf, SidecarError } from "../error.ts";
 import { undecidedReason, withheldText } from "../offline.ts";
-import { Commands, SHELL_MARK } from "./commands.ts";
+import { Commands } from "./commands.ts";
 import type { Block } from "../types.ts";
 import type { HostEvent, Hooks, Message, MessageInfo, Part, PluginInput, SessionInfo, ToolCallId, ToolContext, ToolOutput } from "./host.ts";
 import { isRunMode, Screen } from "./screen.ts";

@@ -5,6 +5,7 @@
  * answers, and blocks tools while the sidecar cannot be reached. It contains no workflow logic. pi calls the factory
  * once per session, reload included, and all state is in that call's `Shim`: pi does not always reload the module.
  */
+import { isInAgentShell, TYPED_BY_AGENT } from "../agent-shell.ts";
 import { sidecarBinary } from "../binary.ts";
 import { fromLeaf, isActive, newestOf, upFrom } from "../branch.ts";
 import { type CallOptions, Client, type Request } from "../client.ts";
@@ -36,6 +37,7 @@ export interface ShimOptions {
   /** Offers `host/exec`, so that commands of gates run where pi's `exec` runs them. The sidecar itself has stricter limits. */
   exec?: boolean;
   retryMs?: readonly number[];
+  env?: NodeJS.ProcessEnv;
 }
 
 /** The flags of pi's command line for recording sessions; the sidecar also reads an environment variable. */
@@ -89,6 +91,7 @@ class Shim {
   #isGoingBack = false;
   /** The event by which the sidecar is being restored. */
   #restoreEvent: { name: string; event: HookEvent } | undefined;
+  readonly #isInAgentShell: boolean;
   readonly #hints: PhaseHints;
   /** Fires when the session ends, to close open dialogs. */
   #sessionEnd = new AbortController();
@@ -96,6 +99,7 @@ class Shim {
   constructor(pi: PiApi, options: ShimOptions) {
     this.#pi = pi;
     this.#options = options;
+    this.#isInAgentShell = isInAgentShell(options.env ?? process.env);
     this.#hints = new PhaseHints(pi, (name) => this.#manifest.tools.some((tool) => tool.name === name));
     pi.on("session_start", (event, ctx) => this.#begin("session_start", event, ctx));
     pi.on("session_shutdown", (event, ctx) => this.#end(event, ctx));
@@ -329,6 +333,7 @@ class Shim {
   }
 
   async #run(name: string, args: string, ctx: PiCommandContext): Promise<void> {
+    if (this.#isInAgentShell) return notify(ctx, TYPED_BY_AGENT, "error");
     const { offline, immediate } = this.#manifest.commands.find((command) => command.name === name) ?? {};
     // A command that starts a run must not interrupt the agent.
     if (!offline && !immediate && !ctx.isIdle()) {
