@@ -12,7 +12,7 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 
-use crate::files::text;
+use crate::files::{repository_root, text};
 use crate::platform::missing_program;
 
 /// Something that is missing, and what to do.
@@ -107,7 +107,7 @@ fn of_check(check: &Check, project: &Path) -> Option<Diagnostic> {
 
 /// Tests that are compared with a commit, where there is no repository.
 fn without_git(tests: &TestsCheck, project: &Path) -> Option<Diagnostic> {
-    (tests.compares() && !has_git(project)).then(|| {
+    (tests.compares() && repository_root(project).is_none()).then(|| {
         let message = "`tests` compares with the commit at the start of the run, and there is no git repository";
         not_here(message, "make one with a commit, or remove `failsWithoutChange` and `noNewSkips`")
     })
@@ -115,16 +115,12 @@ fn without_git(tests: &TestsCheck, project: &Path) -> Option<Diagnostic> {
 
 /// A fact of what was changed, where there is no repository.
 fn fact_without_git(subject: &Subject, project: &Path) -> Option<Diagnostic> {
-    (matches!(subject, Subject::Change(_)) && !has_git(project)).then(|| {
+    (matches!(subject, Subject::Change(_)) && repository_root(project).is_none()).then(|| {
         let message = format!(
             "`{subject}` is measured by git, and there is no git repository: it always holds"
         );
         not_here(message, "make one, or remove the condition")
     })
-}
-
-fn has_git(project: &Path) -> bool {
-    project.ancestors().any(|path| path.join(".git").exists())
 }
 
 fn of_run(run: &RunCheck, project: &Path) -> Option<Diagnostic> {

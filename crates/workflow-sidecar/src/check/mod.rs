@@ -33,6 +33,7 @@ pub(crate) use sarif::log;
 use stray::strays;
 use target::{Target, is_plain_file, relative};
 
+use crate::files::repository_root;
 use crate::install::installed_hosts;
 use crate::platform::disk::{Disk, HOST_DIRECTORY, WORKFLOWS};
 use crate::platform::paths::lexical;
@@ -279,10 +280,7 @@ fn repository(here: &Path) -> PathBuf {
     if let Some(workspace) = workspace.filter(|workspace| here.starts_with(workspace)) {
         return workspace;
     }
-    let root = here
-        .ancestors()
-        .find(|directory| directory.join(".git").exists());
-    root.unwrap_or(here).to_path_buf()
+    repository_root(here).unwrap_or(here).to_path_buf()
 }
 
 /// Returns a file's absolute path.

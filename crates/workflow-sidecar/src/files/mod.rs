@@ -36,6 +36,11 @@ pub(crate) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
+/// The directory of the repository around a path: that with `.git`.
+pub(crate) fn repository_root(path: &Path) -> Option<&Path> {
+    path.ancestors().find(|path| path.join(".git").exists())
+}
+
 /// The text of a regular file that is not too long; `None` if it does not exist. A pipe is not waited for.
 pub(crate) fn text(path: &Path) -> io::Result<Option<String>> {
     let Some(file) = if_present(regular_file::open(path))? else {

@@ -14,8 +14,8 @@ use workflow_core::definition::{
     FilePath, FileProblem, Files, Root, SETTINGS_FILE, Tier, TierEntry,
 };
 
-use crate::files::home_dir;
 use crate::files::regular_file::ContainedFile;
+use crate::files::{home_dir, if_present};
 
 /// The directories of one user and one project.
 pub(crate) struct Disk {
@@ -130,13 +130,10 @@ fn canonical(path: &Path) -> Result<PathBuf, FileProblem> {
 impl Files for Disk {
     fn entries(&self, root: Root) -> Result<Vec<TierEntry>, FileProblem> {
         let root = self.workflows(root);
-        let listed = match fs::read_dir(&root) {
-            Ok(listed) => listed,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(FileProblem::Unreadable(error.to_string())),
-        };
+        let listed = if_present(fs::read_dir(&root));
+        let listed = listed.map_err(|error| FileProblem::Unreadable(error.to_string()))?;
         let mut entries = BTreeMap::new();
-        for entry in listed {
+        for entry in listed.into_iter().flatten() {
             let entry = entry.map_err(|error| problem(&error))?;
             let file_name = entry.file_name();
             // Follows a link; one to nothing is an error to report.

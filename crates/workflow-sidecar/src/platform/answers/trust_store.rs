@@ -60,11 +60,15 @@ pub(crate) fn hash_of_triggers<'a>(
     let triggers = triggers.into_iter().map(|trigger| {
         // Nothing else writes this text down.
         let token = match &trigger.on {
-            TriggerOn::Http { token, .. } => match token {
-                Token::Text(text) => Some(text),
-                Token::Environment(_) => None,
-            },
-            TriggerOn::File(_) => None,
+            TriggerOn::Http {
+                token: Token::Text(text),
+                ..
+            } => Some(text),
+            TriggerOn::Http {
+                token: Token::Environment(_),
+                ..
+            }
+            | TriggerOn::File(_) => None,
         };
         (&trigger.on, token, &trigger.prompt)
     });

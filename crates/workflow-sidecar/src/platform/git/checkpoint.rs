@@ -6,10 +6,13 @@
 //! the stash, under a name, and only then changes a file: at every moment each change is in the files or in the stash.
 //! Untracked files are neither recorded nor changed.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::time::Duration;
-use std::{fs, io};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+use std::{fs, io, thread};
 
+use parking_lot::Mutex;
 use workflow_core::event::{RestoreOutcome, RestoredFiles, SnapshotError};
 use workflow_core::types::Snapshot;
 
@@ -24,6 +27,9 @@ use crate::platform::process::{Failure, Monitor, one_line};
 pub(crate) const TIME_TO_RECORD: Duration = Duration::from_millis(2500);
 /// Message of the stash entry with the later changes.
 const STASH_MESSAGE: &str = "workflow-sidecar: before the code went back to a checkpoint";
+
+/// Interval of progress.
+const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Records the code as a checkpoint. The trust store is in `agent_dir`.
 pub(crate) fn record_checkpoint(cwd: &Path, agent_dir: &Path) -> Result<Snapshot, SnapshotError> {
@@ -60,6 +66,35 @@ pub(crate) fn restore_checkpoint(
         Err((_, problem)) => restored.problem = Some(problem),
     }
     restored
+}
+
+/// Restores a checkpoint. `on_progress` gets the step, and the time since the beginning, about once a second.
+pub(crate) fn restore_with_progress(
+    snapshot: &Snapshot,
+    cwd: &Path,
+    agent_dir: &Path,
+    on_progress: impl Fn(&'static str, Duration) + Send,
+) -> RestoreOutcome {
+    let (began, step) = (Instant::now(), Mutex::new(""));
+    let restore = || restore_checkpoint(snapshot, cwd, agent_dir, &|next| *step.lock() = next);
+    thread::scope(|scope| {
+        let (done, ended) = channel::<()>();
+        let step = &step;
+        let report = move || {
+            while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                on_progress(*step.lock(), began.elapsed());
+            }
+        };
+        // Without this thread there is no progress.
+        let _ = thread::Builder::new().spawn_scoped(scope, report);
+        let outcome = catch_unwind(AssertUnwindSafe(restore));
+        drop(done);
+        outcome.unwrap_or_else(|_| {
+            RestoreOutcome::failed(
+                "the sidecar failed at it: see `git status` and `git stash list`",
+            )
+        })
+    })
 }
 
 /// Copies an index: git locks the index that it uses, and writes to it.

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::files::repository_root;
+
 /// Where a repository is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Location {
@@ -16,7 +18,7 @@ impl Location {
     /// Finds the repository of a directory as git does: by `.git`, in the directory or above it.
     pub(super) fn of(cwd: &Path) -> Option<Self> {
         let cwd = cwd.canonicalize().ok()?;
-        let root = cwd.ancestors().find(|path| path.join(".git").exists())?;
+        let root = repository_root(&cwd)?;
         let entry = root.join(".git");
         let git_dir = if entry.is_dir() {
             entry

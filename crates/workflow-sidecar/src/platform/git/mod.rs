@@ -8,7 +8,6 @@
 //! read as they were committed, without replacements and grafts. Variables that name another repository, as the environment of a hook has them, are ignored.
 //!
 //! ```text
-//! restore_job → checkpoint
 //! hidden_changes → repository_state
 //! work_tree → hidden_changes
 //! change → hidden_changes, checkpoint
@@ -25,7 +24,6 @@ mod hidden_changes;
 mod location;
 mod private_directory;
 mod repository_state;
-mod restore_job;
 #[cfg(all(test, unix))]
 mod tests;
 mod work_tree;
@@ -33,7 +31,7 @@ mod work_tree;
 pub(crate) use change::{measure_change, record_files};
 #[cfg(all(test, unix))]
 pub(super) use checkpoint::restore_checkpoint;
-pub(crate) use checkpoint::{TIME_TO_RECORD, record_checkpoint};
+pub(crate) use checkpoint::{TIME_TO_RECORD, record_checkpoint, restore_with_progress};
 pub(crate) use config_commands::config_commands;
 pub(super) use config_commands::{Configuration, GitOperation};
 pub(super) use execution::Git;
@@ -41,4 +39,3 @@ pub(crate) use fetched::{CommittedFile, FetchedCommit};
 pub(super) use hidden_changes::{hidden_changes, shown as shown_changes};
 pub(super) use private_directory::PrivateDirectory;
 pub(super) use repository_state::RepositoryState;
-pub(crate) use restore_job::restore_with_progress;
