@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use regex::Regex;
 use workflow_core::definition::{Check, Gate, RunCheck};
 
 use super::ecosystem::is_mark;
@@ -39,9 +40,7 @@ impl TestCommand {
         let words = ["cargo test", "go test", "pytest", "unittest"];
         let is_read = words.iter().any(|word| line.contains(word))
             || (["npm test", "pnpm test", "yarn test"].contains(&line)
-                && ["jest", "vitest", "node --test"]
-                    .iter()
-                    .any(|word| project.mentions("package.json", word)));
+                && project.mentions("package.json", "jest|vitest|node --test"));
         Self {
             line: line.to_owned(),
             is_detected,
@@ -107,10 +106,6 @@ impl ProjectFiles<'_> {
         if let Some(file) = condition.strip_prefix("@script:") {
             return self.has_script(file);
         }
-        let has_line = |files: &[&str], is_test: fn(&str) -> bool| {
-            let text = files.iter().find_map(|file| self.text(file));
-            text.is_some_and(|text| text.lines().any(is_test))
-        };
         let tests = || self.python_tests().into_iter();
         match condition {
             "@pytest" => PYTEST_FILES.split_whitespace().any(|one| self.is(one)),
@@ -118,14 +113,9 @@ impl ProjectFiles<'_> {
             "@unittest" => tests().any(|text| text.contains("unittest")),
             // A directory that is no package is not searched.
             "@package" => self.has("tests/__init__.py") || !self.0.join("tests").is_dir(),
-            "@recipe" => has_line(&["justfile", "Justfile", ".justfile"], starts_test_recipe),
-            "@target" => {
-                let files = ["GNUmakefile", "makefile", "Makefile"];
-                has_line(&files, starts_test_target)
-            }
             file if file.starts_with('*') => self.names("").iter().any(|name| is_mark(file, name)),
             file => match file.split_once('~') {
-                Some((file, text)) => self.mentions(file, text),
+                Some((file, pattern)) => self.mentions(file, pattern),
                 None => self.has(file),
             },
         }
@@ -139,9 +129,10 @@ impl ProjectFiles<'_> {
         text(&self.0.join(file)).ok()?
     }
 
-    fn mentions(self, file: &str, word: &str) -> bool {
+    /// Returns true if a file has a match of a regular expression.
+    fn mentions(self, file: &str, pattern: &str) -> bool {
         let text = self.text(file).unwrap_or_default();
-        text.to_lowercase().contains(word)
+        Regex::new(&format!("(?m){pattern}")).is_ok_and(|pattern| pattern.is_match(&text))
     }
 
     /// Returns true if a file has a script `test`, and not the one that npm writes into a new project.
@@ -176,22 +167,6 @@ impl ProjectFiles<'_> {
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         names.map(|name| format!("{directory}{name}")).collect()
     }
-}
-
-/// Returns true for `test: build` of a Makefile, and not for the variable in `test := all`.
-fn starts_test_target(line: &str) -> bool {
-    line.strip_prefix("test").is_some_and(|rest| {
-        let rest = rest.trim_start();
-        rest.starts_with(':') && !rest.starts_with(":=") && !rest.starts_with("::=")
-    })
-}
-
-/// Returns true for `test:`, `@test:` and `test *arguments: build` of a justfile.
-fn starts_test_recipe(line: &str) -> bool {
-    let name = line.strip_prefix('@').unwrap_or(line);
-    name.strip_prefix("test").is_some_and(|rest| {
-        rest.starts_with([':', ' ']) && rest.contains(':') && !rest.contains(":=")
-    })
 }
 
 #[cfg(test)]
