@@ -37,9 +37,8 @@ impl ContinuePolicy {
     pub fn of<'r>(levels: impl Iterator<Item = &'r ContinueRule>) -> Self {
         let levels: Vec<_> = levels.collect();
         let set_at = levels.iter().position(|level| level.on_limit.is_some());
-        let rule = levels
-            .into_iter()
-            .fold(ContinueRule::default(), |inner, outer| inner.within(outer));
+        let levels = levels.into_iter();
+        let rule = levels.fold(ContinueRule::default(), |inner, outer| inner.within(outer));
         let max = rule.max.unwrap_or(Bound::Times(8));
         let (max_stale, on_stop) = match max {
             Bound::Times(_) => (Bound::Times(3), OnStop::Pause),
@@ -162,13 +161,7 @@ fn asks(last: &LastAssistant<'_>) -> bool {
 
 /// Returns true if a text ends in a question; closing marks and spaces after it do not count.
 pub fn is_question(text: &str) -> bool {
-    let closing = |c: char| {
-        c.is_whitespace()
-            || matches!(
-                c,
-                '*' | '_' | '`' | '"' | '\'' | ')' | ']' | '”' | '’' | '»'
-            )
-    };
+    let closing = |c: char| c.is_whitespace() || "*_`\"')]”’»".contains(c);
     let text = text.trim_end_matches(closing);
     text.ends_with(['?', '？', '؟'])
 }

@@ -112,11 +112,8 @@ impl ToolName {
     fn runs_lines(&self) -> bool {
         let runs = |word: &String| is_listed("running", word);
         // Where nothing marks the server, the first word may be its name.
-        let first = self
-            .words
-            .first()
-            .filter(|word| !runs(word) && !changes(word));
-        let first = first.filter(|_| self.of_server == 0);
+        let may_be = |word: &&String| self.of_server == 0 && !runs(word) && !changes(word);
+        let first = self.words.first().filter(may_be);
         let own = self.behind("", "running").iter();
         let mut own = own.skip_while(|word| Some(*word) == first).peekable();
         own.peek().is_some() && own.all(runs)

@@ -36,18 +36,7 @@ pub use load::{
     EntryOrigin, FilePath, FileProblem, Files, Listing, LoadOutcome, Loaded, MemoryFiles, Origins,
     TierEntry, WorkflowOrigin, document, load, load_located,
 };
-pub use model::QUICK;
-pub use model::labelled;
-pub use model::{
-    Approval, Bound, Budget, CancelBy, Catalog, Check, Checkpoint, Comparison, Condition,
-    ContextMode, ContinueRule, DefaultTools, Defaults, ExpectedExit, Fact, FileCheck, Gate,
-    GitCheck, Guards, Hints, Limits, OnRepeat, OnStop, OpenedTools, Opening, OutputStream,
-    Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome, ResultKind, ResultRule, Returned,
-    Rule, RuleAction, RunCheck, SETTINGS_FILE, Settings, SettingsStatus, Show, Start, Subject,
-    Subworkflow, Target, Templates, Test, TestsCheck, TextLimits, Thinking, TierSettings, Token,
-    ToolAccess, Trigger, TriggerOn, ValueLimits, WithoutRun, Workflow,
-};
-pub(crate) use model::{least, names_in, only_name, value_text};
+pub use model::*;
 pub(crate) use schema::{Change, Declared};
 pub use schema::{Default, Key, KeyLocations, Section, nearest};
 pub use schema_file::SchemaFile;

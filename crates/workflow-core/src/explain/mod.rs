@@ -78,20 +78,15 @@ impl Explained {
 
     /// Returns true if this is the reason of a call that a list blocks, with or without the line on what is allowed.
     pub fn is_list_reason(&self, tool: &str, reason: &str) -> bool {
-        let start = |text: &str| {
-            let start = text.split(text::ALLOWED_IN_PHASE).next();
-            start.unwrap_or_default().to_owned()
-        };
-        self.blocks(tool)
-            .is_some_and(|blocks| start(&blocks) == start(reason))
+        let start = |text: &str| text.split(text::ALLOWED_IN_PHASE).next().map(str::to_owned);
+        let blocks = self.blocks(tool);
+        blocks.is_some_and(|blocks| start(&blocks) == start(reason))
     }
 
     /// Returns true if this is the reminder for an agent that stopped early.
     pub fn is_reminder(&self, text: &str) -> bool {
-        self.resolved
-            .reminder
-            .texts()
-            .any(|reminder| reminder == text)
+        let mut reminders = self.resolved.reminder.texts();
+        reminders.any(|reminder| reminder == text)
     }
 
     /// The scopes' names from the root to the innermost one.
@@ -101,9 +96,8 @@ impl Explained {
 
     /// The row of a key.
     pub fn row(&self, topic: Topic, key: &str) -> Option<&Row> {
-        self.rows
-            .iter()
-            .find(|row| row.topic == topic && row.key == key)
+        let mut rows = self.rows.iter();
+        rows.find(|row| row.topic == topic && row.key == key)
     }
 }
 

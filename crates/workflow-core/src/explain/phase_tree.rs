@@ -126,15 +126,8 @@ impl PhaseNode<'_> {
         let NodeKind::Phase(_) = self.kind else {
             return None;
         };
-        let start = start(
-            self.root,
-            &Catalog::default(),
-            Values::default(),
-            TASK_ID.to_owned(),
-            DESCRIPTION,
-            0,
-        );
-        let start = start.ok()?;
+        let (catalog, values, id) = (Catalog::default(), Values::default(), TASK_ID.to_owned());
+        let start = start(self.root, &catalog, values, id, DESCRIPTION, 0).ok()?;
         Some(RunState {
             current_path: self.path.clone(),
             global_step_count: self.steps,
@@ -166,14 +159,11 @@ impl<'c> PhaseTree<'c> {
         }
         let split: Vec<&str> = wanted.split('/').collect();
         // A name may have a slash in it.
-        let mut matching: Vec<&PhaseNode<'c>> = self
-            .phases()
-            .filter(|node| node.ends_in(&[wanted]))
-            .collect();
-        if matching.is_empty() {
-            matching = self.phases().filter(|node| node.ends_in(&split)).collect();
-        }
-        match matching.as_slice() {
+        let [whole, parts] = [&[wanted], &*split].map(|names| {
+            let matching = self.phases().filter(|node| node.ends_in(names));
+            matching.collect::<Vec<_>>()
+        });
+        match if whole.is_empty() { &*parts } else { &*whole } {
             [node] => Ok(node),
             [] => Err(self.unknown(wanted)),
             several => Err(NotFound(format!(

@@ -105,26 +105,24 @@ fn restrictions(rows: &mut Rows<'_>) {
         let origin = rows.origin(source, &["tools"]);
         rows.add_tools(allowed, "what changes files".into(), origin);
     }
-    match &phase.tools {
+    let (allowed, blocked, key): (Value, Value, &[&str]) = match &phase.tools {
+        None if !is_read_only => {
+            let origin = OriginKind::Default.into();
+            return rows.add_tools("all".into(), Value::None, origin);
+        }
+        None | Some(ToolAccess::ReadOnly { .. }) => return,
         Some(ToolAccess::Blacklist(list)) => {
-            let origin = rows.origin(RuleSource::Phase, &["tools", "blacklist"]);
-            rows.add_tools("all others".into(), names(list), origin);
+            ("all others".into(), names(list), &["tools", "blacklist"])
         }
         Some(ToolAccess::Whitelist(list)) => {
-            let origin = rows.origin(RuleSource::Phase, &["tools", "whitelist"]);
-            rows.add_tools(names(list), "all others".into(), origin);
+            (names(list), "all others".into(), &["tools", "whitelist"])
         }
-        None if !is_read_only => {
-            rows.add_tools("all".into(), Value::None, OriginKind::Default.into());
+        Some(ToolAccess::All { .. }) if own.is_read_only() => {
+            let lifts = "all, which lifts the read-only of the workflow";
+            (lifts.into(), Value::None, &["tools"])
         }
-        Some(ToolAccess::All { .. }) => {
-            let origin = rows.origin(RuleSource::Phase, &["tools"]);
-            let mut allowed = "all".to_owned();
-            if own.is_read_only() {
-                allowed += ", which lifts the read-only of the workflow";
-            }
-            rows.add_tools(allowed.into(), Value::None, origin);
-        }
-        None | Some(ToolAccess::ReadOnly { .. }) => {}
-    }
+        Some(ToolAccess::All { .. }) => ("all".into(), Value::None, &["tools"]),
+    };
+    let origin = rows.origin(RuleSource::Phase, key);
+    rows.add_tools(allowed, blocked, origin);
 }

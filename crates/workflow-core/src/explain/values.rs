@@ -79,10 +79,8 @@ fn start(rows: &mut Rows<'_>) {
     rows.add_text("initialMessage", message, &["initialMessage"]);
     for tier in [Tier::Global, Tier::Project] {
         let defaults = &rows.loaded.tiers[tier as usize].defaults;
-        let checks = defaults
-            .gate
-            .iter()
-            .map(|gate| gate.check.requirement(shown));
+        let checks = defaults.gate.iter();
+        let checks = checks.map(|gate| gate.check.requirement(shown));
         let limits = Budget::SECTION.keys.iter();
         let limits = limits.filter_map(|key| {
             let value = defaults.budget.value_of(key.name)?;
@@ -97,12 +95,9 @@ fn start(rows: &mut Rows<'_>) {
     }
     for level in door_levels(rows.loaded.settings.guards()) {
         let described = Description(std::slice::from_ref(&level)).text();
+        let described = described.unwrap_or_else(|| "all".to_owned());
         let origin = rows.origin(level.source, &["withoutRun"]);
-        rows.add(
-            "withoutRun",
-            described.unwrap_or_else(|| "all".to_owned()),
-            origin,
-        );
+        rows.add("withoutRun", described, origin);
     }
     if let Some((start, tier)) = rows.loaded.settings.start() {
         let when = if start.ask { "offered" } else { "started" };
@@ -273,10 +268,8 @@ fn flow(rows: &mut Rows<'_>) {
     for level in levels {
         for returned in &level.workflow.outputs {
             let (name, subject) = (&returned.name, returned.subject());
-            let value = format!(
-                "{name}: {{{subject}}}, which {} returns",
-                shown(&level.workflow.name)
-            );
+            let workflow = shown(&level.workflow.name);
+            let value = format!("{name}: {{{subject}}}, which {workflow} returns");
             let whose = RuleSource::Workflow(&level.workflow.key);
             rows.add("output", value, rows.origin(whose, &["outputs", name]));
         }
@@ -311,9 +304,8 @@ fn reference_rows(reference: &Subworkflow) -> Vec<(&'static str, String)> {
         rows.push(("forEach", format!("{{{list}}}, at most {most} items,")));
     }
     if let Some(with) = &reference.with {
-        let values = with
-            .iter()
-            .map(|(name, value)| format!("{name}: {}", shown(&value_text(value))));
+        let values = with.iter();
+        let values = values.map(|(name, value)| format!("{name}: {}", shown(&value_text(value))));
         rows.push(("with", text::join(values, ", ")));
     }
     for outcome in &reference.outcomes {

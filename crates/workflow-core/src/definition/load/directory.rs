@@ -1,4 +1,5 @@
-//! The reader of a workflow directory: its definition and its phase files.
+//! The reader of the workflows directories, in byte order of their entries, within the limits; of each its definition and its
+//! phase files.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,8 +13,8 @@ use super::phase::read_phase_source;
 use crate::definition::model::{Limits, Phase, RuleSets, Show, Workflow};
 use crate::definition::schema::{Reader, Sites};
 use crate::definition::syntax::{Findings, Source, Span, TreeLimits, json5, raise, yaml};
-use crate::definition::tier::Root;
-use crate::diagnostic::{Code, Diagnostic, Finding, Location, shown};
+use crate::definition::tier::{Root, Tier};
+use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown};
 
 /// What could be read of a workflow that was found, and the workflow, if nothing is wrong with it.
 pub(super) type FoundWorkflow = (Listing, Option<Draft>);
@@ -76,6 +77,54 @@ pub(super) struct Directory<'a> {
 }
 
 impl Directory<'_> {
+    /// Reads the workflows of its source, in byte order of their keys.
+    pub(super) fn read_all(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<FoundWorkflow> {
+        let (files, root) = (self.files, self.root);
+        let of = match root.tier() {
+            Tier::Global => "global",
+            Tier::Project => "project's",
+        };
+        let location = |path: FilePath| Location::file(&files.shown(&path));
+        let directory = location(FilePath::workflows(root));
+        let entries = match files.entries(root) {
+            Ok(entries) => entries,
+            Err(problem) => {
+                let message = format!("the {of} workflows directory {problem}");
+                let found = Diagnostic::new(Code::Unreadable, Severity::Error, message);
+                diagnostics.push(found.at(directory));
+                return Vec::new();
+            }
+        };
+        let most = self.limits.max_workflows as usize;
+        if entries.len() > most {
+            let message = format!(
+                "more than {most} directories in the {of} workflows directory: only the first {most} are read"
+            );
+            let help = "remove some, or raise `limits.maxWorkflows` in the settings";
+            let found = Diagnostic::new(Code::OverLimit, Severity::Error, message);
+            diagnostics.push(found.at(directory).with_help(help));
+        }
+        let mut found = Vec::new();
+        for TierEntry { name, problem } in entries.into_iter().take(most) {
+            if let Some(problem) = problem {
+                // It is not followed (B25).
+                let location = location(FilePath::entry(root, &name));
+                let name = shown(&name);
+                let message =
+                    format!("`{name}` in the {of} workflows directory is skipped: it {problem}");
+                let found = Diagnostic::new(Code::EntrySkipped, Severity::Warning, message);
+                diagnostics.push(found.at(location));
+            } else {
+                let directory = Directory {
+                    key: &name,
+                    ..*self
+                };
+                found.extend(directory.read(diagnostics));
+            }
+        }
+        found
+    }
+
     /// Reads the directory; `None` if there is no definition in it.
     pub(super) fn read(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<FoundWorkflow> {
         let found = [YAML_NAME, JSON5_NAME].map(|name| (name, self.bytes(name)));
@@ -98,13 +147,12 @@ impl Directory<'_> {
             diagnostics.extend(self.about_file(JSON5_NAME, finding));
             return Some((self.left_out(YAML_NAME), None));
         }
-        let bytes = match bytes {
-            Ok(bytes) => bytes,
-            Err(problem) => {
-                let finding = unread(&format!("`{name}`"), None, &problem);
-                diagnostics.extend(self.about_file(name, finding));
-                return Some((self.left_out(name), None));
-            }
+        let bytes = bytes.map_err(|problem| {
+            let finding = unread(&format!("`{name}`"), None, &problem);
+            diagnostics.extend(self.about_file(name, finding));
+        });
+        let Ok(bytes) = bytes else {
+            return Some((self.left_out(name), None));
         };
         let source = Source::new(&self.shown(name), bytes);
         let mut findings = Findings::about(Some(self.key), &source, shown_of(diagnostics.len()));

@@ -1,6 +1,5 @@
 //! The loader of settings, both tiers and references. It does not stop at the first mistake.
 
-mod directories;
 mod directory;
 mod document;
 mod file_map;

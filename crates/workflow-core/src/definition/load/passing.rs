@@ -1,6 +1,5 @@
 //! What workflows pass to their subworkflows and take over from them, checked once all are read.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
@@ -146,7 +145,7 @@ impl<'d> Passing<'d> {
             Some(subject) if subject.is_item() && !has_list => None,
             None | Some(Subject::Item) => of_kind(ParameterKind::TEXT),
             Some(Subject::ItemNumber | Subject::ItemCount) => of_kind(ParameterKind::Number),
-            Some(subject) => self.flow.named(&subject).ok().map(Cow::into_owned),
+            Some(subject) => self.flow.named(&subject).ok(),
         }
     }
 

@@ -53,12 +53,10 @@ pub(super) fn read_phase(
     let level = read_level(&mut keys, tools, results, sets, Place::Phase);
     (phase.tools, phase.rules, phase.results) = (level.tools, level.rules, level.results);
     note_openings(&mut keys, &phase.commands);
-    if let Some(entry) = keys.place(&Phase::on_limit)
-        && !keys.is_unreadable(&Phase::on_limit)
-        && phase.max_visits.is_none()
-    {
+    if phase.on_limit.is_some() && phase.max_visits.is_none() {
         let message = "`onLimit` has no effect without `maxVisits`";
-        let finding = Finding::error(Code::IdleVisits, entry.value.span, message);
+        let span = keys.span_of(&Phase::on_limit);
+        let finding = Finding::error(Code::IdleVisits, span, message);
         keys.report(finding.help("add `maxVisits: 3`, for example, or remove it"));
     }
     phase.bounds = std::mem::take(&mut keys.reader.sites.bounds);

@@ -59,11 +59,9 @@ impl Check {
             run.values.clear();
         }
         match &mut check {
-            Self::Tests(tests) => tests
-                .files
-                .iter_mut()
-                .chain(&mut tests.report)
-                .for_each(replace),
+            Self::Tests(TestsCheck { files, report, .. }) => {
+                files.iter_mut().chain(report).for_each(replace);
+            }
             Self::File(file) => replace(&mut file.path),
             Self::Run(_) | Self::Git(_) => {}
         }

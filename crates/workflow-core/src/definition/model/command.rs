@@ -211,7 +211,8 @@ impl KeyType for CommandLine {
                 let message = "`run` must be a list: the program and its arguments";
                 let finding = Finding::error(Code::WrongType, span, message);
                 let list = shown(&join(line.split_whitespace(), ", "));
-                let for_shell = if written.key.is_required() {
+                let required = written.key.is_required();
+                let for_shell = if required {
                     ""
                 } else {
                     ", or add `shell: true`"

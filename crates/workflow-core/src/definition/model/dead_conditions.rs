@@ -37,15 +37,11 @@ pub(super) fn report(keys: &mut MapReader<'_, '_, '_>) {
             continue;
         };
         let all_dead = dead.len() == tools.len();
-        let (severity, span) = if all_dead {
-            (Severity::Error, condition.key_span)
-        } else {
-            (Severity::Warning, *tool_span)
-        };
+        let (of_all, of_tool) = (condition.key_span, *tool_span);
+        let span = if all_dead { of_all } else { of_tool };
+        let severity = Severity::error_if(all_dead);
         let help = match (key, all_dead) {
-            ("command", true) => {
-                "name the shell, for example `bash`, or remove `command`".to_owned()
-            }
+            ("command", true) => "name the shell, for example `bash`, or remove `command`".into(),
             (_, true) => format!("remove `{key}`, or name another tool"),
             (_, false) => {
                 format!("write another rule for `{tool}` without `{key}`, or remove `{tool}`")

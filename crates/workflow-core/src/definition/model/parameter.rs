@@ -227,8 +227,14 @@ impl Parameter {
             ParameterKind::List => "list",
             ParameterKind::Flag | ParameterKind::OneOf(_) => "",
         };
-        for (name, meant) in LIMITS {
-            if let Some(entry) = keys.entry(name).filter(|_| *meant != of_type) {
+        let limits = [
+            ("text", ["pattern", "minLength"]),
+            ("number", ["min", "max"]),
+            ("list", ["minItems", "maxItems"]),
+        ];
+        let others = limits.iter().filter(|(meant, _)| *meant != of_type);
+        for (meant, name) in others.flat_map(|(meant, names)| names.map(|name| (meant, name))) {
+            if let Some(entry) = keys.entry(name) {
                 let message = format!("`{name}` has a meaning for a {meant} only");
                 let finding = Finding::error(Code::InvalidValue, entry.key_span, message);
                 keys.report(finding.help(format!("write `type: {meant}`, or remove it")));
@@ -304,16 +310,6 @@ impl Parameter {
         }
     }
 }
-
-/// The limits of values, each with its type.
-const LIMITS: &[(&str, &str)] = &[
-    ("pattern", "text"),
-    ("minLength", "text"),
-    ("min", "number"),
-    ("max", "number"),
-    ("minItems", "list"),
-    ("maxItems", "list"),
-];
 
 /// Reads the type of a parameter, with the keys that belong to one type.
 fn read_kind(keys: &mut MapReader<'_, '_, '_>) -> Option<ParameterKind> {

@@ -190,10 +190,8 @@ impl Phase {
         let mut named = self.bounds.iter().filter(|(key, _)| key == "maxVisits");
         let name = named.next().map(|(_, name)| format!("{{{name}}}"));
         let most = self.max_visits?;
-        Some(
-            name.filter(|_| most == u32::MAX)
-                .unwrap_or(most.to_string()),
-        )
+        let name = name.filter(|_| most == u32::MAX);
+        Some(name.unwrap_or(most.to_string()))
     }
 
     /// What happens instead of one visit too many, if its visits are limited.
@@ -205,13 +203,11 @@ impl Phase {
     /// Returns true if it may be skipped, may be left for another phase than the next, or counts its visits.
     pub(crate) fn has_flow(&self) -> bool {
         let leads_elsewhere = |gate: &Gate| gate.on_fail.is_some() || gate.tries.is_some();
+        let mut answers = self.approve.iter().flat_map(|approve| &approve.targets);
         !self.when.is_empty()
             || !self.outcomes.is_empty()
             || self.max_visits.is_some()
             || self.gate.iter().any(leads_elsewhere)
-            || self
-                .approve
-                .as_ref()
-                .is_some_and(|approve| !approve.targets.is_empty())
+            || answers.next().is_some()
     }
 }

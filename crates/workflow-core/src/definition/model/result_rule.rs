@@ -50,10 +50,8 @@ impl FromMap for ResultRule {
         // A wrong pattern, or an unknown key that may be a misspelled one.
         let has_redact = keys.has("redact");
         rule.unread = rule.redact.is_empty() && (has_redact || !keys.all_known());
-        if let Some(span) = keys
-            .span_of(&Self::with)
-            .filter(|_| rule.with.is_some() && !has_redact)
-        {
+        let is_idle = rule.with.is_some() && !has_redact;
+        if let Some(span) = keys.span_of(&Self::with).filter(|_| is_idle) {
             let message = "`with` has no effect without `redact`";
             keys.report(Finding::warning(Code::IdleRule, Some(span), message));
         }

@@ -132,40 +132,29 @@ impl Rule {
 ///
 /// If the tools or the effect are not known, every tool is forbidden.
 fn read_action(keys: &mut MapReader<'_, '_, '_>) -> Option<(RuleAction, Vec<String>)> {
-    // The strictest comes first.
-    let heads = [
-        (RuleAction::Block, &Rule::block),
-        (RuleAction::Ask, &Rule::ask),
-        (RuleAction::Allow, &Rule::allow),
-    ];
-    let heads = heads.map(|(action, key)| {
-        let is_there = keys.has(key.key.name);
-        is_there.then(|| (action, keys.get(key)))
-    });
-    let heads: Vec<_> = heads.into_iter().flatten().collect();
     let known = keys.section.alternatives;
-    keys.first_of(
-        known,
-        "write the action and its tools: `block: [edit, write]`",
-    );
+    let help = "write the action and its tools: `block: [edit, write]`";
+    keys.first_of(known, help);
     keys.has_several(known, "write a rule for each");
-    let Some((action, first)) = heads.first() else {
-        return Some((RuleAction::Block, vec!["*".to_owned()]));
+    let [block, ask, allow] = [&Rule::block, &Rule::ask, &Rule::allow].map(|key| {
+        let is_there = keys.has(key.key.name);
+        is_there.then(|| keys.get(key))
+    });
+    // The strictest decides.
+    let action = match (&block, &ask, allow) {
+        (None, None, Some(allowed)) => {
+            let tools = allowed.and_then(List::whole)?;
+            return Some((RuleAction::Allow, tools));
+        }
+        (None, Some(_), _) => RuleAction::Ask,
+        _ => RuleAction::Block,
     };
-    if *action == RuleAction::Allow {
-        let is_sound = first.as_ref().is_some_and(|read| read.lost.is_empty());
-        return is_sound.then(|| (RuleAction::Allow, first.iter().flat_map(names).collect()));
-    }
-    let forbid = (heads.iter()).filter(|(action, _)| *action != RuleAction::Allow);
-    let mut tools: Vec<String> = forbid.flat_map(|(_, read)| read).flat_map(names).collect();
+    let forbidden = [block, ask].into_iter().flatten().flatten();
+    let mut tools: Vec<String> = forbidden.flat_map(|read| read.all).collect();
     if tools.is_empty() {
         tools.push("*".to_owned());
     }
-    Some((*action, tools))
-}
-
-fn names(read: &List<String>) -> impl Iterator<Item = String> {
-    read.all.iter().cloned()
+    Some((action, tools))
 }
 
 words! {

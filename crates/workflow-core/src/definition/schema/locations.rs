@@ -13,9 +13,8 @@ impl KeyLocations {
     /// The location of a key. `["continue", "max"]` is a key of a map in the map, and `["tools", "rules[0]"]` an item of a
     /// list there; where it is not written out, the location is that of the key around it.
     pub fn of(&self, key: &[&str]) -> Option<&Location> {
-        self.0
-            .get(&key.join("."))
-            .or_else(|| self.0.get(*key.first()?))
+        let written = self.0.get(&key.join("."));
+        written.or_else(|| self.0.get(*key.first()?))
     }
 
     /// The locations of the items of a list.

@@ -29,18 +29,15 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
         return None;
     }
     let plain_name = plain(name);
-    known
-        .into_iter()
-        .filter_map(|known| {
-            let plain_known = plain(known);
-            let longer = plain_known.len().max(plain_name.len());
-            // Of one or two letters, one that is another makes another name.
-            let allowed = (known.len() / 3).max(usize::from(longer > 2));
-            let distance = distance(&plain_name, &plain_known, allowed)?;
-            Some((distance, known))
-        })
-        .min_by_key(|&(distance, _)| distance)
-        .map(|(_, known)| known)
+    let near = known.into_iter().filter_map(|known| {
+        let plain_known = plain(known);
+        let longer = plain_known.len().max(plain_name.len());
+        // Of one or two letters, one that is another makes another name.
+        let allowed = (known.len() / 3).max(usize::from(longer > 2));
+        let distance = distance(&plain_name, &plain_known, allowed)?;
+        Some((distance, known))
+    });
+    Some(near.min_by_key(|&(distance, _)| distance)?.1)
 }
 
 /// The help for an unknown name: the known one that it most likely means, or all of them, or `nothing` where there are none.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::de::IgnoredAny;
 
 use super::node::{Entry, Kind, Map, Node, TreeLimits};
-use super::tokens::{JsonToken, Tokens, tokens};
+use super::tokens::{Tokens, tokens};
 use crate::diagnostic::{Code, Finding, Span};
 
 /// Reads a text. Its depth is counted first: the library recurses without a limit.
@@ -18,7 +18,7 @@ pub(crate) fn parse(text: &str, limits: TreeLimits) -> Result<Node<'_>, Finding>
     json5::from_str::<IgnoredAny>(text).map_err(|error| syntax_error(text, &error))?;
     let mut tokens = tokens(text);
     let first = tokens.next();
-    let node = first.and_then(|first| value(text, &mut tokens, first));
+    let node = first.and_then(|first| value(&mut tokens, first));
     node.ok_or_else(|| Finding::error(Code::Syntax, None, "not valid JSON5"))
 }
 
@@ -27,9 +27,9 @@ fn check_extent(text: &str, limits: TreeLimits) -> Result<(), Finding> {
     let mut depth = 0_usize;
     for (count, (token, span)) in tokens(text).enumerate() {
         match token {
-            JsonToken::OpenMap | JsonToken::OpenList => depth += 1,
-            JsonToken::CloseMap | JsonToken::CloseList => depth = depth.saturating_sub(1),
-            JsonToken::Colon | JsonToken::Comma | JsonToken::Quoted | JsonToken::Bare => {}
+            "{" | "[" => depth += 1,
+            "}" | "]" => depth = depth.saturating_sub(1),
+            _ => {}
         }
         if depth > limits.depth {
             return Err(limits.too_deep(Some(span)));
@@ -50,11 +50,8 @@ fn syntax_error(text: &str, error: &json5::Error) -> Finding {
         Some(position) if !message.starts_with("EOF") => offset_of(text, position),
         _ => text.trim_end().len(),
     };
-    Finding::error(
-        Code::Syntax,
-        Some(Span::new(at, at + 1)),
-        format!("not valid JSON5: {message}"),
-    )
+    let message = format!("not valid JSON5: {message}");
+    Finding::error(Code::Syntax, Some(Span::new(at, at + 1)), message)
 }
 
 /// The library counts lines and characters, and more line breaks than editors know.
@@ -74,46 +71,39 @@ fn offset_of(text: &str, position: json5::Position) -> usize {
 }
 
 /// The value that begins with a token. The library has found the text to be valid; `None` is a text that is not.
-fn value<'s>(
-    text: &'s str,
-    tokens: &mut Tokens<'s>,
-    (token, start): (JsonToken, Span),
-) -> Option<Node<'s>> {
-    let written = &text[start.start..start.end];
-    let (kind, end) = match (token, written) {
-        (JsonToken::Quoted, _) => (Kind::Text(json5::from_str(written).ok()?), start),
-        (JsonToken::Bare, "null") => (Kind::Null, start),
-        (JsonToken::Bare, "true" | "false") => (Kind::Bool(written == "true"), start),
-        (JsonToken::Bare, _) => (Kind::Number(json5::from_str(written).ok()?), start),
-        (JsonToken::OpenList, _) => {
+fn value<'s>(tokens: &mut Tokens<'s>, (token, start): (&'s str, Span)) -> Option<Node<'s>> {
+    let (kind, end) = match token {
+        "null" => (Kind::Null, start),
+        "true" | "false" => (Kind::Bool(token == "true"), start),
+        "[" => {
             let mut items = Vec::new();
             loop {
                 match tokens.next()? {
-                    (JsonToken::CloseList, end) => break (Kind::List(items), end),
-                    (JsonToken::Comma, _) => {}
-                    first => items.push(value(text, tokens, first)?),
+                    ("]", end) => break (Kind::List(items), end),
+                    (",", _) => {}
+                    first => items.push(value(tokens, first)?),
                 }
             }
         }
-        (JsonToken::OpenMap, _) => {
+        "{" => {
             let mut entries = Vec::new();
             loop {
-                let key = match tokens.next()? {
-                    (JsonToken::CloseMap, end) => break (Kind::Map(Map { entries }), end),
-                    (JsonToken::Comma, _) => continue,
-                    (_, key) => key,
+                let (key, key_span) = match tokens.next()? {
+                    ("}", end) => break (Kind::Map(Map { entries }), end),
+                    (",", _) => continue,
+                    key => key,
                 };
                 let (_colon, first) = (tokens.next()?, tokens.next()?);
                 entries.push(Entry {
-                    key: key_text(&text[key.start..key.end])?,
-                    key_span: Some(key),
-                    value: value(text, tokens, first)?,
+                    key: key_text(key)?,
+                    key_span: Some(key_span),
+                    value: value(tokens, first)?,
                 });
             }
         }
-        (JsonToken::CloseMap | JsonToken::CloseList | JsonToken::Colon | JsonToken::Comma, _) => {
-            return None;
-        }
+        "}" | "]" | ":" | "," => return None,
+        text if text.starts_with(['"', '\'']) => (Kind::Text(json5::from_str(text).ok()?), start),
+        number => (Kind::Number(json5::from_str(number).ok()?), start),
     };
     let span = Some(Span::new(start.start, end.end));
     Some(Node { kind, span })

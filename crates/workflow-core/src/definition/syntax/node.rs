@@ -113,11 +113,8 @@ impl Node<'_> {
             Kind::List(items) => items.iter().map(Node::value).collect(),
             Kind::Map(map) => {
                 let entries = map.entries.iter().rev();
-                Value::Object(
-                    entries
-                        .map(|entry| (entry.key.to_string(), entry.value.value()))
-                        .collect(),
-                )
+                let entries = entries.map(|entry| (entry.key.to_string(), entry.value.value()));
+                Value::Object(entries.collect())
             }
         }
     }
@@ -183,10 +180,8 @@ impl TreeLimits {
     }
 
     pub(crate) fn too_large(self, span: Option<Span>) -> Finding {
-        let message = format!(
-            "more than {} values, counting what aliases repeat",
-            self.size
-        );
+        let size = self.size;
+        let message = format!("more than {size} values, counting what aliases repeat");
         Finding::error(Code::OverLimit, span, message).help("make it smaller")
     }
 }

@@ -72,11 +72,8 @@ impl Source {
         let end = start + self.text[start..end].trim_end_matches('\n').len();
         let (line, end_line) = (self.line_of(start), self.line_of(end));
         let (column, end_column) = (self.column(&line, start), self.column(&end_line, end));
-        let excerpt = excerpt(
-            &self.text[line.start..line.end],
-            start - line.start,
-            end - line.start,
-        );
+        let text = &self.text[line.start..line.end];
+        let excerpt = excerpt(text, start - line.start, end - line.start);
         Region {
             line: number(line.index),
             column: number(column),
@@ -113,12 +110,11 @@ impl Source {
             std::iter::once(0).chain(breaks).collect()
         });
         let index = starts.partition_point(|&start| start <= offset) - 1;
+        let next = starts.get(index + 1);
         Line {
             index,
             start: starts[index],
-            end: starts
-                .get(index + 1)
-                .map_or(self.text.len(), |next| next - 1),
+            end: next.map_or(self.text.len(), |next| next - 1),
         }
     }
 }

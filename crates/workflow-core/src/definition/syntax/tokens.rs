@@ -4,21 +4,6 @@
 
 use crate::diagnostic::Span;
 
-/// A token of JSON5.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum JsonToken {
-    OpenMap,
-    CloseMap,
-    OpenList,
-    CloseList,
-    Colon,
-    Comma,
-    /// A string, quotes included.
-    Quoted,
-    /// Anything else: a number, a keyword, an identifier.
-    Bare,
-}
-
 /// The tokens of a text, without white space and comments.
 pub(crate) struct Tokens<'s> {
     text: &'s str,
@@ -29,26 +14,22 @@ pub(crate) fn tokens(text: &str) -> Tokens<'_> {
     Tokens { text, at: 0 }
 }
 
-impl Iterator for Tokens<'_> {
-    type Item = (JsonToken, Span);
+impl<'s> Iterator for Tokens<'s> {
+    /// A sign, a string with its quotes, or anything else: a number, a keyword, an identifier.
+    type Item = (&'s str, Span);
 
     fn next(&mut self) -> Option<Self::Item> {
         self.at += blank(&self.text[self.at..]);
         let rest = &self.text[self.at..];
         let first = rest.chars().next()?;
-        let (token, length) = match first {
-            '{' => (JsonToken::OpenMap, 1),
-            '}' => (JsonToken::CloseMap, 1),
-            '[' => (JsonToken::OpenList, 1),
-            ']' => (JsonToken::CloseList, 1),
-            ':' => (JsonToken::Colon, 1),
-            ',' => (JsonToken::Comma, 1),
-            '"' | '\'' => (JsonToken::Quoted, quoted(rest, first)),
-            _ => (JsonToken::Bare, bare(rest, first)),
+        let length = match first {
+            '{' | '}' | '[' | ']' | ':' | ',' => 1,
+            '"' | '\'' => quoted(rest, first),
+            _ => bare(rest, first),
         };
         let span = Span::new(self.at, self.at + length);
         self.at += length;
-        Some((token, span))
+        Some((&rest[..length], span))
     }
 }
 

@@ -3,17 +3,16 @@
 mod finding;
 mod list;
 mod map;
-mod name;
 mod number;
 mod text;
 mod word;
 
 pub(super) use crate::template::is_name;
+pub(super) use finding::not_a_name;
 pub(super) use list::{
     Choices, NamedTexts, TextOrTexts, Texts, ToolPatterns, items, nodes, scalar,
 };
 pub(super) use map::{List, ListOf, Map, MapByHand, read_maps};
-pub(super) use name::not_a_name;
 pub(crate) use number::spelled_duration;
 pub(super) use number::{Cents, Duration, Limit, Seconds, Whole, WholeOrValue, whole_number};
 pub(super) use text::{CommandName, FilledText, Template, Text, check_template, note_values};

@@ -1,6 +1,5 @@
 //! A workflow with the locations of its flow, and findings in its files.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::definition::model::{
@@ -71,12 +70,8 @@ impl<'a> Flow<'a> {
         phases.find_map(|(at, phase, _)| (phase.id == id).then_some((at, phase)))
     }
 
-    /// Why a subworkflow does not return an output, and those that it returns.
-    fn not_returned<'n>(
-        &'n self,
-        reference: &Subworkflow,
-        name: &str,
-    ) -> (usize, String, Vec<&'n str>) {
+    /// The same of an output that a subworkflow does not return.
+    fn not_returned(&self, reference: &Subworkflow, name: &str) -> (usize, String, Vec<&'a str>) {
         let inner = (self.find)(&reference.key);
         let returned = inner.map_or(&[][..], |inner| &inner.outputs);
         let names = || returned.iter().map(|returned| &*returned.name);
@@ -89,18 +84,71 @@ impl<'a> Flow<'a> {
     }
 
     /// The values that a name can have.
-    pub(crate) fn named<'n>(
-        &'n self,
-        subject: &'n Subject,
-    ) -> Result<Cow<'n, Parameter>, UnknownName<'n>> {
-        let parameter =
-            |of: &'n [Parameter], name: &String| of.iter().find(|known| known.name == *name);
-        let names = |of: &'n [Parameter]| of.iter().map(|known| &*known.name).collect();
-        let of_kind = |kind| Ok(Cow::Owned(Parameter::new("", kind)));
-        let phase = |id: &str| self.phase(id).map(|(_, phase)| phase);
+    pub(crate) fn named(&self, subject: &Subject) -> Result<Parameter, UnknownName<'a>> {
+        let same = subject.producer().map_or(0, |id| {
+            let entries = self.workflow.phases.iter();
+            entries.filter(|entry| entry.id() == id).count()
+        });
+        let value = if same > 1 {
+            None
+        } else {
+            self.value_of(subject)
+        };
+        value.ok_or_else(|| {
+            let (part, why, known) = self.why_unknown(subject, same);
+            UnknownName {
+                why,
+                subject: subject.to_string(),
+                part,
+                known,
+            }
+        })
+    }
+
+    fn value_of(&self, subject: &Subject) -> Option<Parameter> {
+        let approval = |id: &str| self.phase(id)?.1.approve.as_ref();
+        let kind = match subject {
+            Subject::Item | Subject::ItemNumber | Subject::ItemCount => return None,
+            Subject::Input(name) => {
+                let mut inputs = self.workflow.inputs.iter();
+                return inputs.find(|input| input.name == *name).cloned();
+            }
+            Subject::Output { phase: id, name } if self.reference(id).is_some() => {
+                return self.workflow.output_of(id, name, self.find);
+            }
+            Subject::Output { phase: id, name } => {
+                let mut outputs = self.phase(id)?.1.outputs.iter();
+                return outputs.find(|output| output.name == *name).cloned();
+            }
+            Subject::Outcome(id) => {
+                let outcomes = match self.reference(id) {
+                    Some(reference) => &reference.outcomes,
+                    None => Some(&self.phase(id)?.1.outcomes).filter(|all| !all.is_empty())?,
+                };
+                let names = outcomes.iter().map(|outcome| outcome.name.clone());
+                ParameterKind::OneOf(names.collect())
+            }
+            Subject::Visits(id) => {
+                let is_there = self.phase(id).is_some() || self.reference(id).is_some();
+                is_there.then_some(ParameterKind::Number)?
+            }
+            Subject::Choice(id) => ParameterKind::OneOf(approval(id)?.choices.clone()),
+            Subject::Comment(id) => approval(id)?.comment.then_some(ParameterKind::TEXT)?,
+            Subject::Change(Fact::Paths) => ParameterKind::List,
+            Subject::Change(_) => ParameterKind::Number,
+        };
+        // Without git a change has no value.
+        let required = !matches!(subject, Subject::Change(Fact::Files | Fact::Lines));
+        let value = Parameter::new("", kind);
+        Some(Parameter { required, ..value })
+    }
+
+    /// The part of a name that is wrong, why there is no such value, and what the part can be.
+    fn why_unknown(&self, subject: &Subject, same: usize) -> (usize, String, Vec<&'a str>) {
+        let names = |of: &'a [Parameter]| of.iter().map(|known| &*known.name).collect();
         // Why a phase does not have it, and those that do.
         let missing = |id: &str, what: &str, has: &dyn Fn(&Phase) -> bool| {
-            let why = match phase(id) {
+            let why = match self.phase(id) {
                 Some(_) => format!("`{id}` {what}"),
                 None => format!("this workflow has no phase `{id}`"),
             };
@@ -108,12 +156,8 @@ impl<'a> Flow<'a> {
             let having = having.filter(|phase| has(phase));
             (1, why, having.map(|phase| &*phase.id).collect())
         };
-        let same = subject.producer().map_or(0, |id| {
-            let entries = self.workflow.phases.iter();
-            entries.filter(|entry| entry.id() == id).count()
-        });
-        let (part, why, known): (_, _, Vec<&'n str>) = match subject {
-            Subject::Item | Subject::ItemNumber | Subject::ItemCount => {
+        match subject {
+            Subject::Item | Subject::ItemNumber | Subject::ItemCount | Subject::Change(_) => {
                 let why = "it is known in `with` of a loop only".to_owned();
                 (0, why, Vec::new())
             }
@@ -122,78 +166,29 @@ impl<'a> Flow<'a> {
                 let why = format!("there are two of `{id}`: name one of them with `as`");
                 (0, why, Vec::new())
             }
-            Subject::Output { phase: id, name } if let Some(reference) = self.reference(id) => {
-                match self.workflow.output_of(id, name, self.find) {
-                    Some(output) => return Ok(Cow::Owned(output)),
-                    None => self.not_returned(reference, name),
-                }
-            }
-            Subject::Outcome(id) if let Some(reference) = self.reference(id) => {
-                let names = reference.outcomes.iter();
-                let names = names.map(|outcome| outcome.name.clone()).collect();
-                return of_kind(ParameterKind::OneOf(names));
-            }
-            Subject::Visits(id) if phase(id).is_some() || self.reference(id).is_some() => {
-                return of_kind(ParameterKind::Number);
-            }
-            Subject::Visits(id) => missing(id, "", &|_| true),
-            Subject::Change(Fact::Paths) => return of_kind(ParameterKind::List),
-            // Without git it has no value.
-            Subject::Change(_) => {
-                return Ok(Cow::Owned(Parameter {
-                    required: false,
-                    ..Parameter::new("", ParameterKind::Number)
-                }));
-            }
             Subject::Input(name) => {
-                let inputs = &self.workflow.inputs;
-                if let Some(input) = parameter(inputs, name) {
-                    return Ok(Cow::Borrowed(input));
-                }
                 let why = format!("this workflow has no input `{name}`");
-                (1, why, names(inputs))
+                (1, why, names(&self.workflow.inputs))
             }
-            Subject::Output { phase: id, name } => match phase(id) {
-                Some(phase) => {
-                    if let Some(output) = parameter(&phase.outputs, name) {
-                        return Ok(Cow::Borrowed(output));
-                    }
+            Subject::Output { phase: id, name } => match (self.reference(id), self.phase(id)) {
+                (Some(reference), _) => self.not_returned(reference, name),
+                (None, Some((_, phase))) => {
                     let why = format!("`{id}` has no output `{name}`");
                     (2, why, names(&phase.outputs))
                 }
-                None => missing(id, "", &|phase| {
+                (None, None) => missing(id, "", &|phase| {
                     phase.outputs.iter().any(|output| output.name == *name)
                 }),
             },
             Subject::Outcome(id) => {
-                let outcomes = phase(id).map_or(&[][..], |phase| &phase.outcomes);
-                if !outcomes.is_empty() {
-                    let names = outcomes.iter().map(|outcome| outcome.name.clone());
-                    return of_kind(ParameterKind::OneOf(names.collect()));
-                }
                 missing(id, "has no outcomes", &|phase| !phase.outcomes.is_empty())
             }
-            Subject::Choice(id) => {
-                if let Some(approve) = phase(id).and_then(|phase| phase.approve.as_ref()) {
-                    return of_kind(ParameterKind::OneOf(approve.choices.clone()));
-                }
-                missing(id, "has no approval", &|phase| phase.approve.is_some())
-            }
-            Subject::Comment(id) => {
-                let asks = |phase: &Phase| phase.approve.iter().any(|approve| approve.comment);
-                if phase(id).is_some_and(asks) {
-                    return of_kind(ParameterKind::TEXT);
-                }
-                missing(id, "asks for no comment", &asks)
-            }
-        };
-        let subject = subject.to_string();
-        Err(UnknownName {
-            why,
-            subject,
-            part,
-            known,
-        })
+            Subject::Choice(id) => missing(id, "has no approval", &|phase| phase.approve.is_some()),
+            Subject::Comment(id) => missing(id, "asks for no comment", &|phase| {
+                phase.approve.iter().any(|approve| approve.comment)
+            }),
+            Subject::Visits(id) => missing(id, "", &|_| true),
+        }
     }
 
     /// The values that may be in the commands of its gates, each with its texts.

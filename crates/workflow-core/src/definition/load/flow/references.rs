@@ -29,15 +29,9 @@ pub(super) fn check_references(
         known: HashMap::new(),
     };
     let mut pending = Vec::new();
-    let mut postpone = |reader: &Reader<'_>, sites: &Sites, span, name: PendingOf| {
+    let location = |reader: &Reader<'_>, sites: &Sites, span| {
         let source = sites.source.as_ref().unwrap_or(reader.source);
-        let (subject, comparison, is_needed) = name;
-        pending.push(PendingName {
-            subject,
-            comparison,
-            is_needed,
-            location: source.location(span),
-        });
+        source.location(span)
     };
     let of_reference = |subject: &Subject| match subject {
         Subject::Output { phase, .. } => flow.reference(phase).is_some(),
@@ -49,8 +43,12 @@ pub(super) fn check_references(
         for reference in &sites.references {
             let subject = Subject::named(&reference.name);
             if let Some(subject) = subject.filter(of_reference) {
-                let name = (subject, None, reference.kind == TemplateKind::With);
-                postpone(reader, sites, reference.span, name);
+                pending.push(PendingName {
+                    subject,
+                    comparison: None,
+                    is_needed: reference.kind == TemplateKind::With,
+                    location: location(reader, sites, reference.span),
+                });
             }
             if let Some(finding) = checks.finding(reference, entry) {
                 report_in(reader, sites, finding);
@@ -62,8 +60,12 @@ pub(super) fn check_references(
         for (comparison, &span) in comparisons.zip(&sites.when) {
             let subject = &comparison.subject;
             let wrong = if of_reference(subject) {
-                let name = (subject.clone(), Some(comparison.clone()), true);
-                postpone(reader, sites, span, name);
+                pending.push(PendingName {
+                    subject: subject.clone(),
+                    comparison: Some(comparison.clone()),
+                    is_needed: true,
+                    location: location(reader, sites, span),
+                });
                 None
             } else {
                 check_comparison(flow, comparison, span).err()
@@ -76,9 +78,6 @@ pub(super) fn check_references(
     }
     pending
 }
-
-/// A name that is checked later, what `when` says of it, and whether it is needed.
-type PendingOf = (Subject, Option<Comparison>, bool);
 
 struct References<'f, 'a, 'g> {
     flow: &'f Flow<'a>,

@@ -54,9 +54,8 @@ fn typographic(here: YamlLine<'_>) -> Option<Finding> {
     let (_, value) = here.text.split_once(": ")?;
     let quote = value.trim_start().chars().next()?;
     let help = format!("`{quote}` is a typographic quote, which is part of the text: write `\"`");
-    TYPOGRAPHIC_QUOTES
-        .contains(&quote)
-        .then(|| likely(help, None))
+    let is_typographic = TYPOGRAPHIC_QUOTES.contains(&quote);
+    is_typographic.then(|| likely(help, None))
 }
 
 /// A key, and a colon that no space follows.
@@ -87,11 +86,8 @@ fn block_without_indent(before: &[YamlLine<'_>], here: YamlLine<'_>) -> Option<F
 
 /// A text that needs quotes.
 fn quotes(here: YamlLine<'_>, in_flow: bool) -> Option<Finding> {
-    let value = here
-        .text
-        .split_once(": ")
-        .map_or(here.text, |(_, value)| value)
-        .trim_start();
+    let value = here.text.split_once(": ");
+    let value = value.map_or(here.text, |(_, value)| value).trim_start();
     let help = match value.trim_start_matches("- ").chars().next()? {
         // Between brackets the same characters may be those of a map.
         _ if in_flow && value.contains(": ") => {

@@ -41,11 +41,8 @@ pub(super) fn hint(
 ) -> Option<Finding> {
     let row = number.min(lines.len().checked_sub(1)?);
     let here = lines[row];
-    let column = here
-        .text
-        .char_indices()
-        .nth(column)
-        .map_or(here.text.len(), |(at, _)| at);
+    let mut letters = here.text.char_indices();
+    let column = letters.nth(column).map_or(here.text.len(), |(at, _)| at);
     find(&lines[row..], column, in_flow, false).or_else(|| {
         let head = lines[..row].iter().rposition(|line| !line.is_blank())?;
         let is_continued = lines[head].indent().len() < here.indent().len();
@@ -84,10 +81,8 @@ fn find(
     let help = format!(
         "without quotes, YAML reads `{variable}` as a map: put the text in quotes, `{key}{whole}`"
     );
-    Some(likely(
-        visible(&help),
-        Some(first.part(start, start + text.len())),
-    ))
+    let part = first.part(start, start + text.len());
+    Some(likely(visible(&help), Some(part)))
 }
 
 /// The text in the quotes that need the fewest escapes; a long one is cut.
