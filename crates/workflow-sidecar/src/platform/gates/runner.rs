@@ -143,6 +143,7 @@ pub fn start(
             on_event,
             reports: Vec::new(),
             current: None,
+            shown_seconds: None,
             group: None,
             clock: for_follower,
         };
@@ -166,6 +167,8 @@ struct Follower<F> {
     on_event: F,
     reports: Vec<Report>,
     current: Option<(usize, Instant)>,
+    /// The time of the current check that was reported last.
+    shown_seconds: Option<u64>,
     /// The process group that runs.
     group: Option<u32>,
     clock: Arc<Mutex<Clock>>,
@@ -197,6 +200,7 @@ impl<F: FnMut(GateEvent)> Follower<F> {
                     thread::sleep(PAUSE);
                 }
             }
+            self.report_progress();
             self.clock.lock().kill_if_late(MARGIN);
         };
         if self.clock.lock().has_killed {
@@ -258,10 +262,9 @@ impl<F: FnMut(GateEvent)> Follower<F> {
                 let gate = self.job.gates.get(check);
                 self.clock.lock().allow(gate.map_or(NO_COMMAND, time_of));
                 self.current = Some((check, Instant::now()));
-                self.report_progress();
+                self.shown_seconds = None;
             }
             SupervisorMessage::Runs(group) => self.group = group,
-            SupervisorMessage::Still => self.report_progress(),
             SupervisorMessage::Report(report) => {
                 self.clock.lock().allow(Duration::ZERO);
                 self.current = None;
@@ -270,12 +273,16 @@ impl<F: FnMut(GateEvent)> Follower<F> {
         }
     }
 
+    /// Reports the check that runs, once a second.
     fn report_progress(&mut self) {
-        if let Some((check, since)) = self.current
-            && let Some(gate) = self.job.gates.get(check)
+        let Some((check, since)) = self.current else {
+            return;
+        };
+        let seconds = since.elapsed().as_secs();
+        if let Some(gate) = self.job.gates.get(check)
+            && self.shown_seconds.replace(seconds) != Some(seconds)
         {
-            let (number, of) = (check + 1, self.job.gates.len());
-            let (what, seconds) = (check_name(&gate.check), since.elapsed().as_secs());
+            let (number, of, what) = (check + 1, self.job.gates.len(), check_name(&gate.check));
             let text = format!("Checking {number} of {of}: {what} ({seconds} s)");
             (self.on_event)(GateEvent::Progress(text));
         }

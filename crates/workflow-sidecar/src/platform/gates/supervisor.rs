@@ -25,14 +25,9 @@ pub(super) enum SupervisorMessage {
     Begins(usize),
     /// A process group has started; `None` when it has ended.
     Runs(Option<u32>),
-    /// The check still runs.
-    Still,
     /// A check has ended.
     Report(Report),
 }
-
-/// Interval of [`SupervisorMessage::Still`].
-const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Time limit of the cleanup.
 const CLEANUP_TIME: Duration = Duration::from_secs(4).saturating_add(GRACE.saturating_mul(2));
@@ -47,13 +42,6 @@ pub(crate) fn supervise() -> io::Result<()> {
     let job: Job = serde_json::from_str(&line)?;
     let at_end_of_input = cancelled.clone();
     thread::spawn(move || cancel_at_end_of_input(&at_end_of_input));
-    let at_ticks = cancelled.clone();
-    thread::spawn(move || {
-        loop {
-            thread::sleep(INTERVAL);
-            send(&SupervisorMessage::Still, &at_ticks);
-        }
-    });
     run(&job, &cancelled);
     Ok(())
 }
