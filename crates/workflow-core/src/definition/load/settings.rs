@@ -4,7 +4,7 @@
 //! A settings file with a mistake keeps its valid keys. Guards that cannot be read fail closed.
 
 use crate::definition::model::{
-    Defaults, Guards, Limits, Place, RuleAction, RuleSets, Settings, SettingsStatus, TierSettings,
+    Defaults, Guards, Limits, Place, RuleAction, Settings, SettingsStatus, TierSettings,
     WithoutRun, fail_closed, read_level,
 };
 use crate::definition::schema::{Declared, MapReader, Reader};
@@ -54,28 +54,12 @@ pub(super) fn read_settings(
     keys.get(&TierSettings::schema);
     check_own(&mut keys);
     read_limits(&mut keys, &mut settings.limits);
-    settings.guards = read_guards(&mut keys, &mut settings.rule_sets);
-    if let Some(written) = keys.written(&TierSettings::all_defaults) {
-        let (defaults, is_sound) = Defaults::read(keys.reader, written, &settings.rule_sets);
-        if !is_sound {
-            let lost = fail_closed::lost(keys.reader, written.entry.key_span);
-            settings.guards.rules.splice(0..0, lost);
-            settings.guards.status = SettingsStatus::Unreadable;
-        }
-        settings.guards.defaults = defaults.tools.clone();
-        settings.defaults = defaults;
-    }
-    if let Some(written) = keys.written(&TierSettings::without_run) {
-        let read = WithoutRun::read(keys.reader, written, &settings.rule_sets);
-        settings.start_at = Some(keys.reader.source.location(written.span()));
-        settings.guards.without_run = Some(Box::new(read));
-    }
+    settings.guards = read_guards(&mut keys, &mut settings);
     let references = std::mem::take(&mut reader.sites.references).into_iter();
     for reference in references.filter(|reference| reference.kind.is_guard()) {
-        let message = format!(
-            "`{{{}}}` is the value of a workflow, and no guard of the settings has it",
-            reference.name
-        );
+        let name = &reference.name;
+        let message =
+            format!("`{{{name}}}` is the value of a workflow, and no guard of the settings has it");
         let finding = Finding::error(Code::UnknownVariable, reference.span, message);
         reader.report(finding.help("write the value itself"));
     }
@@ -83,7 +67,8 @@ pub(super) fn read_settings(
 }
 
 /// Reads the guards. What may be one that is misspelled is lost.
-fn read_guards(keys: &mut MapReader<'_, '_, '_>, sets: &mut RuleSets) -> Guards {
+fn read_guards(keys: &mut MapReader<'_, '_, '_>, settings: &mut TierSettings) -> Guards {
+    let sets = &mut settings.rule_sets;
     let lost_sets = match keys.get(&TierSettings::rulesets) {
         Some(mut own) => sets.add(&mut own, keys.reader),
         None if keys.has("rulesets") => vec![keys.span_of(&TierSettings::rulesets)],
@@ -100,9 +85,27 @@ fn read_guards(keys: &mut MapReader<'_, '_, '_>, sets: &mut RuleSets) -> Guards 
             level.fail_closed(keys.reader, span);
         }
     }
-    let mut guards = Guards::of(level);
-    guards.on_repeat = keys.get(&TierSettings::on_repeat);
-    guards.unknown = keys.get(&TierSettings::unknown);
+    if let Some(written) = keys.written(&TierSettings::all_defaults) {
+        let (defaults, is_sound) = Defaults::read(keys.reader, written, sets);
+        if !is_sound {
+            level.fail_closed(keys.reader, written.entry.key_span);
+        }
+        settings.defaults = defaults;
+    }
+    let without_run = keys.written(&TierSettings::without_run).map(|written| {
+        settings.start_at = Some(keys.reader.source.location(written.span()));
+        Box::new(WithoutRun::read(keys.reader, written, sets))
+    });
+    let mut guards = Guards {
+        tools: level.tools,
+        rules: level.rules,
+        results: level.results,
+        unknown: keys.get(&TierSettings::unknown),
+        on_repeat: keys.get(&TierSettings::on_repeat),
+        defaults: settings.defaults.tools.clone(),
+        without_run,
+        status: level.status,
+    };
     if keys.is_unreadable(&TierSettings::unknown) {
         guards.unknown = Some(RuleAction::Block);
     }

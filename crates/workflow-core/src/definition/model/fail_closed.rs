@@ -4,17 +4,9 @@
 
 use super::result_rule::ResultRule;
 use super::rules::{Rule, RuleAction};
-use crate::definition::schema::Reader;
-use crate::definition::syntax::Span;
 
 /// The tools with which a file is looked at and corrected, as pi names them.
 const CORRECTING: [&str; 3] = ["read", "edit", "write"];
-
-/// The rules before those of a file that is read, for what of it is lost.
-pub(crate) fn lost(reader: &Reader<'_>, span: Option<Span>) -> [Rule; 2] {
-    let why = "the restriction of tools in this file cannot be read";
-    rules(reader.source.file(), &reader.file_and_line(span), why)
-}
 
 /// The rules that replace those of a file, which cannot be read at `source`.
 pub(crate) fn rules(file: &str, source: &str, why: &str) -> [Rule; 2] {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::level::{DefaultTools, Level, SettingsStatus, ToolAccess};
+use super::level::{DefaultTools, SettingsStatus, ToolAccess};
 use super::result_rule::ResultRule;
 use super::rules::{OnRepeat, Rule, RuleAction};
 use super::without_run::WithoutRun;
@@ -35,17 +35,6 @@ pub struct Guards {
 }
 
 impl Guards {
-    /// The guards of a level of the settings.
-    pub(crate) fn of(level: Level) -> Self {
-        Self {
-            tools: level.tools,
-            rules: level.rules,
-            results: level.results,
-            status: level.status,
-            ..Self::default()
-        }
-    }
-
     /// Returns true if there is no rule on tools or results.
     pub fn is_empty(&self) -> bool {
         self.tools.is_none()

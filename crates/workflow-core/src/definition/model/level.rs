@@ -20,7 +20,10 @@ pub(crate) struct Level {
 impl Level {
     /// Forbids everything that the rules do not, before all of them: what is lost may have come before a rule that allows.
     pub(crate) fn fail_closed(&mut self, reader: &Reader<'_>, span: Option<Span>) {
-        self.rules.splice(0..0, fail_closed::lost(reader, span));
+        let (file, source) = (reader.source.file(), reader.file_and_line(span));
+        let why = "the restriction of tools in this file cannot be read";
+        self.rules
+            .splice(0..0, fail_closed::rules(file, &source, why));
         self.status = SettingsStatus::Unreadable;
     }
 }
