@@ -1,5 +1,6 @@
 //! A template and its values: `template NUL value NUL value …`.
 
+use regex::{Captures, Regex};
 use workflow_core::template::{MAX_RESOLVED, Piece, pieces, resolve};
 
 /// The values, in their order.
@@ -33,25 +34,9 @@ pub fn play(data: &[u8]) {
     }
 }
 
-/// The same, read letter by letter.
+/// The same, by a regular expression.
 fn replaced<'v>(template: &str, value_of: impl Fn(&str) -> Option<&'v str>) -> String {
-    let letters: Vec<char> = template.chars().collect();
-    let mut out = String::new();
-    let mut at = 0;
-    while at < letters.len() {
-        let name: String = letters[at..]
-            .iter()
-            .skip(1)
-            .take_while(|c| c.is_ascii_alphanumeric() || **c == '_')
-            .collect();
-        let closes = letters.get(at + 1 + name.len()) == Some(&'}');
-        if let Some(value) = value_of(&name).filter(|_| letters[at] == '{' && closes) {
-            out.push_str(value);
-            at += name.len() + 2;
-        } else {
-            out.push(letters[at]);
-            at += 1;
-        }
-    }
-    out
+    let variable = Regex::new(r"\{([A-Za-z0-9_]*)\}").expect("it is an expression");
+    let value = |found: &Captures<'_>| value_of(&found[1]).unwrap_or(&found[0]).to_owned();
+    variable.replace_all(template, value).into_owned()
 }

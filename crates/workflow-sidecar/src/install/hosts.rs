@@ -76,14 +76,7 @@ const TIMEOUT_OF_STEP: u64 = 86_400;
 const TIMEOUT_OF_GEMINI: u64 = 7200;
 
 /// The command file of Claude Code. The prompt reaches the hook, which answers it.
-const CLAUDE_COMMAND: &str = "\
----
-description: Start or control a workflow (workflow-sidecar)
-argument-hint: NAME TASK | status | next | pause | resume | skip | goto PHASE | approve CHOICE | trust | confirm … | cancel
----
-
-/workflow $ARGUMENTS
-";
+const CLAUDE_COMMAND: &str = include_str!("claude_command.md");
 
 /// The manifest of the plugin for Claude Code.
 const CLAUDE_PLUGIN: &str = concat!(
@@ -93,19 +86,10 @@ const CLAUDE_PLUGIN: &str = concat!(
 );
 
 /// The command file of Gemini CLI.
-const GEMINI_COMMAND: &str = "\
-description = \"Start or control a workflow (workflow-sidecar): NAME TASK, status, next, pause, resume, skip, goto, approve, trust, confirm, cancel\"
-prompt = \"/workflow {{args}}\"
-";
+const GEMINI_COMMAND: &str = include_str!("gemini_command.toml");
 
 /// The command file of Qwen Code.
-const QWEN_COMMAND: &str = "\
----
-description: Start or control a workflow (workflow-sidecar)
----
-
-/workflow {{args}}
-";
+const QWEN_COMMAND: &str = include_str!("qwen_command.md");
 
 /// The files of a host.
 pub(super) fn files(

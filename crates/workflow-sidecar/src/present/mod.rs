@@ -7,7 +7,6 @@ mod outcome;
 mod page;
 mod requirements;
 mod run;
-mod run_rows;
 mod status;
 mod table;
 mod workflow_rows;
@@ -19,8 +18,7 @@ pub(crate) use page::{
     BAD, DIMMED, GOOD, Moment, NOTABLE, OutputFormat, Page, TITLE, count, json, paint, say,
 };
 pub(crate) use requirements::Requirements;
-pub(crate) use run::{ended_run, indexed_run, restored_session, stored_path};
-pub(crate) use run_rows::{RunRow, run_table};
+pub(crate) use run::{RunRow, ended_run, indexed_run, restored_session, run_table, stored_path};
 pub(crate) use status::{RunStatus, ShownCondition, Status, since};
 pub(crate) use workflow_rows::{WorkflowRow, contains, workflow_table};
 pub(crate) use xml::xml;

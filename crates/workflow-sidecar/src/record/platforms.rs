@@ -1,6 +1,7 @@
 //! The platform while a session is recorded, which notes the results of another one, and in a replay, which answers with
 //! them; and the form of those results in a transcript.
 
+use std::mem::{Discriminant, discriminant};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -188,7 +189,13 @@ impl<'p> RecordedPaths<'p> {
         let usual = ask(&self.written);
         let mut results = self.results.lock();
         let mut noted = results.iter().filter_map(PlatformResult::query);
-        let known = noted.find(|query| query.is_about_the_same(&usual)).cloned();
+        let known = noted
+            .find(|query| {
+                query
+                    .question()
+                    .is_some_and(|asked| usual.question() == Some(asked))
+            })
+            .cloned();
         let Some(disk) = &self.disk else {
             return known.unwrap_or(usual);
         };
@@ -267,20 +274,14 @@ pub(crate) enum QueryResult {
 }
 
 impl QueryResult {
-    /// True for two answers to the same question about paths.
-    fn is_about_the_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Path { written: one, .. }, Self::Path { written: other, .. })
-            | (
-                Self::ApprovalStore { absolute: one, .. },
-                Self::ApprovalStore {
-                    absolute: other, ..
-                },
-            ) => one == other,
-            (Self::IgnoresCase(_), Self::IgnoresCase(_))
-            | (Self::Protected(_), Self::Protected(_)) => true,
-            _ => false,
-        }
+    /// What a question about paths asks: its kind, and the path if it is about one.
+    fn question(&self) -> Option<(Discriminant<Self>, &str)> {
+        let path = match self {
+            Self::Path { written: path, .. } | Self::ApprovalStore { absolute: path, .. } => path,
+            Self::IgnoresCase(_) | Self::Protected(_) => "",
+            _ => return None,
+        };
+        Some((discriminant(self), path))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A host that interprets it needs no knowledge of workflows, so that a new tool or message type needs no new host.
 
-use serde_json::json;
+use serde_json::Value;
 use serde_json::value::to_raw_value;
 use workflow_core::effect::message_type;
 use workflow_core::policy::STEP_TOOL;
@@ -72,31 +72,8 @@ pub(super) fn manifest() -> Manifest {
 }
 
 pub(crate) fn step_tool() -> ToolDeclaration {
-    let parameters = json!({
-        "type": "object",
-        "properties": {
-            "action": {
-                "type": "string",
-                "enum": ["next", "status", "cancel", "loop"],
-                "description": "next: finish the phase and enter the next one; status: show the current phase, its rules and what is \
-                    needed to leave it; loop: start the current scope again at its first phase; cancel: end the workflow, \
-                    which a second call must confirm",
-            },
-            "summary": {
-                "type": "string",
-                "description": "next: one or two sentences about what you did in this phase",
-            },
-            "outcome": {
-                "type": "string",
-                "description": "next: one of the outcomes that the phase lists",
-            },
-            "outputs": {
-                "type": "object",
-                "description": "next: the outputs that the phase asks for, by name",
-            },
-        },
-        "required": ["action"],
-    });
+    let parameters: Value =
+        serde_json::from_str(include_str!("step_tool.json")).expect("it is JSON");
     ToolDeclaration {
         name: STEP_TOOL,
         label: "Workflow Step",

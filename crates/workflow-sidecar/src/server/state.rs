@@ -108,8 +108,8 @@ impl Server {
         session: &str,
         context: &Context<'_>,
     ) -> Result<Arc<Loaded>, Error> {
+        let project = self.project_of(session, context)?;
         let host = self.host.as_mut().ok_or_else(not_initialized)?;
-        let project = project_of(host, context, self.sessions.get(session).map(Box::as_ref));
         Ok(host.definitions.load(&project))
     }
 
@@ -119,9 +119,26 @@ impl Server {
         session: &str,
         context: &Context<'_>,
     ) -> Result<Arc<Loaded>, Error> {
+        let project = self.project_of(session, context)?;
         let host = self.host.as_ref().ok_or_else(not_initialized)?;
-        let project = project_of(host, context, self.sessions.get(session).map(Box::as_ref));
         Ok(host.definitions.load_recent(&project))
+    }
+
+    /// The directory of the project of a call, whose own context counts before that of its session. Without a project,
+    /// because the user does not trust it, it is the user's own.
+    fn project_of(&self, session: &str, context: &Context<'_>) -> Result<Arc<Path>, Error> {
+        let host = self.host.as_ref().ok_or_else(not_initialized)?;
+        let session = self.sessions.get(session);
+        let directories = session.map(|open| &open.driver.directories);
+        let is_trusted = directories.map(|directories| directories.is_trusted);
+        if context.project_trusted.or(is_trusted) == Some(false) {
+            return Ok(Arc::clone(&host.definitions.agent_dir));
+        }
+        Ok(match (context.cwd.as_deref(), directories) {
+            (Some(cwd), _) => Path::new(cwd).into(),
+            (None, Some(directories)) => Arc::clone(&directories.cwd),
+            (None, None) => Arc::clone(&host.definitions.cwd),
+        })
     }
 
     /// The new state of a session's settings without a run, if the host does not know it yet.
@@ -282,23 +299,4 @@ pub(super) fn unknown_session(id: &str) -> Error {
         Kind::UnknownSession,
         format!("there is no session {id:?}: send hook/session_start first"),
     )
-}
-
-/// The directory of the project of a call, whose own context counts before that of its session. Without a project, because
-/// the user does not trust it, it is the user's own.
-fn project_of(
-    host: &ConnectedHost,
-    context: &Context<'_>,
-    session: Option<&OpenSession>,
-) -> Arc<Path> {
-    let directories = session.map(|open| &open.driver.directories);
-    let is_trusted = directories.map(|directories| directories.is_trusted);
-    if context.project_trusted.or(is_trusted) == Some(false) {
-        return Arc::clone(&host.definitions.agent_dir);
-    }
-    match (context.cwd.as_deref(), directories) {
-        (Some(cwd), _) => Path::new(cwd).into(),
-        (None, Some(directories)) => Arc::clone(&directories.cwd),
-        (None, None) => Arc::clone(&host.definitions.cwd),
-    }
 }

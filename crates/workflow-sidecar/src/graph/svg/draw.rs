@@ -1,7 +1,7 @@
 //! The elements of a picture, as text of SVG. Colours are for light and dark pages.
 
 use super::super::model::{MarkKind, NodeMark};
-use super::cards::BoxText;
+use super::measure::BoxText;
 use super::measure::{EMOJI, ICON, LINE, NAME, SMALL, SMALL_LINE};
 use crate::present::xml;
 

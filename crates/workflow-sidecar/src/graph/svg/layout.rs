@@ -6,10 +6,10 @@
 use std::collections::HashMap;
 
 use super::super::model::{Graph, GraphNode, Jump, JumpTarget, LoopEdge, MarkKind};
-use super::cards::{BoxText, card_width, extent, inside};
 use super::draw::{
     Area, LOOP, STYLE, around, arrow, box_text, described, icon, path, pill, quiet, rect, titled,
 };
+use super::measure::{BoxText, card_width, extent, inside};
 use super::measure::{
     GAP, INSET, JUMP_LABEL, JUMP_LINE, LANE, LEGEND_ICON, LEGEND_LINE, MARGIN, PAD, PILL_HEIGHT,
     SMALL, TO_LANE, WIDEST,

@@ -1,6 +1,5 @@
-//! SVG of a graph, without another program: text widths and sizes in `measure`, cards in `cards`, positions in `layout`, elements in `draw`.
+//! SVG of a graph, without another program: text widths, sizes and cards in `measure`, positions in `layout`, elements in `draw`.
 
-mod cards;
 mod draw;
 mod layout;
 mod measure;
