@@ -502,14 +502,19 @@ initialMessage: Go.
 loopable: false
 inputs: { hotfix: { type: flag, default: false } }
 phases:
-  - { id: plan, name: Plan, emoji: p, instructions: Plan., outputs: { plan: { about: The plan } } }
+  - id: plan
+    name: Plan
+    emoji: p
+    instructions: Plan.
+    outputs: { plan: { about: The plan } }
+    maxVisits: 3
+    onLimit: publish
   - id: build
     name: Build
     emoji: b
     instructions: Build.
     gate: [{ run: [make], onFail: plan }]
     maxVisits: 3
-    onLimit: publish
   - id: review
     name: Review
     emoji: r
@@ -541,7 +546,7 @@ fn has_edge(drawn: &str, pattern: &str, from: &str, label: &str, to: &str) -> bo
 fn every_format_draws_the_same_jumps_with_their_labels() {
     const EDGES: [(&str, &str, &str); 7] = [
         ("n2", "gate not passed", "n1"),
-        ("n2", "instead of visit 4", "n4"),
+        ("n1", "instead of visit 4", "n4"),
         ("n3", "ok", "n4"),
         ("n3", "changes, unclear", "n2"),
         ("n3", "stop", "done"),
