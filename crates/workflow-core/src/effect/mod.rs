@@ -8,6 +8,7 @@ mod action;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 pub use self::action::{Action, Delivery, HostHints, Message, MessageOptions, Placement};
@@ -463,13 +464,13 @@ pub struct ToolAnswer {
     /// The text the model reads.
     pub text: String,
     /// The same for programs.
-    pub details: serde_json::Value,
+    pub details: Value,
     /// The kind of answer, where it is not plain progress.
     pub kind: Option<AnswerKind>,
 }
 
 impl ToolAnswer {
-    pub(crate) fn plain(text: impl Into<String>, details: serde_json::Value) -> Self {
+    pub(crate) fn plain(text: impl Into<String>, details: Value) -> Self {
         Self {
             text: text.into(),
             details,
@@ -477,18 +478,14 @@ impl ToolAnswer {
         }
     }
 
-    pub(crate) fn of_kind(
-        kind: AnswerKind,
-        text: impl Into<String>,
-        details: serde_json::Value,
-    ) -> Self {
+    pub(crate) fn of_kind(kind: AnswerKind, text: impl Into<String>, details: Value) -> Self {
         Self {
             kind: Some(kind),
             ..Self::plain(text, details)
         }
     }
 
-    pub(crate) fn error(text: impl Into<String>, details: serde_json::Value) -> Self {
+    pub(crate) fn error(text: impl Into<String>, details: Value) -> Self {
         Self::of_kind(AnswerKind::Error, text, details)
     }
 }

@@ -121,7 +121,6 @@ fn explained(
         &state.clone().into(),
         &position,
         &variables,
-        &loaded.catalog,
         None,
         &loaded.settings,
     )?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::definition::{Catalog, Parameter};
-use crate::run::{Path, PhaseAnswer, Position, RunData, RunValues, Values};
+use crate::run::{Path, PhaseAnswer, Position, RunData, RunValues, Values, output_key};
 
 /// Inputs or outputs, each as the name of its variable.
 pub(super) fn values(variables: &str, parameters: &[Parameter]) -> Values {
@@ -24,7 +24,7 @@ pub(super) fn data(position: &Position<'_>, catalog: &Catalog) -> RunData {
     };
     for workflow in catalog.reachable_from(&root.key) {
         for phase in workflow.own_phases() {
-            let key = RunData::output_key(&workflow.key, &phase.id);
+            let key = output_key(&workflow.key, &phase.id);
             let id = &phase.id;
             let outputs = values(&format!("outputs.{id}"), &phase.outputs);
             all.outputs.insert(key.clone(), outputs);

@@ -92,14 +92,8 @@ impl Report {
 
     /// Describes the report as a line of a list, with the output below.
     pub(crate) fn describe(&self) -> String {
-        let Self {
-            what,
-            reason,
-            duration_ms,
-            tail,
-            ..
-        } = self;
-        let seconds = format!("{}.{} s", duration_ms / 1000, duration_ms % 1000 / 100);
+        let (what, reason, tail, ms) = (&self.what, &self.reason, &self.tail, self.duration_ms);
+        let seconds = format!("{}.{} s", ms / 1000, ms % 1000 / 100);
         let mut text = match self.verdict {
             CheckVerdict::Passed => {
                 let said = if reason.is_empty() { "" } else { ": " };
@@ -168,15 +162,14 @@ pub(crate) fn not_passed(place: &str, reports: &[Report], what_to_do: &str) -> S
 
 /// What the agent does in the phase whose gate did not pass.
 pub(crate) fn advice(reports: &[Report]) -> &'static str {
-    let lacks_baseline =
-        |report: &Report| report.verdict == CheckVerdict::CouldNotRun(CheckError::NoBaseline);
-    if reports.iter().any(lacks_baseline) {
+    let lacks = |error| {
+        let verdict = CheckVerdict::CouldNotRun(error);
+        reports.iter().any(|report| report.verdict == verdict)
+    };
+    if lacks(CheckError::NoBaseline) {
         "The check compares with the state at the start of the phase, which was not recorded. Tell the user. It is recorded when the \
          phase is entered again: by workflow_step with action='loop', or by a new start. Or the check is removed from the gate."
-    } else if reports
-        .iter()
-        .any(|report| report.verdict == CheckVerdict::CouldNotRun(CheckError::NotTrusted))
-    {
+    } else if lacks(CheckError::NotTrusted) {
         "Stop here, and say what waits. Once the user trusts the commands, call workflow_step with action='next' again."
     } else if failed_check(reports).is_none() {
         "The check did not run, so the result of your work is unknown. Make the check run if you can. Otherwise tell the user."

@@ -51,6 +51,14 @@ impl ToolAccess {
         }
     }
 
+    /// The location of `read-only`, if it is that.
+    pub(crate) fn read_only(&self) -> Option<&str> {
+        match self {
+            Self::ReadOnly { source } => Some(source),
+            Self::Blacklist(_) | Self::Whitelist(_) | Self::All { .. } => None,
+        }
+    }
+
     /// Returns true if it blocks all calls of a tool.
     pub fn blocks(&self, tool: &str) -> bool {
         let has = |names: &[String]| names.iter().any(|name| name == tool);

@@ -14,6 +14,7 @@ use crate::definition::{
     Section, Subworkflow, TierSettings, Workflow, least,
 };
 use crate::diagnostic::shown;
+use crate::text;
 
 use super::stored::StoredGuards;
 
@@ -107,6 +108,11 @@ impl Changes {
         } else {
             "the run keeps its stored definition"
         }
+    }
+
+    /// All of them, as a list.
+    pub(crate) fn listed(&self) -> String {
+        text::join(self.lines().map(|line| format!("- {line}")), "\n")
     }
 
     /// All of them, a line each.

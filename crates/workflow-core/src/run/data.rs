@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::scopes::ScopeValues;
-use super::{MeasuredChange, Path, Position, RunState};
+use super::{MeasuredChange, Path, Position, RunState, is_default, output_key};
 use crate::definition::{Catalog, Comparison, Fact, PhaseEntry, Subject, Workflow};
 use crate::text;
 
@@ -75,10 +74,25 @@ pub struct RunValues {
     pub scopes: BTreeMap<String, ScopeValues>,
 }
 
+/// What a subworkflow was given when it was entered.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ScopeValues {
+    /// The inputs that the reference passes by name; `None` are those of equal names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Values>,
+    /// The items of the loop.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<String>,
+    /// The number of the item, from 1; 0 without a loop.
+    #[serde(skip_serializing_if = "is_default")]
+    pub number: usize,
+}
+
 impl RunValues {
     /// The size of the outputs, without those of a phase.
     pub(crate) fn size_without(&self, workflow: &str, phase: &str) -> usize {
-        let key = RunData::output_key(workflow, phase);
+        let key = output_key(workflow, phase);
         let others = self.outputs.iter().filter(|(of, _)| **of != key);
         others.map(|(_, values)| size_of(values)).sum()
     }
@@ -88,6 +102,12 @@ impl RunValues {
 pub(crate) fn size_of(values: &Values) -> usize {
     values.values().map(|value| value.to_string().len()).sum()
 }
+
+/// How often things have happened, by their keys.
+type Counts = BTreeMap<String, u32>;
+
+/// Values of a run as texts, by the names of their variables.
+pub(crate) type Texts = BTreeMap<String, String>;
 
 /// The answer of the user to the approval of a phase.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -141,7 +161,7 @@ pub struct RunData {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused_visit: Option<String>,
     /// What the agent handed over to leave the phase.
-    #[serde(skip_serializing_if = "HandedOver::is_empty")]
+    #[serde(skip_serializing_if = "is_default")]
     pub handed_over: HandedOver,
 }
 
@@ -160,26 +180,12 @@ pub struct HandedOver {
     pub summary: Option<String>,
 }
 
-impl HandedOver {
-    /// True if a person who approves one of them approves the other: a summary leads nowhere.
-    pub(crate) fn leads_as(&self, other: &Self) -> bool {
-        (&self.outcome, &self.outputs) == (&other.outcome, &other.outputs)
-    }
-
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 impl RunData {
     /// Returns true if there is nothing to store.
     pub(crate) fn is_empty(&self) -> bool {
         let values = RunValues::default();
-        let without_values = Self {
-            values,
-            ..self.clone()
-        };
-        without_values == Self::default()
+        let stored = self.clone();
+        is_default(&Self { values, ..stored })
     }
 
     /// The phases that the last move skipped, for people and for the agent.
@@ -194,14 +200,9 @@ impl RunData {
         (!self.limits.is_empty()).then(|| format!("{}.", self.limits.join("; ")))
     }
 
-    /// The key of a phase's outputs.
-    pub(crate) fn output_key(workflow: &str, phase: &str) -> String {
-        format!("{workflow}/{phase}")
-    }
-
     /// Takes over what the agent handed over for a phase. A value that is not given anew stays.
     pub(crate) fn take_over(&mut self, workflow: &str, phase: &str) {
-        let key = Self::output_key(workflow, phase);
+        let key = output_key(workflow, phase);
         if !self.handed_over.outputs.is_empty() {
             let values = self.values.outputs.entry(key.clone()).or_default();
             values.extend(self.handed_over.outputs.clone());
@@ -214,43 +215,33 @@ impl RunData {
     /// Forgets the outcome of the phase of a state, because the phase is left without it.
     pub(crate) fn forget_outcome(&mut self, state: &RunState, catalog: &Catalog) {
         if let Ok(position) = Position::of(state, catalog) {
-            let key = Self::output_key(&position.own_workflow().key, &position.phase.id);
+            let key = output_key(&position.own_workflow().key, &position.phase.id);
             self.values.outcomes.remove(&key);
         }
     }
 
     /// Forgets the outcome of an entry of the scope of a path.
     pub(super) fn forget_outcome_of(&mut self, path: &Path, id: &str) {
-        let key = Self::output_key(&path.innermost().workflow_key, id);
-        self.values.outcomes.remove(&key);
+        self.values.outcomes.remove(&path.output_key(id));
     }
 
     /// The entries into the phase that a path is at, or another of its scope.
     pub fn visits(&self, path: &Path, phase: &str) -> u32 {
-        let key = visit_key(path, phase);
-        self.visits.get(&key).copied().unwrap_or_default()
+        times(&self.visits, &path.visit_key(phase))
     }
 
     /// How often a check of the phase at a path has failed.
     pub(crate) fn failures_of(&self, path: &Path, phase: &str, check: &str) -> u32 {
-        let key = failure_key(path, phase, check);
-        self.failures.get(&key).copied().unwrap_or_default()
+        times(&self.failures, &failure_key(path, phase, check))
     }
 
     /// Counts a failure of a check, and returns the new number.
     pub(crate) fn count_failure(&mut self, path: &Path, phase: &str, check: &str) -> u32 {
-        let key = failure_key(path, phase, check);
-        let count = self.failures.entry(key).or_default();
-        *count = count.saturating_add(1);
-        *count
+        count(&mut self.failures, &failure_key(path, phase, check))
     }
 
     /// The failures of checks of other phases than the one that a state is in.
-    pub(super) fn failures_elsewhere(
-        &self,
-        state: &RunState,
-        catalog: &Catalog,
-    ) -> BTreeMap<String, u32> {
+    pub(super) fn failures_elsewhere(&self, state: &RunState, catalog: &Catalog) -> Counts {
         let mut failures = self.failures.clone();
         if let Ok(position) = Position::of(state, catalog) {
             let own = failure_key(&state.current_path, &position.phase.id, "");
@@ -261,14 +252,14 @@ impl RunData {
 
     /// Forgets the visits and the values inside a scope, because it is entered anew.
     pub(super) fn enter_scope(&mut self, path: &Path, catalog: &Catalog) {
-        let scope = scope_key(path);
+        let scope = path.scope_key();
         let is_inside = |key: &str| {
             let rest = key.strip_prefix(&*scope);
             rest.is_some_and(|rest| rest.starts_with(['#', ':']))
         };
-        self.visits.retain(|key, _| !is_inside(key));
-        self.jumps.retain(|key, _| !is_inside(key));
-        self.failures.retain(|key, _| !is_inside(key));
+        for counts in [&mut self.visits, &mut self.jumps, &mut self.failures] {
+            counts.retain(|key, _| !is_inside(key));
+        }
         self.allowed_visits.retain(|key| !is_inside(key));
         // No workflow is around itself, so that those of other scopes are left.
         let inside = catalog.reachable_from(&path.innermost().workflow_key);
@@ -308,16 +299,15 @@ impl RunData {
         catalog: &'a Catalog,
     ) -> Option<Cow<'a, Value>> {
         let values = &self.values;
-        let key = |phase| Self::output_key(&path.innermost().workflow_key, phase);
-        let answer = |phase| values.answers.get(&key(phase));
+        let answer = |phase| values.answers.get(&path.output_key(phase));
         let text = |text: &String| Cow::Owned(Value::from(&**text));
         match subject {
             Subject::Input(name) => self.input(name, path, catalog).map(Cow::Borrowed),
             Subject::Output { phase, name } => {
-                let output = values.outputs.get(&key(phase))?.get(name);
+                let output = values.outputs.get(&path.output_key(phase))?.get(name);
                 output.map(Cow::Borrowed)
             }
-            Subject::Outcome(phase) => values.outcomes.get(&key(phase)).map(text),
+            Subject::Outcome(phase) => values.outcomes.get(&path.output_key(phase)).map(text),
             Subject::Choice(phase) => answer(phase).map(|answer| text(&answer.choice)),
             Subject::Comment(phase) => answer(phase).map(|answer| text(&answer.comment)),
             Subject::Visits(phase) => Some(Cow::Owned(self.visits(path, phase).into())),
@@ -332,10 +322,10 @@ impl RunData {
     /// An input of the workflow that a path is in: as its reference passes it, or that of the same name of the workflow around.
     /// One that was not given has its default.
     fn input<'a>(&'a self, name: &str, path: &Path, catalog: &'a Catalog) -> Option<&'a Value> {
-        let workflow = catalog.get(&path.innermost().workflow_key)?;
+        let workflow = path.workflow(catalog)?;
         let mut inputs = workflow.inputs.iter();
         let input = inputs.find(|input| input.name == name)?;
-        let passed = self.values.scopes.get(&scope_key(path));
+        let passed = self.values.scopes.get(&path.scope_key());
         let given = match (passed.and_then(|scope| scope.inputs.as_ref()), path.left()) {
             (Some(passed), _) => passed.get(name),
             (None, Some(around)) => self.input(name, &around, catalog),
@@ -345,9 +335,9 @@ impl RunData {
     }
 
     /// The values of the scope of a path as texts, by the names of their variables: all that its workflow declares.
-    pub(crate) fn variables(&self, path: &Path, catalog: &Catalog) -> BTreeMap<String, String> {
+    pub(crate) fn variables(&self, path: &Path, catalog: &Catalog) -> Texts {
         let mut texts = BTreeMap::new();
-        let Some(workflow) = catalog.get(&path.innermost().workflow_key) else {
+        let Some(workflow) = path.workflow(catalog) else {
             return texts;
         };
         let mut add = |subject: Subject| {
@@ -364,13 +354,13 @@ impl RunData {
             let (outputs, outcomes) = match entry {
                 PhaseEntry::Phase(phase) => {
                     let outputs = phase.outputs.iter().map(|output| &output.name);
-                    (outputs.collect(), &phase.outcomes)
+                    (outputs.collect::<Vec<_>>(), &phase.outcomes)
                 }
                 PhaseEntry::Subworkflow(reference) => {
                     let inner = catalog.get(&reference.key);
                     let outputs = inner.into_iter().flat_map(|inner| &inner.outputs);
-                    let names: Vec<&String> = outputs.map(|output| &output.name).collect();
-                    (names, &reference.outcomes)
+                    let names = outputs.map(|output| &output.name);
+                    (names.collect(), &reference.outcomes)
                 }
             };
             for name in outputs {
@@ -389,51 +379,42 @@ impl RunData {
             }
         }
         for fact in [Fact::Files, Fact::Lines] {
-            let number = self.change.as_ref().and_then(|change| change.number(fact));
-            let text = number.map(|number| number.to_string());
-            texts.insert(Subject::Change(fact).to_string(), text.unwrap_or_default());
+            add(Subject::Change(fact));
         }
         texts
     }
 
     /// The inputs that the run was given, as texts.
-    pub(crate) fn inputs_as_texts(&self) -> BTreeMap<String, String> {
-        let inputs = self.values.inputs.iter();
-        inputs
-            .map(|(name, value)| (name.clone(), text_of(Some(value))))
-            .collect()
+    pub(crate) fn inputs_as_texts(&self) -> Texts {
+        let text = |(name, value): (&String, _)| (name.clone(), text_of(Some(value)));
+        self.values.inputs.iter().map(text).collect()
     }
 }
 
 /// The inputs of a workflow as texts, by the names of their variables.
-pub(crate) fn input_texts(workflow: &Workflow, given: &Values) -> BTreeMap<String, String> {
-    let inputs = workflow.inputs.iter();
-    inputs
-        .map(|input| {
-            let value = given.get(&input.name).or(input.default.as_ref());
-            let text = text_of(value);
-            (format!("inputs.{}", input.name), text)
-        })
-        .collect()
+pub(crate) fn input_texts(workflow: &Workflow, given: &Values) -> Texts {
+    let inputs = workflow.inputs.iter().map(|input| {
+        let value = given.get(&input.name).or(input.default.as_ref());
+        (format!("inputs.{}", input.name), text_of(value))
+    });
+    inputs.collect()
 }
 
-/// The scope of a path: the segments around, and the innermost workflow.
-pub(super) fn scope_key(path: &Path) -> String {
-    let segments = path.segments();
-    let (innermost, around) = segments.split_last().expect("a path is never empty");
-    let around = around.iter();
-    let around = around.map(|around| format!("{}:{}/", around.workflow_key, around.phase_index));
-    around.collect::<String>() + &innermost.workflow_key
+/// How often something has happened.
+pub(super) fn times(counts: &Counts, key: &str) -> u32 {
+    counts.get(key).copied().unwrap_or_default()
 }
 
-/// The key of the visits of a phase in the innermost scope of a path.
-pub(crate) fn visit_key(path: &Path, phase: &str) -> String {
-    format!("{}#{phase}", scope_key(path))
+/// Counts something, and returns the new number.
+pub(super) fn count(counts: &mut Counts, key: &str) -> u32 {
+    let count = counts.entry(key.to_owned()).or_default();
+    *count = count.saturating_add(1);
+    *count
 }
 
 /// The key of the failures of a check.
 fn failure_key(path: &Path, phase: &str, check: &str) -> String {
-    format!("{}/{check}", visit_key(path, phase))
+    format!("{}/{check}", path.visit_key(phase))
 }
 
 /// A value as text; empty before the first.

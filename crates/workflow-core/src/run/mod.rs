@@ -1,5 +1,6 @@
 //! Runs: state, transitions, position in the definitions, restoration from a session.
 
+mod arrival;
 mod change;
 mod changes;
 mod data;
@@ -9,33 +10,38 @@ mod restore;
 mod scopes;
 mod spending;
 mod state;
+mod steps;
 mod stored;
 mod stored_state;
 mod tally;
 mod transition;
 
+pub use arrival::{Actor, Moved, TransitionError, VisitLimit, cancel};
 pub use change::MeasuredChange;
 pub(crate) use changes::{Changes, meaning};
 pub use changes::{Terms, changed_terms};
-pub use data::{HandedOver, PhaseAnswer, RunData, RunProgress, RunValues, Values};
-pub(crate) use data::{input_texts, size_of};
+pub use data::{HandedOver, PhaseAnswer, RunData, RunProgress, RunValues, ScopeValues, Values};
+pub(crate) use data::{Texts, input_texts, size_of};
 pub use parameters::problems;
 pub(crate) use resolve::phase_name;
-pub use resolve::{DefinitionMismatch, Position, ScopeLevel, entry_name, first_phase};
+pub use resolve::{DefinitionMismatch, Position, ScopeLevel, entry_name};
 pub use restore::{RestoredDefinition, RestoredRun, last_of_run, restore};
-pub use scopes::ScopeValues;
 pub(crate) use scopes::{item_limit, wrong_items, wrong_lists};
 pub(crate) use spending::read_allowances;
 pub use spending::{BudgetUse, ScopeUsage, Spending, Unit, Usage};
+pub(crate) use state::output_key;
 pub use state::{Path, PathSegment, RunState};
+pub(crate) use steps::{down_to_phase, in_order};
 pub use stored::{
     RunEntry, Stored, StoredApproval, StoredDefinition, StoredGate, StoredGuards, StoredRun,
     UserMove, entry_type,
 };
 pub(crate) use stored_state::MAX_TIME;
 pub use tally::Tally;
-pub(crate) use transition::in_order;
-pub use transition::{
-    Actor, TransitionError, VisitLimit, advance, cancel, follow, follow_limit, jump, repeat, start,
-    turn_back,
-};
+pub(crate) use transition::{ReachedLimit, follow_limit};
+pub use transition::{advance, follow, jump, repeat, start, turn_back};
+
+/// Returns true for a value that is not stored.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

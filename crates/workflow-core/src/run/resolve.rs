@@ -36,12 +36,12 @@ pub(crate) fn phase_name(state: &RunState, catalog: &Catalog) -> String {
 pub struct Position<'c> {
     /// The workflow and the entry of each segment, root first; never empty.
     pub levels: Vec<ScopeLevel<'c>>,
-    /// The entry the innermost segment names.
-    pub entry: &'c PhaseEntry,
     /// Levels below a reference that the run is at, down to the phase; empty at a phase.
     pub drilled: Vec<ScopeLevel<'c>>,
     /// The current phase.
     pub phase: &'c Phase,
+    /// The definitions.
+    pub(crate) catalog: &'c Catalog,
 }
 
 /// A workflow and the index of an entry in it.
@@ -56,42 +56,39 @@ pub struct ScopeLevel<'c> {
 impl<'c> Position<'c> {
     /// Resolves a state, or says why it does not fit.
     pub fn of(state: &RunState, catalog: &'c Catalog) -> Result<Self, DefinitionMismatch> {
+        let gone = DefinitionMismatch::workflow_gone;
+        let defined = |key: &str| catalog.get(key).ok_or_else(|| gone(key));
         let mut levels: Vec<ScopeLevel<'c>> = Vec::with_capacity(state.current_path.depth());
-        let mut inside: Option<&PhaseEntry> = None;
+        let (mut inside, mut entry) = (Some(&*state.workflow_key), None);
         for segment in state.current_path.segments() {
-            let key = &segment.workflow_key;
-            let workflow = catalog
-                .get(key)
-                .ok_or_else(|| DefinitionMismatch::workflow_gone(key))?;
-            let follows = match (levels.last(), inside) {
-                (Some(_), Some(PhaseEntry::Subworkflow(inner))) => inner.key == *key,
-                (Some(_), _) => false,
-                (None, _) => *key == state.workflow_key,
-            };
-            if !follows {
+            let (key, index) = (&*segment.workflow_key, segment.phase_index);
+            let workflow = defined(key)?;
+            if inside != Some(key) {
                 // A segment is not what the one around it refers to (B44).
-                let outer = levels
-                    .last()
-                    .map_or(&state.workflow_key, |level| &level.workflow.key);
+                let outer = levels.last().map(|level| &level.workflow.key);
                 return Err(DefinitionMismatch(format!(
-                    "workflow `{outer}` does not contain `{key}` where the run is"
+                    "workflow `{}` does not contain `{key}` where the run is",
+                    outer.unwrap_or(&state.workflow_key)
                 )));
             }
-            inside = Some(entry_at(workflow, segment.phase_index)?);
-            levels.push(ScopeLevel {
-                workflow,
-                index: segment.phase_index,
-            });
+            let at = entry_at(workflow, index)?;
+            (inside, entry) = (at.subworkflow().map(|inner| &*inner.key), Some(at));
+            levels.push(ScopeLevel { workflow, index });
         }
-        let innermost = state.current_path.innermost();
-        let entry =
-            inside.ok_or_else(|| DefinitionMismatch::workflow_gone(&innermost.workflow_key))?;
-        let (drilled, phase) = drill(entry, catalog)?;
+        // References are followed to their first entries. Ends, as no workflow contains itself.
+        let mut drilled = Vec::new();
+        while let Some(key) = inside {
+            let workflow = defined(key)?;
+            let at = entry_at(workflow, 0)?;
+            (inside, entry) = (at.subworkflow().map(|inner| &*inner.key), Some(at));
+            drilled.push(ScopeLevel::of(workflow));
+        }
+        let phase = entry.and_then(PhaseEntry::phase);
         Ok(Self {
             levels,
-            entry,
             drilled,
-            phase,
+            phase: phase.ok_or_else(|| gone(&state.workflow_key))?,
+            catalog,
         })
     }
 
@@ -171,14 +168,6 @@ pub fn entry_name<'c>(entry: &'c PhaseEntry, catalog: &'c Catalog) -> &'c str {
     }
 }
 
-/// The first phase of a workflow, through any depth of subworkflows.
-pub fn first_phase<'c>(
-    workflow: &'c Workflow,
-    catalog: &'c Catalog,
-) -> Result<&'c Phase, DefinitionMismatch> {
-    drill(entry_at(workflow, 0)?, catalog).map(|(_, phase)| phase)
-}
-
 fn entry_at(workflow: &Workflow, index: usize) -> Result<&PhaseEntry, DefinitionMismatch> {
     let Workflow { key, phases, .. } = workflow;
     phases.get(index).ok_or_else(|| {
@@ -188,24 +177,4 @@ fn entry_at(workflow: &Workflow, index: usize) -> Result<&PhaseEntry, Definition
             index.saturating_add(1)
         ))
     })
-}
-
-/// Follows references to their first entries. Ends, as no workflow contains itself.
-fn drill<'c>(
-    mut entry: &'c PhaseEntry,
-    catalog: &'c Catalog,
-) -> Result<(Vec<ScopeLevel<'c>>, &'c Phase), DefinitionMismatch> {
-    let mut levels = Vec::new();
-    loop {
-        match entry {
-            PhaseEntry::Phase(phase) => return Ok((levels, phase)),
-            PhaseEntry::Subworkflow(key) => {
-                let workflow = catalog
-                    .get(key)
-                    .ok_or_else(|| DefinitionMismatch::workflow_gone(key))?;
-                entry = entry_at(workflow, 0)?;
-                levels.push(ScopeLevel::of(workflow));
-            }
-        }
-    }
 }

@@ -1,13 +1,11 @@
 //! What subworkflows are given and return: their inputs, the items of a loop, their outputs.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::data::{scope_key, text_of};
-use super::{Path, RunData, ScopeLevel, Values, problems};
+use super::data::{ScopeValues, text_of};
+use super::{Path, RunData, ScopeLevel, Texts, Values, problems};
 use crate::definition::{
     Catalog, ParameterKind, PhaseEntry, Subject, Subworkflow, Workflow, names_in, only_name,
 };
@@ -17,26 +15,6 @@ use crate::text::{self, shortened};
 
 /// UTF-16 units of an item, where it is shown in one line.
 const SHORT: u32 = 40;
-
-/// What a subworkflow was given when it was entered.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ScopeValues {
-    /// The inputs that the reference passes by name; `None` are those of equal names.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub inputs: Option<Values>,
-    /// The items of the loop.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub items: Vec<String>,
-    /// The number of the item, from 1; 0 without a loop.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub number: usize,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
-}
 
 impl ScopeValues {
     fn item(&self) -> Option<&String> {
@@ -58,21 +36,17 @@ impl ScopeValues {
 impl RunData {
     /// The item that the innermost loop around a path is at: `Task 3 of 7: Write the parser`.
     pub(crate) fn item(&self, path: &Path, catalog: &Catalog) -> Option<String> {
-        let mut path = Some(path.clone());
-        while let Some(scope) = path {
-            if let Some(place) = self.item_of(&scope) {
-                let key = &scope.innermost().workflow_key;
-                let name = catalog.get(key).map_or(key, |workflow| &workflow.name);
-                return Some(format!("{} {place}", shown(name)));
-            }
-            path = scope.left();
-        }
-        None
+        path.scopes().find_map(|scope| {
+            let place = self.item_of(&scope)?;
+            let key = &scope.innermost().workflow_key;
+            let name = catalog.get(key).map_or(key, |workflow| &workflow.name);
+            Some(format!("{} {place}", shown(name)))
+        })
     }
 
     /// The item that the loop of a scope is at: `3 of 7: Write the parser`.
     pub(crate) fn item_of(&self, path: &Path) -> Option<String> {
-        self.values.scopes.get(&scope_key(path))?.place()
+        self.values.scopes.get(&path.scope_key())?.place()
     }
 
     /// The items of the list of a reference, in the scope of a path; `None` is no loop.
@@ -122,12 +96,8 @@ impl RunData {
             }
             let mut wrong = problems(&inner.inputs, &inputs);
             for (name, value) in &inputs {
-                let limit = item_limit(
-                    &[ScopeLevel::of(inner)],
-                    &Subject::Input(name.clone()),
-                    catalog,
-                );
-                let problem = limit.and_then(|most| wrong_items(value, most));
+                let most = input_limit(inner, name, catalog);
+                let problem = most.and_then(|most| wrong_items(value, most));
                 wrong.extend(problem.map(|problem| format!("`{name}` {problem}")));
             }
             if !wrong.is_empty() {
@@ -147,23 +117,16 @@ impl RunData {
 
     /// Begins the lists of what a loop collects.
     pub(super) fn begin_lists(&mut self, reference: &Subworkflow, path: &Path, catalog: &Catalog) {
-        let outer = &path.innermost().workflow_key;
-        let key = Self::output_key(outer, reference.id());
-        let (find, outer) = (|key: &str| catalog.get(key), catalog.get(outer));
-        let returned = catalog
-            .get(&reference.key)
-            .into_iter()
-            .flat_map(|inner| &inner.outputs);
-        let collected = returned.filter(|returned| {
-            outer.is_some_and(|outer| {
-                outer
-                    .output_of(reference.id(), &returned.name, &find)
-                    .is_some()
-            })
-        });
-        let lists: Values = collected
-            .map(|returned| (returned.name.clone(), Value::Array(Vec::new())))
-            .collect();
+        let (key, outer) = (path.output_key(reference.id()), path.workflow(catalog));
+        let find = |key: &str| catalog.get(key);
+        let returned = find(&reference.key).into_iter();
+        let lists = returned
+            .flat_map(|inner| &inner.outputs)
+            .filter_map(|returned| {
+                outer?.output_of(reference.id(), &returned.name, &find)?;
+                Some((returned.name.clone(), Value::Array(Vec::new())))
+            });
+        let lists: Values = lists.collect();
         if lists.is_empty() {
             self.values.outputs.remove(&key);
         } else {
@@ -180,7 +143,7 @@ impl RunData {
         end: Option<&str>,
         catalog: &Catalog,
     ) {
-        let key = Self::output_key(&around.innermost().workflow_key, reference.id());
+        let key = around.output_key(reference.id());
         let inner = catalog.get(&reference.key).into_iter();
         for returned in inner.flat_map(|inner| &inner.outputs) {
             let value = self.value(&returned.subject(), scope, catalog);
@@ -206,12 +169,8 @@ impl RunData {
 
     /// Forgets what scopes were given that are not around a path.
     pub(super) fn keep_scopes(&mut self, path: Option<&Path>) {
-        let mut around = Vec::new();
-        let mut path = path.cloned();
-        while let Some(scope) = path {
-            around.push(scope_key(&scope));
-            path = scope.left();
-        }
+        let around = path.into_iter().flat_map(Path::scopes);
+        let around: Vec<String> = around.map(|scope| scope.scope_key()).collect();
         self.values.scopes.retain(|key, _| around.contains(key));
     }
 }
@@ -229,7 +188,7 @@ fn passed(written: &Value, value_of: &dyn Fn(&Subject) -> Option<Value>) -> Opti
         let value = value_of(&Subject::named(name)?);
         Some((name.to_owned(), text_of(value.as_ref())))
     });
-    let texts: BTreeMap<String, String> = texts.collect();
+    let texts: Texts = texts.collect();
     Some(template::with_values(template, &texts).into())
 }
 
@@ -249,17 +208,9 @@ pub(crate) fn item_limit(
         let with = reference.with.iter().flatten();
         let names =
             with.filter(|(_, value)| value.as_str().and_then(only_name).as_ref() == Some(subject));
-        let inside = names.filter_map(|(name, _)| {
-            item_limit(
-                &[ScopeLevel::of(inner)],
-                &Subject::Input(name.clone()),
-                catalog,
-            )
-        });
+        let inside = names.filter_map(|(name, _)| input_limit(inner, name, catalog));
         let by_name = match subject {
-            Subject::Input(_) if reference.with.is_none() => {
-                item_limit(&[ScopeLevel::of(inner)], subject, catalog)
-            }
+            Subject::Input(name) if reference.with.is_none() => input_limit(inner, name, catalog),
             _ => None,
         };
         own.into_iter().chain(inside).chain(by_name).min()
@@ -276,6 +227,12 @@ pub(crate) fn item_limit(
     own.chain(returned).min()
 }
 
+/// The same for an input of a workflow, whatever is around it.
+fn input_limit(workflow: &Workflow, name: &str, catalog: &Catalog) -> Option<usize> {
+    let input = Subject::Input(name.to_owned());
+    item_limit(&[ScopeLevel::of(workflow)], &input, catalog)
+}
+
 /// What is wrong with the items of a list, or with a text that becomes one.
 pub(crate) fn wrong_items(value: &Value, most: usize) -> Option<String> {
     let items = match value {
@@ -288,10 +245,8 @@ pub(crate) fn wrong_items(value: &Value, most: usize) -> Option<String> {
             "has {number} items, and a loop (`forEach`) takes at most {most}"
         ));
     }
-    let has_control = |item: &Value| {
-        item.as_str()
-            .is_some_and(|text| text.contains(char::is_control))
-    };
+    let is_wrong = |text: &str| text.contains(char::is_control);
+    let has_control = |item: &Value| item.as_str().is_some_and(is_wrong);
     let wrong = items.iter().position(has_control)?;
     Some(format!(
         "has a control character in item {}, such as a line break: write each item of a loop as one line",
@@ -308,8 +263,7 @@ pub(crate) fn wrong_lists(
     let lists = workflow.inputs.iter();
     let mut lists = lists.filter(|input| input.kind == ParameterKind::List);
     lists.find_map(|input| {
-        let subject = Subject::Input(input.name.clone());
-        let most = item_limit(&[ScopeLevel::of(workflow)], &subject, catalog)?;
+        let most = input_limit(workflow, &input.name, catalog)?;
         let problem = wrong_items(inputs.get(&input.name)?, most)?;
         Some(format!("Input `{}` {problem}.", input.name))
     })

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Path;
-use crate::definition::{Budget, Target};
+use crate::definition::{Budget, Target, words};
 use crate::text;
 
 const MINUTE: u64 = 60_000;
@@ -28,73 +28,56 @@ pub struct Usage {
     pub micro_usd: u64,
 }
 
-/// A unit of a budget.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Unit {
-    /// Responses of the model.
-    Turns,
-    /// Tool calls.
-    ToolCalls,
-    /// Minutes of work.
-    Minutes,
-    /// Tokens.
-    Tokens,
-    /// Cents of a US dollar.
-    UsCents,
+words! {
+    /// A unit of a budget, as it is written in `/workflow-resume +20 turns`, in the order of their importance.
+    pub enum Unit {
+        /// Responses of the model.
+        "turns" => Turns,
+        /// Tool calls.
+        "toolCalls" => ToolCalls,
+        /// Minutes of work.
+        "minutes" => Minutes,
+        /// Tokens.
+        "tokens" => Tokens,
+        /// Cents of a US dollar.
+        "usd" => UsCents,
+    }
 }
 
+/// The name of a unit for people, its value in its smallest amount, its limit in a budget, and its amount in what is used.
+type UnitRow = (
+    &'static str,
+    u64,
+    fn(&Budget) -> Option<u64>,
+    fn(&mut Usage) -> &mut u64,
+);
+
 impl Unit {
-    /// All of them, in the order of their importance.
-    pub const ALL: [Self; 5] = [
-        Self::Turns,
-        Self::ToolCalls,
-        Self::Minutes,
-        Self::Tokens,
-        Self::UsCents,
-    ];
-
-    /// Its name in `/workflow-resume +20 turns`, its name for people, and its value in its smallest amount.
-    fn form(self) -> (&'static str, &'static str, u64) {
+    #[rustfmt::skip] // A row a line.
+    fn row(self) -> UnitRow {
         match self {
-            Self::Turns => ("turns", "turns", 1),
-            Self::ToolCalls => ("toolCalls", "tool calls", 1),
-            Self::Minutes => ("minutes", "minutes", MINUTE),
-            Self::Tokens => ("tokens", "tokens", 1),
-            Self::UsCents => ("usd", "US dollars", CENT),
+            Self::Turns => ("turns", 1, |of| of.turns, |of| &mut of.turns),
+            Self::ToolCalls => ("tool calls", 1, |of| of.tool_calls, |of| &mut of.tool_calls),
+            Self::Minutes => ("minutes", MINUTE, |of| of.minutes, |of| &mut of.milliseconds),
+            Self::Tokens => ("tokens", 1, |of| of.tokens, |of| &mut of.tokens),
+            Self::UsCents => ("US dollars", CENT, |of| of.us_cents, |of| &mut of.micro_usd),
         }
-    }
-
-    /// Its name in `/workflow-resume +20 turns`.
-    pub(crate) fn name(self) -> &'static str {
-        self.form().0
     }
 
     /// The limit of a budget in this unit, in the unit's smallest amount.
     fn limit(self, budget: &Budget) -> Option<u64> {
-        let limit = match self {
-            Self::Turns => budget.turns,
-            Self::ToolCalls => budget.tool_calls,
-            Self::Minutes => budget.minutes,
-            Self::Tokens => budget.tokens,
-            Self::UsCents => budget.us_cents,
-        };
-        let limit = limit.filter(|limit| *limit != Budget::UNKNOWN);
-        Some(limit?.saturating_mul(self.form().2))
+        let (_, smallest, limit, _) = self.row();
+        let limit = limit(budget).filter(|limit| *limit != Budget::UNKNOWN);
+        Some(limit?.saturating_mul(smallest))
     }
 
     fn amount(self, usage: &mut Usage) -> &mut u64 {
-        match self {
-            Self::Turns => &mut usage.turns,
-            Self::ToolCalls => &mut usage.tool_calls,
-            Self::Minutes => &mut usage.milliseconds,
-            Self::Tokens => &mut usage.tokens,
-            Self::UsCents => &mut usage.micro_usd,
-        }
+        self.row().3(usage)
     }
 
     /// An amount as people read it, without its unit.
     fn shown(self, amount: u64) -> String {
-        let amount = amount / self.form().2;
+        let amount = amount / self.row().1;
         if self == Self::UsCents {
             return format!("{}.{:02}", amount / 100, amount % 100);
         }
@@ -115,13 +98,13 @@ impl Unit {
         } else {
             text.parse().ok()?
         };
-        amount.checked_mul(self.form().2)
+        amount.checked_mul(self.row().1)
     }
 }
 
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.form().1)
+        f.write_str(self.row().0)
     }
 }
 
@@ -201,7 +184,7 @@ impl Budget {
             .into_iter()
             .filter(|unit| unit.limit(self).is_none());
         let named = unknown.filter_map(|unit| {
-            let (_, name) = bounds.iter().find(|(key, _)| key == unit.name())?;
+            let (_, name) = bounds.iter().find(|(key, _)| key == unit.word())?;
             Some(format!("{{{name}}} {unit}"))
         });
         let limits = text::join(known.chain(named), ", ");
@@ -234,6 +217,11 @@ impl ScopeUsage {
 }
 
 impl Spending {
+    /// That of the scopes, and then of the phase.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &ScopeUsage> {
+        self.scopes.iter().chain([&self.phase])
+    }
+
     /// Adds to everything that the run is in.
     pub(crate) fn add(&mut self, add: impl Fn(&mut Usage)) {
         self.add_in(None, add);
@@ -277,7 +265,7 @@ pub(crate) fn read_allowances(text: &str, unit: Unit) -> Result<Vec<(u64, Unit)>
         let (amount, word) = part.split_at(end.unwrap_or(part.len()));
         let word = word.trim();
         let is_it = |unit: &Unit| {
-            let names = [unit.name().to_owned(), unit.to_string()];
+            let names = [unit.word().to_owned(), unit.to_string()];
             names.iter().any(|name| {
                 let one = name.strip_suffix('s').unwrap_or(name);
                 word.eq_ignore_ascii_case(name) || word.eq_ignore_ascii_case(one)

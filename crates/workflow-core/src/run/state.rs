@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::definition::{Catalog, PhaseEntry, Subworkflow, Workflow};
 use crate::types::Millis;
 
 /// The data of a `workflow:state` entry.
@@ -112,12 +113,62 @@ impl Path {
     pub(crate) fn scope_of(&self, workflow: &str) -> Option<Self> {
         let is_it = |segment: &PathSegment| segment.workflow_key == workflow;
         let depth = self.0.iter().position(is_it)?;
-        Some(Self(self.0[..=depth].to_vec()))
+        Some(self.up_to(depth + 1))
+    }
+
+    /// The outermost scopes, so many; at least the root.
+    pub(super) fn up_to(&self, depth: usize) -> Self {
+        Self(self.0[..depth.clamp(1, self.depth())].to_vec())
     }
 
     /// One scope less; the root has none around it.
     pub(crate) fn left(&self) -> Option<Self> {
-        let outer = &self.0[..self.0.len() - 1];
-        (!outer.is_empty()).then(|| Self(outer.to_vec()))
+        let outer = self.depth() - 1;
+        (outer > 0).then(|| self.up_to(outer))
     }
+
+    /// Itself and the scopes around it, the innermost first.
+    pub(super) fn scopes(&self) -> impl Iterator<Item = Self> {
+        (1..=self.depth()).rev().map(|depth| self.up_to(depth))
+    }
+
+    /// The workflow of the innermost scope.
+    pub(crate) fn workflow<'c>(&self, catalog: &'c Catalog) -> Option<&'c Workflow> {
+        catalog.get(&self.innermost().workflow_key)
+    }
+
+    /// The entry that it is at.
+    pub(crate) fn entry<'c>(&self, catalog: &'c Catalog) -> Option<&'c PhaseEntry> {
+        let phases = &self.workflow(catalog)?.phases;
+        phases.get(self.innermost().phase_index)
+    }
+
+    /// The reference that it is at.
+    pub(super) fn subworkflow<'c>(&self, catalog: &'c Catalog) -> Option<&'c Subworkflow> {
+        self.entry(catalog)?.subworkflow()
+    }
+
+    /// The key of the innermost scope: the segments around, and its workflow.
+    pub(super) fn scope_key(&self) -> String {
+        let (innermost, around) = self.0.split_last().expect("a path is never empty");
+        let around = around.iter();
+        let around =
+            around.map(|around| format!("{}:{}/", around.workflow_key, around.phase_index));
+        around.collect::<String>() + &innermost.workflow_key
+    }
+
+    /// The key of what a phase of the innermost scope hands over.
+    pub(super) fn output_key(&self, phase: &str) -> String {
+        output_key(&self.innermost().workflow_key, phase)
+    }
+
+    /// The key of the visits of a phase in the innermost scope.
+    pub(super) fn visit_key(&self, phase: &str) -> String {
+        format!("{}#{phase}", self.scope_key())
+    }
+}
+
+/// The key of what a phase hands over.
+pub(crate) fn output_key(workflow: &str, phase: &str) -> String {
+    format!("{workflow}/{phase}")
 }

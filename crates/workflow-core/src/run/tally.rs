@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::is_default;
 use crate::policy::gate_report::{CheckError, CheckVerdict, Report};
 use crate::text;
 
@@ -10,22 +11,17 @@ use crate::text;
 #[serde(rename_all = "camelCase", default)]
 pub struct Tally {
     /// Checks of gates that passed.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub passed: u64,
     /// Checks of gates that did not pass.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub failed: u64,
     /// Tool calls that were blocked.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub blocked: u64,
     /// Gates and approvals that the user passed over.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub overridden: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl Tally {

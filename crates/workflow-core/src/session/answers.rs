@@ -1,10 +1,10 @@
 //! Questions that the session asks of its own accord, answers to questions, and their end without one.
 
 use super::Session;
-use super::changed_files;
 use super::checkpoints;
 use super::controls::settle;
 use super::questions::{TIMED_OUT, Topic, Unanswered};
+use super::run::ActiveRun;
 use crate::definition::{Tier, Trigger};
 use crate::effect::{Effect, Effects, Notice, Question, Reply};
 use crate::event::{Answer, Entry, WatchReport};
@@ -14,16 +14,13 @@ use crate::types::{QuestionId, RequestId};
 impl Session {
     /// Asks for trust in the commands of the run that has started, or says how to give it. Without trust the run continues
     /// up to the first gate that needs it.
-    pub(super) fn on_commands_not_trusted(&mut self) {
-        let Some(run) = self.run.as_ref().filter(|run| run.is_active()) else {
+    pub(super) fn ask_start_trust(&mut self, can_ask: bool) {
+        let Some(commands) = self.active().map(|run| &run.project_commands) else {
             return;
         };
-        let commands = &run.project_commands;
-        let can_ask = self.questions.can_ask();
         match commands.start_question(self.host.trusts_project(), can_ask) {
             Ok(question) => {
-                let topic = Topic::StartTrust(commands.all().to_vec());
-                self.questions.ask(topic, question, &mut self.out);
+                self.ask(Topic::StartTrust(commands.all().to_vec()), question);
             }
             Err(notice) => self.out.warn(notice),
         }
@@ -32,40 +29,31 @@ impl Session {
     /// Handles the user's command to trust the commands of the run: asks, and shows all of them.
     pub fn handle_trust_command(&mut self, request: RequestId) {
         let since = Some(self.out.mark());
-        let run = self.run.as_ref().filter(|run| run.is_active());
-        let commands = run.map(|run| &run.project_commands);
-        match commands {
+        let has_none = |run: &ActiveRun| run.project_commands.all().is_empty();
+        match self.active().map(has_none) {
             None => self.out.inform("No workflow is active."),
-            Some(commands) if commands.all().is_empty() => {
-                self.out
-                    .inform("The gates of this workflow run no commands that need your trust.");
+            Some(true) => {
+                let message = "The gates of this workflow run no commands that need your trust.";
+                self.out.inform(message);
             }
-            Some(commands) => match commands.start_question(self.host.trusts_project(), true) {
-                Ok(question) => {
-                    let topic = Topic::StartTrust(commands.all().to_vec());
-                    self.questions.ask(topic, question, &mut self.out);
-                }
-                Err(notice) => self.out.warn(notice),
-            },
+            Some(false) => self.ask_start_trust(true),
         }
         self.out.answer(request, Reply::Command, since);
     }
 
     /// Asks about changed files of the run. Without dialogs the diagnostic says how to agree.
     pub(super) fn ask_about_changed_files(&mut self) {
-        self.questions.close_all(
-            |topic| matches!(topic, Topic::ChangedFiles { .. }),
-            &mut self.out,
-        );
+        let is_it = |topic: &Topic| matches!(topic, Topic::ChangedFiles { .. });
+        self.questions.close_all(is_it, &mut self.out);
         if let Some(run) = &self.run
-            && let Some(question) = changed_files::question(run)
+            && let Some(question) = run.question_about_files()
             && self.questions.can_ask()
         {
             let topic = Topic::ChangedFiles {
                 digest: run.changes().digest.clone(),
                 state: run.state().clone(),
             };
-            self.questions.ask(topic, question, &mut self.out);
+            self.ask(topic, question);
         }
     }
 
@@ -92,8 +80,7 @@ impl Session {
             "The settings of this project send messages to the agent when one of these receives something. A watched file is emptied after it is read:",
             shown.iter().map(Trigger::listed),
         );
-        self.questions
-            .ask(Topic::Triggers(shown), question, &mut self.out);
+        self.ask(Topic::Triggers(shown), question);
     }
 
     /// Handles a conversation that is about to go back to a turn, or to these entries: asks whether to restore the code.
@@ -110,8 +97,7 @@ impl Session {
         match snapshot.flatten() {
             Some(snapshot) => {
                 let topic = Topic::Restore { request, snapshot };
-                self.questions
-                    .ask(topic, checkpoints::question(), &mut self.out);
+                self.ask(topic, checkpoints::question());
             }
             None => checkpoints::proceed(request, false, since, &mut self.out),
         }
@@ -174,14 +160,9 @@ impl Session {
             Topic::Move(pending) => self.on_move_answer(&pending, answer),
             Topic::Restore { request, snapshot } => {
                 let trusted = self.host.trusts_project();
-                self.checkpoints.on_answer(
-                    request,
-                    snapshot,
-                    answer,
-                    trusted,
-                    &mut self.ids,
-                    &mut self.out,
-                );
+                let (ids, out) = (&mut self.ids, &mut self.out);
+                let checkpoints = &mut self.checkpoints;
+                checkpoints.on_answer(request, snapshot, answer, trusted, ids, out);
             }
             Topic::ChangedFiles { digest, state } => {
                 self.on_changes_answer(digest, &state, confirmed);
@@ -217,15 +198,15 @@ impl Session {
                 settle(Some(start.request), Notice::warning(notice), &mut self.out);
             }
             (Topic::Start(start), _) => self.out.reply(start.request, Reply::Command),
-            (Topic::ToolCall(call), TimedOut(_)) => {
-                self.call_guard.end_question(call, TIMED_OUT, &mut self.out);
-                self.count_blocked();
+            (Topic::ToolCall(call), why) => {
+                if !matches!(why, Withdrawn(_)) {
+                    self.call_guard.count_answer(&call);
+                }
+                if let TimedOut(_) = why {
+                    self.count_blocked();
+                }
+                call.end(why.reason(), &mut self.out);
             }
-            (Topic::ToolCall(call), SessionEnded) => {
-                self.call_guard
-                    .end_question(call, "the session ended", &mut self.out);
-            }
-            (Topic::ToolCall(call), Withdrawn(why)) => call.end(why, &mut self.out),
             (Topic::Door(pending), TimedOut(_)) => {
                 self.end_door_question(*pending, "The user did not decide about it.");
             }

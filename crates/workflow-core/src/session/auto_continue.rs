@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::context::SentContext;
 use super::host::Host;
-use super::limits::ReachedLimit;
 use super::run::ActiveRun;
 use crate::definition::{Bound, Target};
 use crate::effect::{Effects, message_type};
 use crate::event::LastAssistant;
 use crate::reminders::{ContinueCounters, PauseReason, StopDecision};
+use crate::run::ReachedLimit;
 use crate::types::Millis;
 use crate::white_space;
 
@@ -119,12 +119,12 @@ impl AutoContinue {
         out: &mut Effects,
     ) -> Option<ReachedLimit> {
         let mut policy = run.phase()?.auto_continue.clone();
-        // A host that reminds no more cannot follow a move either.
-        if host.abilities.reminders_left == Some(0) && policy.on_limit != Target::Cancel {
-            policy.on_limit = Target::Pause;
-        }
         if host.abilities.reminders_left == Some(0) {
             policy.max = Bound::Times(0);
+            // A host that reminds no more cannot follow a move either.
+            if policy.on_limit != Target::Cancel {
+                policy.on_limit = Target::Pause;
+            }
         }
         if host.abilities.awaits_reminder {
             policy.countdown = 0;

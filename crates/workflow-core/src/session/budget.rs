@@ -2,12 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::limits::ReachedLimit;
 use crate::definition::{Budget, Target};
 use crate::diagnostic::visible;
-use crate::effect::{BlockKind, ToolDecision};
 use crate::reminders::PauseReason;
-use crate::run::{BudgetUse, Path, ScopeUsage, Spending, Unit, read_allowances};
+use crate::run::{BudgetUse, Path, ReachedLimit, ScopeUsage, Spending, Unit, read_allowances};
 use crate::text;
 use crate::types::Millis;
 
@@ -178,8 +176,7 @@ impl Budgets {
 
     /// The index of the first limit that is used up, and what is used.
     fn first_used_up(&self) -> Option<(usize, (&str, BudgetUse))> {
-        let usages = self.spending.scopes.iter().chain([&self.spending.phase]);
-        let limits = self.limits.iter().zip(usages).enumerate();
+        let limits = self.limits.iter().zip(self.spending.all()).enumerate();
         let mut limits = limits.filter(|(_, (limit, usage))| usage.led_to != Some(limit.entry));
         limits.find_map(|(at, (limit, usage))| {
             let mut shares = usage.shares(&limit.budget);
@@ -190,17 +187,16 @@ impl Budgets {
 
     /// All limits, with what is used of each.
     fn shares<'a>(&'a self, spending: &'a Spending) -> impl Iterator<Item = (&'a str, BudgetUse)> {
-        let usages = spending.scopes.iter().chain([&spending.phase]);
-        let usages = self.limits.iter().zip(usages);
+        let usages = self.limits.iter().zip(spending.all());
         usages.flat_map(|(limit, usage)| {
             let shares = usage.shares(&limit.budget);
             shares.map(|share| (&*limit.of, share))
         })
     }
 
-    /// The limits and what is used of them, in one line; empty without limits.
-    pub(crate) fn describe(&self) -> String {
-        self.description(&self.spending)
+    /// The limits and what is used of them, in one line; `None` without limits.
+    pub(crate) fn describe(&self) -> Option<String> {
+        (!self.is_empty()).then(|| self.description(&self.spending))
     }
 
     fn description(&self, spending: &Spending) -> String {
@@ -225,7 +221,7 @@ impl Budgets {
         };
         let (unit, used_up) = (share.unit, described((of, share)));
         let allowances = read_allowances(argument, unit).map_err(|part| {
-            let (part, units) = (visible(part.trim()), Unit::ALL.map(Unit::name).join(", "));
+            let (part, units) = (visible(part.trim()), Unit::ALL.map(Unit::word).join(", "));
             format!(
                 "\"{part}\" is no amount and unit. Write for example /workflow-resume +20 turns. Units: {units}."
             )
@@ -260,7 +256,7 @@ impl Budgets {
     /// Returns true if the use must be stored before the turn ends: a process that is killed would lose what people read of it.
     pub(crate) fn is_due(&self) -> bool {
         self.unstored_calls >= CALLS_UNTIL_STORED
-            && self.describe() != self.description(&self.persisted)
+            && self.description(&self.spending) != self.description(&self.persisted)
     }
 
     /// The use to be stored, if it changed and is limited.
@@ -294,11 +290,10 @@ pub(crate) fn warning(nearly: &[String]) -> String {
     )
 }
 
-/// The decision on a call when a budget is used up.
-pub(crate) fn blocked(used_up: &str) -> ToolDecision {
-    let reason = format!(
+/// The reason of a call that is blocked when a budget is used up.
+pub(crate) fn blocked(used_up: &str) -> String {
+    format!(
         "The budget of the workflow is used up ({used_up}), and the workflow is paused: no tool may run. Stop here, say what is \
-         done and what is left, and wait for the user."
-    );
-    ToolDecision::block(BlockKind::Policy, reason)
+        done and what is left, and wait for the user."
+    )
 }

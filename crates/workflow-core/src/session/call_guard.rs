@@ -4,17 +4,17 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::door::PendingDoor;
 use super::phase::{ResolvedPhase, door_levels, settings_levels};
 use crate::definition::{OnRepeat, Settings};
 use crate::diagnostic::{shown, visible};
 use crate::effect::{BlockKind, Denied, Effects, Question, Reply, ToolDecision};
 use crate::event::Answer;
 use crate::policy::results::Results;
-use crate::policy::rules::{Call, CallDecision, Rules, block_notice, cause, hash_of, reason};
+use crate::policy::rules::{
+    Call, CallDecision, Denial, Rules, block_notice, cause, hash_of, reason,
+};
 use crate::text;
 use crate::types::RequestId;
 
@@ -24,6 +24,8 @@ const MAX_SHOWN: usize = 16_000;
 const DEEPEST: usize = 8;
 /// The number of denials of the same call in a row after which the agent is advised to stop, or a person is asked.
 const REPEATED_DENIALS: u32 = 3;
+/// The reason where the host has no dialogs.
+pub(crate) const CANNOT_ASK: &str = "this host cannot ask for it";
 /// The options of the question about a repeated call. Hosts preselect the first.
 const KEEP_BLOCKED: &str = "No, keep it blocked";
 const ALLOW_ONCE: &str = "Yes, run it this once";
@@ -40,7 +42,7 @@ pub(crate) struct CallGuard {
     /// The rules of `withoutRun`, for the same time.
     door: Rules,
     /// The rules of the settings on results, for the time without a run.
-    results: Results,
+    pub(super) results: Results,
     /// True if the host itself asks the user about a call that needs consent.
     host_asks: bool,
     /// The last denied call.
@@ -64,10 +66,6 @@ pub(crate) enum CallVerdict {
     Decided(ToolDecision),
     /// The user is asked.
     Ask(Question, PendingCall),
-    /// It is blocked for this reason, because no run is active.
-    AtDoor(String),
-    /// The user is asked what to start.
-    AskAtDoor(Question, Box<PendingDoor>),
 }
 
 /// A call that waits for a person.
@@ -123,11 +121,7 @@ impl CallGuard {
         cannot_ask: Option<&str>,
         out: &mut Effects,
     ) -> Option<CallVerdict> {
-        let (denial, needs_consent) = match self.door.decide(call) {
-            CallDecision::Allow => return None,
-            CallDecision::Ask(denial) => (denial, true),
-            CallDecision::Block(denial) => (denial, false),
-        };
+        let (denial, needs_consent) = self.door.decide(call).denial()?;
         self.denials += 1;
         let cause = cause(&denial, call.tool());
         let reason = format!(
@@ -136,10 +130,7 @@ impl CallGuard {
         );
         if needs_consent && (cannot_ask.is_none() || self.host_asks) {
             let why = "This call needs your consent.";
-            let mut question = call_question(call, None, why, &cause, true);
-            if self.host_asks {
-                question.message = format!("{reason}\nIt needs the consent of the user.");
-            }
+            let question = self.question(call, None, why, &cause, &reason, true);
             let pending = PendingCall {
                 request,
                 asked: Some(hash_of([call.tool(), call.input_text(), &reason]).into()),
@@ -148,12 +139,8 @@ impl CallGuard {
             };
             return Some(CallVerdict::Ask(question, pending));
         }
-        out.denied.push(Denied {
-            tool: call.tool().to_owned(),
-            level: denial.level.to_owned(),
-            rule: denial.rule.map_or("", |rule| &rule.source).to_owned(),
-        });
-        Some(CallVerdict::AtDoor(reason))
+        out.denied.push(denied(call, &denial));
+        Some(blocked(reason))
     }
 
     /// Returns true if a decision may depend on arguments or results, and not on tools' names alone.
@@ -176,57 +163,42 @@ impl CallGuard {
         out: &mut Effects,
     ) -> CallVerdict {
         let rules = phase.map_or(&self.rules, |phase| &phase.rules);
-        let (denial, needs_consent) = match rules.decide_with(call, allowed) {
-            CallDecision::Allow => {
-                self.repeated = None;
-                return CallVerdict::Decided(ToolDecision::Allow);
-            }
-            CallDecision::Ask(denial) => (denial, true),
-            CallDecision::Block(denial) => (denial, false),
+        let Some((denial, needs_consent)) = rules.decide_with(call, allowed).denial() else {
+            self.repeated = None;
+            return CallVerdict::Decided(ToolDecision::Allow);
         };
         let reason = match phase {
             Some(phase) => phase.denial_reason(&denial, call.tool()),
             None => reason(&denial, call.tool(), None),
         };
-        let denied = Denied {
-            tool: call.tool().to_owned(),
-            level: denial.level.to_owned(),
-            rule: denial.rule.map_or("", |rule| &rule.source).to_owned(),
-        };
         if denial.rule.is_none() {
             self.repeated = None;
-            out.denied.push(denied);
-            return CallVerdict::Decided(ToolDecision::block(BlockKind::Policy, reason));
+            out.denied.push(denied(call, &denial));
+            return blocked(reason);
         }
         self.denials += 1;
         let levels = &*denial.denied_by;
         let hash = hash_of([call.tool(), call.input_text(), &reason]).into();
-        let times = self.times_denied(hash).saturating_add(1);
+        let repeated = self.denied_again(hash);
+        let times = repeated.times;
         let next = if needs_consent {
             consent(levels, times, cannot_ask.filter(|_| !self.host_asks))
         } else {
-            exception(
-                levels,
-                times,
-                rules.on_repeat(&denial),
-                cannot_ask.is_none(),
-            )
+            let on_repeat = rules.on_repeat(&denial);
+            exception(levels, times, on_repeat, cannot_ask.is_none())
         };
         // An open question is not a denial: the same call may wait several times at once.
         if next.is_err() || !needs_consent {
-            self.repeated = Some(RepeatedDenial { hash, times });
+            self.repeated = Some(repeated);
         }
         match next {
             Ok(why) => {
                 let location = phase.map(ResolvedPhase::location);
                 let cause = cause(&denial, call.tool());
-                let mut question = call_question(call, location, &why, &cause, needs_consent);
+                let mut question =
+                    self.question(call, location, &why, &cause, &reason, needs_consent);
                 let is_for_run =
                     needs_consent && denial.is_unknown && phase.is_some() && !self.host_asks;
-                if self.host_asks {
-                    // It shows the call itself, and the agent reads this where there is nobody to ask.
-                    question.message = format!("{reason}\nIt needs the consent of the user.");
-                }
                 if is_for_run {
                     question.message += FOR_RUN;
                     question.options = ["No", ALLOW, ALLOW_IN_RUN].map(str::to_owned).to_vec();
@@ -244,18 +216,20 @@ impl CallGuard {
                 if let Some(rule) = denial.rule.filter(|rule| rule.notify && times == 1) {
                     out.warn(block_notice(&denial, rule, call.tool()));
                 }
-                out.denied.push(denied);
-                let reason = format!("{reason}{addition}");
-                CallVerdict::Decided(ToolDecision::block(BlockKind::Policy, reason))
+                out.denied.push(denied(call, &denial));
+                blocked(reason + &addition)
             }
         }
     }
 
-    /// Returns how often in a row a call was denied.
-    fn times_denied(&self, hash: [u8; 32]) -> u32 {
-        match &self.repeated {
-            Some(repeated) if repeated.hash == hash => repeated.times,
-            Some(_) | None => 0,
+    /// Counts a denial of a call, in a row with those of the same call.
+    fn denied_again(&self, hash: [u8; 32]) -> RepeatedDenial {
+        let before = self.repeated.as_ref();
+        let before = before.filter(|repeated| repeated.hash == hash);
+        let times = before.map_or(0, |repeated| repeated.times);
+        RepeatedDenial {
+            hash,
+            times: times.saturating_add(1),
         }
     }
 
@@ -282,29 +256,41 @@ impl CallGuard {
     }
 
     /// Counts the denial of a pending call.
-    fn count_answer(&mut self, pending: &PendingCall) {
+    pub(crate) fn count_answer(&mut self, pending: &PendingCall) {
         if let Some(hash) = pending.asked {
-            let times = self.times_denied(hash).saturating_add(1);
-            self.repeated = Some(RepeatedDenial { hash, times });
+            self.repeated = Some(self.denied_again(hash));
         }
     }
 
-    /// Blocks a pending call, because its question ended without an answer.
-    pub(crate) fn end_question(&mut self, pending: PendingCall, why: &str, out: &mut Effects) {
-        self.count_answer(&pending);
-        pending.end(why, out);
-    }
-
-    /// The content that the model reads instead of a result, if rules change it.
-    pub(crate) fn rewrite_result(
+    /// The question about a call. A host that asks itself shows the call, and the agent reads the reason where there is nobody to
+    /// ask.
+    fn question(
         &self,
-        tool: &str,
-        content: Option<&RawValue>,
-        is_error: bool,
-        phase: Option<&ResolvedPhase>,
-    ) -> Option<Box<RawValue>> {
-        let results = phase.map_or(&self.results, |phase| &phase.results);
-        results.apply(tool, content?, is_error)
+        call: &Call<'_>,
+        location: Option<String>,
+        why: &str,
+        cause: &str,
+        reason: &str,
+        needs_consent: bool,
+    ) -> Question {
+        let described = described(call);
+        let no_run = || "No workflow is active. A rule of the settings asks.".to_owned();
+        let location = location.unwrap_or_else(no_run);
+        let consequence = if needs_consent {
+            "Yes: this one call runs.\nNo: it is blocked, and the agent reads that you did not allow it."
+        } else {
+            "Yes: this one call runs although the rule blocks it.\nNo: it stays blocked. The workflow continues either way."
+        };
+        let message = if self.host_asks {
+            format!("{reason}\nIt needs the consent of the user.")
+        } else {
+            format!("{location}\n\n{described}\n\n{why}\nRule of {cause}\n\n{consequence}")
+        };
+        let mut question = Question::new(format!("Allow {}?", shown(call.tool())), message);
+        if !needs_consent {
+            question.options = [KEEP_BLOCKED, ALLOW_ONCE].map(str::to_owned).to_vec();
+        }
+        question
     }
 }
 
@@ -321,6 +307,20 @@ impl PendingCall {
         let decision = ToolDecision::block(BlockKind::Failure, reason);
         out.reply(self.request, Reply::ToolCall(decision));
     }
+}
+
+/// The denial of a call, for statistics.
+fn denied(call: &Call<'_>, denial: &Denial<'_>) -> Denied {
+    Denied {
+        tool: call.tool().to_owned(),
+        level: denial.level.to_owned(),
+        rule: denial.rule.map_or("", |rule| &rule.source).to_owned(),
+    }
+}
+
+/// The verdict that rules block a call.
+pub(crate) fn blocked(reason: String) -> CallVerdict {
+    CallVerdict::Decided(ToolDecision::block(BlockKind::Policy, reason))
 }
 
 /// The sentence with which a person is asked about a denial by a rule. The error is added to the reason of a call that is
@@ -372,30 +372,6 @@ fn stop_trying(times: u32) -> String {
 pub(crate) fn described(call: &Call<'_>) -> String {
     let (tool, input) = (shown(call.tool()), shortened(&readable(call.input_text())));
     format!("The agent wants to run {tool}:\n{input}")
-}
-
-fn call_question(
-    call: &Call<'_>,
-    location: Option<String>,
-    why: &str,
-    cause: &str,
-    needs_consent: bool,
-) -> Question {
-    let tool = shown(call.tool());
-    let described = described(call);
-    let no_run = || "No workflow is active. A rule of the settings asks.".to_owned();
-    let location = location.unwrap_or_else(no_run);
-    let consequence = if needs_consent {
-        "Yes: this one call runs.\nNo: it is blocked, and the agent reads that you did not allow it."
-    } else {
-        "Yes: this one call runs although the rule blocks it.\nNo: it stays blocked. The workflow continues either way."
-    };
-    let message = format!("{location}\n\n{described}\n\n{why}\nRule of {cause}\n\n{consequence}");
-    let mut question = Question::new(format!("Allow {tool}?"), message);
-    if !needs_consent {
-        question.options = vec![KEEP_BLOCKED.to_owned(), ALLOW_ONCE.to_owned()];
-    }
-    question
 }
 
 /// The arguments of a call, a field a line; as they are where that would not show all of them.

@@ -299,14 +299,9 @@ pub(crate) fn question() -> Question {
 }
 
 /// Answers a host that waits before the conversation goes back.
-pub(crate) fn proceed(
-    request: RequestId,
-    keeps_conversation: bool,
-    since: Mark,
-    out: &mut Effects,
-) {
+pub(crate) fn proceed(request: RequestId, only_code: bool, since: Mark, out: &mut Effects) {
     let answer = BranchMutation {
-        skip_conversation_restore: keeps_conversation,
+        skip_conversation_restore: only_code,
     };
     out.answer(request, Reply::Branch(answer), Some(since));
 }

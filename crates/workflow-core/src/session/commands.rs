@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use super::call_guard::CallVerdict;
 use super::inputs;
 use super::run::ActiveRun;
 use super::trust::is_users;
-use crate::definition::{Catalog, Loaded, Parameter, Phase, Show, Workflow, nearest};
+use crate::definition::{Catalog, Loaded, Parameter, Phase, PhaseEntry, Show, Workflow, nearest};
 use crate::diagnostic::shown;
-use crate::effect::{Notice, Question};
+use crate::effect::{BlockKind, Effects, Notice, Question, Reply, ToolDecision};
 use crate::run::{
-    MAX_TIME, Position, RunProgress, TransitionError, Values, first_phase, input_texts, start,
+    MAX_TIME, Moved, Path, Position, RunProgress, Values, down_to_phase, input_texts, start,
     wrong_lists,
 };
 use crate::types::{RequestId, Severity};
@@ -28,6 +29,9 @@ pub(crate) struct NewRun {
     pub(crate) description: String,
 }
 
+/// What is proposed for the argument of a command: the value and a description of each.
+pub(crate) type Proposals = Vec<(String, String)>;
+
 /// A start that waits for a person: for an input, or for a confirmation.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingStart {
@@ -43,6 +47,25 @@ pub(crate) enum StartAwaits {
     Input(Parameter),
     /// The confirmation that it replaces the run of this task.
     Confirmation(String),
+}
+
+/// A call that waits for the user's decision on what to start.
+#[derive(Debug, Clone)]
+pub(crate) struct PendingDoor {
+    pub(crate) request: RequestId,
+    /// The reason why it may not run.
+    pub(crate) reason: String,
+    /// The options that start a run, each with the run and what its first phase says of the call.
+    pub(crate) runs: Vec<(String, NewRun, CallVerdict)>,
+}
+
+impl PendingDoor {
+    /// Blocks the call.
+    pub(crate) fn end(self, why: &str, out: &mut Effects) {
+        let reason = format!("{}\n{why}", self.reason);
+        let decision = ToolDecision::block(BlockKind::User, reason);
+        out.reply(self.request, Reply::ToolCall(decision));
+    }
 }
 
 impl NewRun {
@@ -130,22 +153,11 @@ impl NewRun {
     }
 
     /// The first state of the run.
-    pub(crate) fn progress(
-        &self,
-        workflow: &Workflow,
-        task_id: String,
-        now: u64,
-    ) -> Result<RunProgress, TransitionError> {
+    pub(crate) fn progress(&self, workflow: &Workflow, task_id: String, now: u64) -> Moved {
         let started_at = i64::try_from(now).unwrap_or(MAX_TIME).min(MAX_TIME);
         let (catalog, inputs) = (&self.loaded.catalog, self.inputs.clone());
-        start(
-            workflow,
-            catalog,
-            inputs,
-            task_id,
-            &self.description,
-            started_at,
-        )
+        let task = &self.description;
+        start(workflow, catalog, inputs, task_id, task, started_at)
     }
 
     /// The first message to the agent.
@@ -181,10 +193,8 @@ pub fn complete(catalog: &Catalog, prefix: &str) -> Vec<(String, String)> {
 fn usage(catalog: &Catalog) -> String {
     let startable = catalog.startable();
     let lines = startable.map(|workflow| (&*workflow.command_name, &*workflow.name));
-    let lines = text::join(
-        lines.map(|(command, name)| format!("  {command} — {name}")),
-        "\n",
-    );
+    let lines = lines.map(|(command, name)| format!("  {command} — {name}"));
+    let lines = text::join(lines, "\n");
     let listing = if lines.is_empty() { "  (none)" } else { &lines };
     format!("Usage: /workflow {{name}} {{description}}\n\nAvailable workflows:\n{listing}")
 }
@@ -226,9 +236,9 @@ pub(crate) fn confirmation(run: &ActiveRun, new: &NewRun) -> Question {
     let changes = run.changes_by(&new.workflow_key, &new.loaded);
     let mut list = String::new();
     if !changes.is_empty() {
-        let lines = text::join(changes.lines().map(|line| format!("- {line}")), "\n");
         list = format!(
-            "The new run uses the files as they are now. They differ from what holds in this run:\n{lines}\n\n"
+            "The new run uses the files as they are now. They differ from what holds in this run:\n{}\n\n",
+            changes.listed()
         );
     }
     let message = format!("Phase: {phase}\nTask: {task}\n\n{list}Start a new one?");
@@ -251,7 +261,8 @@ pub(crate) fn initial_message(
     inputs: &Values,
     description: &str,
 ) -> String {
-    let first = first_phase(workflow, catalog).ok();
+    let path = down_to_phase(Path::root(&workflow.key, 0), catalog);
+    let first = path.entry(catalog).and_then(PhaseEntry::phase);
     message_in(workflow, first, inputs, description)
 }
 

@@ -7,15 +7,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::call_guard::{CallVerdict, described};
-use super::commands::NewRun;
-use super::controls::Answered;
+use super::call_guard::{CANNOT_ASK, CallVerdict, blocked, described};
+use super::commands::{NewRun, PendingDoor};
+use super::controls::{Answered, CommandOutcome};
 use super::phase::ResolvedPhase;
 use super::questions::Topic;
-use super::run::ActiveRun;
 use super::{Session, task_id};
 use crate::definition::{Loaded, QUICK, Tier, spelled_duration};
-use crate::effect::{BlockKind, Delivery, Effects, Notice, Question, Reply, ToolDecision};
+use crate::effect::{Block, Delivery, Effects, Notice, Question, Reply, ToolDecision};
 use crate::event::{Answer, Entry};
 use crate::policy::rules::Call;
 use crate::run::entry_type;
@@ -55,16 +54,6 @@ struct StoredDoor {
     /// True if the user was asked, and started nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     asked: bool,
-}
-
-/// A call that waits for the user's decision on what to start.
-#[derive(Debug, Clone)]
-pub(crate) struct PendingDoor {
-    request: RequestId,
-    /// The reason why it may not run.
-    reason: String,
-    /// The options that start a run, each with the run and what its first phase says of the call.
-    runs: Vec<(String, NewRun, CallVerdict)>,
 }
 
 impl Door {
@@ -111,20 +100,10 @@ impl Door {
     }
 }
 
-impl PendingDoor {
-    /// Blocks the call.
-    pub(crate) fn end(self, why: &str, out: &mut Effects) {
-        let reason = format!("{}\n{why}", self.reason);
-        let decision = ToolDecision::block(BlockKind::User, reason);
-        out.reply(self.request, Reply::ToolCall(decision));
-    }
-}
-
 impl Session {
     /// Returns true if no run is active, and the settings say what holds then.
     pub fn is_at_door(&self) -> bool {
-        let is_active = self.run.as_ref().is_some_and(ActiveRun::is_active);
-        self.call_guard.has_door() && !is_active
+        self.call_guard.has_door() && self.active().is_none()
     }
 
     /// Returns true if a call is blocked because no run is active, and what can be started is needed to decide about it.
@@ -148,21 +127,21 @@ impl Session {
         self.door.prompt = prompt.map(|prompt| text::shortened(prompt, MAX_PROMPT));
     }
 
-    /// Decides about a call that no other rule blocks. `None` if it may run.
+    /// Decides about a call that no other rule blocks. `None` if the user is asked what to start.
     pub(super) fn at_door(
         &mut self,
         request: RequestId,
         call: &Call<'_>,
         definitions: Option<Arc<Loaded>>,
     ) -> Option<CallVerdict> {
+        let allowed = CallVerdict::Decided(ToolDecision::Allow);
         if !self.is_in_force() {
-            return None;
+            return Some(allowed);
         }
-        let cannot_ask = self.questions.cannot_ask("this host cannot ask for it");
-        let verdict = self
-            .call_guard
-            .at_door(request, call, cannot_ask, &mut self.out)?;
-        let CallVerdict::AtDoor(mut reason) = verdict else {
+        let (cannot_ask, out) = (self.questions.cannot_ask(CANNOT_ASK), &mut self.out);
+        let verdict = self.call_guard.at_door(request, call, cannot_ask, out);
+        let verdict = verdict.unwrap_or(allowed);
+        let CallVerdict::Decided(ToolDecision::Block(Block { mut reason, .. })) = verdict else {
             return Some(verdict);
         };
         let mut why = String::new();
@@ -178,7 +157,7 @@ impl Session {
             match run.and_then(|run| is_trusted(&run).then_some(run).ok_or(NOT_TRUSTED.into())) {
                 Ok(run) => {
                     self.start(&run, Some(Delivery::Steer));
-                    if self.run.as_ref().is_some_and(ActiveRun::is_active) {
+                    if self.active().is_some() {
                         return Some(self.judge(request, call));
                     }
                 }
@@ -191,13 +170,12 @@ impl Session {
         } else if let (None, false, Some(loaded)) =
             (cannot_ask, self.door.stored.asked, definitions)
         {
-            return Some(self.ask_at_door(request, call, reason, &loaded));
+            self.ask_at_door(request, call, reason, &loaded);
+            self.refresh_status();
+            return None;
         }
         let reason = format!("{reason}{why}{}", self.commands_at_door());
-        Some(CallVerdict::Decided(ToolDecision::block(
-            BlockKind::Policy,
-            reason,
-        )))
+        Some(blocked(reason))
     }
 
     /// The commands that the model passes on to the user.
@@ -224,11 +202,9 @@ impl Session {
         call: &Call<'_>,
         reason: String,
         loaded: &Arc<Loaded>,
-    ) -> CallVerdict {
-        let start = self
-            .settings
-            .start()
-            .map(|(start, _)| start.workflow.clone());
+    ) {
+        let start = self.settings.start();
+        let start = start.map(|(start, _)| start.workflow.clone());
         let offers = start.map(|name| (format!("Start {name}"), name));
         let quick = (OFFER_QUICK.to_owned(), QUICK.to_owned());
         let mut problems = String::new();
@@ -260,7 +236,7 @@ impl Session {
             reason,
             runs,
         };
-        CallVerdict::AskAtDoor(question, Box::new(pending))
+        self.ask(Topic::Door(Box::new(pending)), question);
     }
 
     /// What the first phase of a run says of a call; `None` if it does not begin.
@@ -269,7 +245,7 @@ impl Session {
         let progress = run.progress(run.workflow()?, task_id(0, now), now);
         let (catalog, settings) = (&run.loaded.catalog, &run.loaded.settings);
         let phase = ResolvedPhase::of(&progress.ok()?, catalog, None, settings).ok()?;
-        let cannot_ask = self.questions.cannot_ask("this host cannot ask for it");
+        let cannot_ask = self.questions.cannot_ask(CANNOT_ASK);
         // A copy: nothing has happened yet.
         let mut guard = self.call_guard.clone();
         let out = &mut Effects::at(now);
@@ -306,7 +282,7 @@ impl Session {
     }
 
     /// Lifts the rules for a time, as the user asks.
-    pub(super) fn lift_door(&mut self, argument: &str) -> Result<Answered, Notice> {
+    pub(super) fn lift_door(&mut self, argument: &str) -> CommandOutcome {
         if !self.call_guard.has_door() {
             let message = "The settings have no `withoutRun`, so there is nothing to switch off.";
             return Err(Notice::info(message));

@@ -36,9 +36,8 @@ impl Session {
                 run.pause(PauseReason::LaterVersion, &mut self.out);
             }
         }
-        let actor = self.actor();
         let moves = std::mem::replace(&mut self.is_restored, true);
-        ActiveRun::switch_approval(approval, self.run.as_mut(), moves, actor, &mut self.out);
+        self.switch_approval(approval, moves);
         if let Some(run) = &self.run {
             run.make_up_for_baseline(&mut self.out);
         }

@@ -1,47 +1,30 @@
 //! Limits that are reached, and what `onLimit` does then.
 
 use super::budget;
-use super::moves::NoMove;
 use super::questions::Topic;
-use super::run::ActiveRun;
 use super::step_answers::{self, entered_text};
 use super::{Session, auto_continue};
 use crate::definition::Target;
 use crate::effect::Delivery;
 use crate::reminders::PauseReason;
-use crate::run::TransitionError;
-
-/// A limit that is reached.
-#[derive(Debug, Clone)]
-pub(crate) struct ReachedLimit {
-    /// What happens.
-    pub(crate) to: Target,
-    /// The number of the scopes around which it counts: its target is in the innermost of them.
-    pub(crate) depth: usize,
-    /// The reason, as people read it.
-    pub(crate) why: String,
-    /// The reason of the pause, if it pauses the run.
-    pub(crate) reason: PauseReason,
-}
+use crate::run::{ReachedLimit, TransitionError, follow_limit};
 
 impl Session {
-    /// Does what the limit says. Returns true if the run has moved or is over; otherwise it is paused.
-    pub(super) fn follow_limit(&mut self, limit: &ReachedLimit) -> bool {
+    /// Does what the limit says. Returns what the agent reads if the run has moved or is over; otherwise it is paused.
+    pub(super) fn follow_limit(&mut self, limit: &ReachedLimit) -> Option<String> {
         let jumps = self.jumps();
-        let Some(run) = &mut self.run else {
-            return false;
-        };
+        let run = self.run.as_mut()?;
         let asks = limit.to == Target::Cancel && run.is_cancelled_by_user();
         if limit.to != Target::Pause && !asks {
-            match run.plan_limit(limit, jumps) {
+            match follow_limit(run.progress(), limit, jumps, run.catalog()) {
                 Ok(to) => {
                     run.budgets.lead(limit, &to.state.current_path);
                     self.move_by_tool(to);
-                    return true;
+                    return self.at_limit();
                 }
                 Err(TransitionError::Limit(visits)) => {
-                    self.stay(NoMove::Limit(visits));
-                    return false;
+                    self.stay_at(&visits);
+                    return None;
                 }
                 // Its definition has changed.
                 Err(_) => {}
@@ -65,24 +48,21 @@ impl Session {
         if asks {
             self.ask_to_cancel(Some(why));
         }
-        false
+        None
     }
 
     /// Follows the limit of a budget that leads elsewhere, and tells the agent.
     pub(super) fn follow_budget(&mut self) {
-        let run = self.run.as_ref().filter(|run| run.is_active());
+        let run = self.active().filter(|run| !run.is_paused());
         let reached = run.and_then(|run| run.budgets.reached());
-        if let Some(limit) = reached.filter(|limit| limit.to != Target::Pause)
-            && !run.is_some_and(ActiveRun::is_paused)
-            && self.follow_limit(&limit)
-            && let Some(text) = self.at_limit()
-        {
+        let elsewhere = reached.filter(|limit| limit.to != Target::Pause);
+        if let Some(text) = elsewhere.and_then(|limit| self.follow_limit(&limit)) {
             self.send_to_agent(text, Some(Delivery::Steer));
         }
     }
 
     /// What the agent reads after a limit has moved or ended the run.
-    pub(super) fn at_limit(&self) -> Option<String> {
+    fn at_limit(&self) -> Option<String> {
         let run = self.run.as_ref()?;
         let notes = step_answers::move_notes(run).join(" ");
         Some(match run.phase() {
@@ -103,7 +83,7 @@ impl Session {
             && self.questions.can_ask()
         {
             let question = step_answers::cancellation_question(run, why);
-            self.questions.ask(Topic::Cancel, question, &mut self.out);
+            self.ask(Topic::Cancel, question);
         }
     }
 }

@@ -2,18 +2,17 @@
 //!
 //! Each part is a module that owns its state and does not know the session. A part takes what it needs as arguments,
 //! adds to [`Effects`], and returns an outcome that the session acts on. This file has what can happen and which part is
-//! asked; `lifecycle` opens and ends the session, `starting` starts a run, `moves` moves it, `exiting` leaves a phase,
+//! asked; `lifecycle` opens and ends the session, `starting` starts a run, `moves` moves it, `exiting` leaves a phase, `approving` asks the user before it,
 //! `shown` is what others see of it, `answers` asks and acts on answers, `workflow_step` does what the agent asks for, and `user` what the user does.
 
 pub(crate) mod announcement;
 mod answers;
+mod approving;
 mod auto_continue;
 mod budget;
 mod call_guard;
-mod changed_files;
 mod checkpoints;
 pub(crate) mod commands;
-mod condition;
 mod context;
 mod controls;
 mod door;
@@ -40,7 +39,6 @@ mod step_answers;
 mod triggers;
 mod trust;
 mod user;
-mod view;
 mod workflow_step;
 
 use std::sync::Arc;
@@ -49,7 +47,7 @@ use serde_json::value::RawValue;
 
 use self::auto_continue::AutoContinue;
 use self::budget::Budgets;
-use self::call_guard::{CallGuard, CallVerdict};
+use self::call_guard::{CANNOT_ASK, CallGuard, CallVerdict, blocked};
 use self::checkpoints::Checkpoints;
 use self::context::SentContext;
 use self::door::Door;
@@ -57,7 +55,6 @@ use self::host::Host;
 use self::ids::Ids;
 pub use self::ids::task_id;
 use self::last_shown::LastShown;
-use self::limits::ReachedLimit;
 use self::phase_exit::PhaseExit;
 use self::problems::ShownProblems;
 use self::questions::{QuestionTable, Topic, Unanswered};
@@ -65,29 +62,29 @@ use self::run::{ActiveRun, approval_not_stored};
 use self::triggers::TriggerQueue;
 use crate::definition::{Checkpoint, Loaded, Settings, Target};
 use crate::effect::{
-    Action, BlockKind, Delivery, Effects, Message, Mutation, Reply, ToolDecision, TriggerOutcome,
+    Action, Delivery, Effects, Message, Mutation, Question, Reply, ToolDecision, TriggerOutcome,
 };
 use crate::event::{Author, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
 use crate::policy::rules::Call;
 use crate::reminders::PauseReason;
-use crate::run::cancel;
-use crate::types::{Millis, RequestId, Severity};
+use crate::run::{ReachedLimit, cancel};
+use crate::types::{Millis, QuestionId, RequestId, Severity};
 use crate::white_space;
 
+pub use self::approving::GATE_VALID_FOR;
 pub use self::budget::TurnUsage;
 pub use self::checkpoints::StoredCheckpoint;
 pub use self::commands::complete;
 pub use self::controls::Control;
-pub use self::exiting::GATE_VALID_FOR;
 pub use self::handover::StepCall;
 pub use self::host::Abilities;
 pub use self::memory::Memory;
-pub use self::phase::result_levels;
+pub use self::phase::{Breadcrumb, ResolvedPhase, result_levels};
 pub use self::phase_texts::{RoleSource, role_source};
 pub use self::questions::DISAGREED;
+pub use self::shown::View;
 pub use self::trust::project_gate_commands;
-pub use self::view::{Breadcrumb, ResolvedPhase, View};
 pub use crate::condition::{Needed, RunCondition};
 
 /// One session of a host: events go in, effects come out.
@@ -182,8 +179,7 @@ impl Session {
 
     /// Returns true if a settings file could not be read as it is, so that it should be read again.
     pub fn misses_settings(&self) -> bool {
-        let Settings { user, project, .. } = &self.settings;
-        !(user.status.is_loaded() && project.status.is_loaded())
+        !self.settings.are_loaded()
     }
 
     /// The time at which [`Session::poll_deadline`] is due next.
@@ -248,10 +244,8 @@ impl Session {
     /// Handles the start of one response of the model; `index` is its number, as the host counts.
     pub fn handle_turn_start(&mut self, index: Option<u64>) {
         self.on_work_begun();
-        let checkpoint = match self.phase() {
-            Some(phase) => phase.checkpoint,
-            None => self.settings.checkpoint,
-        };
+        let phase = self.phase();
+        let checkpoint = phase.map_or(self.settings.checkpoint, |phase| phase.checkpoint);
         if checkpoint == Some(Checkpoint::Git) {
             let trusted = self.host.trusts_project();
             self.checkpoints.record(index, trusted, &mut self.out);
@@ -306,11 +300,8 @@ impl Session {
         let is_users = run.is_cancelled_by_user();
         let ends = |limit: &ReachedLimit| limit.to == Target::Cancel && !is_users;
         let Some(ReachedLimit { why, .. }) = reached.clone().filter(ends) else {
-            if let Some(limit) = reached
-                && self.follow_limit(&limit)
-                && let Some(text) = self.at_limit()
-            {
-                if !self.run.as_ref().is_some_and(ActiveRun::is_active) {
+            if let Some(text) = reached.and_then(|limit| self.follow_limit(&limit)) {
+                if self.active().is_none() {
                     return self.announce_end();
                 }
                 self.send_to_agent(text, None);
@@ -337,13 +328,13 @@ impl Session {
     ) {
         self.triggers.set_busy();
         self.auto_continue.on_tool_used(&mut self.out);
-        let mut verdict = self.judge(request, call);
-        if let CallVerdict::Decided(ToolDecision::Allow) = verdict
-            && let Some(stopped) = self.at_door(request, call, definitions)
-        {
-            verdict = stopped;
+        let mut verdict = Some(self.judge(request, call));
+        if let Some(CallVerdict::Decided(ToolDecision::Allow)) = verdict {
+            verdict = self.at_door(request, call, definitions);
         }
-        self.follow(request, verdict);
+        if let Some(verdict) = verdict {
+            self.follow(request, verdict);
+        }
     }
 
     /// Decides about a call by the rules in force, and counts it against the budgets.
@@ -353,40 +344,43 @@ impl Session {
             && let Some(used_up) = self.spend(Budgets::count_call)
         {
             let reached = self.run.as_ref().and_then(|run| run.budgets.reached());
-            let leads =
-                reached.is_some_and(|limit| limit.to != Target::Pause && self.follow_limit(&limit));
-            let decision = match self.at_limit().filter(|_| leads) {
-                Some(text) => ToolDecision::block(BlockKind::Policy, text),
-                None => budget::blocked(&used_up),
-            };
-            return CallVerdict::Decided(decision);
+            let elsewhere = reached.filter(|limit| limit.to != Target::Pause);
+            let text = elsewhere.and_then(|limit| self.follow_limit(&limit));
+            let reason = text.unwrap_or_else(|| budget::blocked(&used_up));
+            return blocked(reason);
         }
         let run = self.run.as_ref();
         let phase = run.and_then(ActiveRun::phase);
         let allowed = run.map(ActiveRun::allowed).filter(|all| !all.is_empty());
-        let cannot_ask = self.questions.cannot_ask("this host cannot ask for it");
+        let cannot_ask = self.questions.cannot_ask(CANNOT_ASK);
         let guard = &mut self.call_guard;
         guard.on_call(request, call, phase, allowed, cannot_ask, &mut self.out)
     }
 
     /// Answers a call, or asks the user about it.
     fn follow(&mut self, request: RequestId, verdict: CallVerdict) {
-        let (topic, question) = match verdict {
+        match verdict {
             CallVerdict::Decided(decision) => {
                 if let ToolDecision::Block(_) = decision {
                     self.count_blocked();
                 }
-                return self.out.reply(request, Reply::ToolCall(decision));
+                self.out.reply(request, Reply::ToolCall(decision));
             }
-            CallVerdict::AtDoor(reason) => {
-                let decision = ToolDecision::block(BlockKind::Policy, reason);
-                return self.out.reply(request, Reply::ToolCall(decision));
+            CallVerdict::Ask(question, pending) => {
+                self.ask(Topic::ToolCall(pending), question);
+                self.refresh_status();
             }
-            CallVerdict::Ask(question, pending) => (Topic::ToolCall(pending), question),
-            CallVerdict::AskAtDoor(question, pending) => (Topic::Door(pending), question),
-        };
-        self.questions.ask(topic, question, &mut self.out);
-        self.refresh_status();
+        }
+    }
+
+    /// Asks the user a question.
+    fn ask(&mut self, topic: Topic, question: Question) -> QuestionId {
+        self.questions.ask(topic, question, &mut self.out)
+    }
+
+    /// The run, if it is active.
+    fn active(&self) -> Option<&ActiveRun> {
+        self.run.as_ref().filter(|run| run.is_active())
     }
 
     /// Handles the result of a tool. Returns the content that the model reads instead.
@@ -397,8 +391,9 @@ impl Session {
         is_error: bool,
     ) -> Option<Box<RawValue>> {
         self.triggers.set_busy();
-        let (guard, phase) = (&self.call_guard, self.phase());
-        let content = guard.rewrite_result(tool, content, is_error, phase)?;
+        let without_run = &self.call_guard.results;
+        let results = self.phase().map_or(without_run, |phase| &phase.results);
+        let content = results.apply(tool, content?, is_error)?;
         if tool == STEP_TOOL {
             self.sent_context.forget_step_answer();
         }
@@ -432,8 +427,7 @@ impl Session {
 
     /// The proposals for the argument of a command that controls the run: the value and a description of each.
     pub fn complete_control(&self, control: Control, prefix: &str) -> Vec<(String, String)> {
-        let run = self.run.as_ref().filter(|run| run.is_active());
-        controls::complete(control, run, prefix)
+        controls::complete(control, self.active(), prefix)
     }
 
     /// Handles a report of the platform. Returns the outcome of a trigger's message.
@@ -446,7 +440,9 @@ impl Session {
             PlatformEvent::ChangeMeasured { start, change } => {
                 self.on_change_measured(start, change);
             }
-            PlatformEvent::CommandsNotTrusted => self.on_commands_not_trusted(),
+            PlatformEvent::CommandsNotTrusted => {
+                self.ask_start_trust(self.questions.can_ask());
+            }
             PlatformEvent::GateNotTrusted { gate } => self.on_gate_not_trusted(gate),
             PlatformEvent::GateProgress { gate, text } => {
                 if shows_widgets {
@@ -472,8 +468,7 @@ impl Session {
                 is_earlier,
             } => self.on_approval_answered(&request, choice, is_earlier),
             PlatformEvent::CheckpointRecorded { snapshot } => {
-                let run = self.run.as_ref().filter(|run| run.is_active());
-                let task = run.map(|run| run.state().task_id.clone());
+                let task = self.active().map(|run| run.state().task_id.clone());
                 self.checkpoints.on_recorded(snapshot, task, &mut self.out);
             }
             PlatformEvent::CheckpointFailed { error } => {
@@ -488,7 +483,13 @@ impl Session {
                     .on_restored(restore, &outcome, &mut self.out);
             }
             PlatformEvent::TriggersWatched { report } => self.on_triggers_watched(&report),
-            PlatformEvent::Triggered { text } => return Some(self.on_trigger(text)),
+            PlatformEvent::Triggered { text } => {
+                let outcome = self.triggers.accept(text, self.out.now());
+                if outcome == TriggerOutcome::Delivered {
+                    self.wake_agent();
+                }
+                return Some(outcome);
+            }
         }
         self.refresh_status();
         None
@@ -508,14 +509,6 @@ impl Session {
         self.questions.close_all(Topic::is_cancel, &mut self.out);
         self.auto_continue.reminded = None;
         self.with_run(ActiveRun::reset_counters);
-    }
-
-    fn on_trigger(&mut self, text: String) -> TriggerOutcome {
-        let outcome = self.triggers.accept(text, self.out.now());
-        if outcome == TriggerOutcome::Delivered {
-            self.wake_agent();
-        }
-        outcome
     }
 
     /// Has the run do something, if there is one.

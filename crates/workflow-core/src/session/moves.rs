@@ -8,14 +8,6 @@ use crate::effect::{EndedRun, Mutation, ToolAnswer};
 use crate::run::{Actor, RunProgress, UserMove, VisitLimit, cancel};
 use crate::types::RequestId;
 
-/// The reason why a planned move is not possible.
-pub(crate) enum NoMove {
-    /// This is the answer.
-    Refused(ToolAnswer),
-    /// A phase may not be entered again.
-    Limit(VisitLimit),
-}
-
 impl Session {
     /// Handles `/cancel-workflow`, and answers it.
     pub fn handle_cancel_command(&mut self, request: Option<RequestId>) {
@@ -91,36 +83,26 @@ impl Session {
         self.call_guard.repeated = None;
         let why =
             format!("{cause}, so other rules may apply now; call it again if you still need it");
-        self.withdraw_all(
-            |topic| matches!(topic, Topic::ToolCall(_) | Topic::Door(_)),
-            &why,
-        );
+        let is_call = |topic: &Topic| matches!(topic, Topic::ToolCall(_) | Topic::Door(_));
+        self.withdraw_all(is_call, &why);
     }
 
     /// Withdraws the question for trust at the start of a run.
     pub(super) fn close_start_trust(&mut self) {
-        self.questions
-            .close_all(|topic| matches!(topic, Topic::StartTrust(_)), &mut self.out);
+        let is_it = |topic: &Topic| matches!(topic, Topic::StartTrust(_));
+        self.questions.close_all(is_it, &mut self.out);
     }
 
-    /// Stays in the phase, because a move is not possible. At a limit the run pauses.
-    pub(super) fn stay(&mut self, why: NoMove) -> ToolAnswer {
-        match why {
-            NoMove::Refused(answer) => {
-                self.with_run(ActiveRun::forget_answer);
-                answer
-            }
-            NoMove::Limit(limit) => {
-                self.with_run(|run, out| run.pause_at_visits(&limit, out));
-                if limit.asks_to_cancel {
-                    self.ask_to_cancel(Some(&limit.to_string()));
-                }
-                self.out.warn(format!(
-                    "⏸ The workflow is paused: {limit}. /workflow-resume allows one more visit; /workflow-goto goes elsewhere."
-                ));
-                step_answers::visits_used_up(&limit, self.run.as_ref())
-            }
+    /// Pauses the run, because a phase may not be entered again.
+    pub(super) fn stay_at(&mut self, limit: &VisitLimit) -> ToolAnswer {
+        self.with_run(|run, out| run.pause_at_visits(limit, out));
+        if limit.asks_to_cancel {
+            self.ask_to_cancel(Some(&limit.to_string()));
         }
+        self.out.warn(format!(
+            "⏸ The workflow is paused: {limit}. /workflow-resume allows one more visit; /workflow-goto goes elsewhere."
+        ));
+        step_answers::visits_used_up(limit, self.run.as_ref())
     }
 
     /// The times that a jump may lead into a phase without a limit of its own.

@@ -3,7 +3,6 @@
 //! Made once per change of the run, so that an event only looks values up and never walks the path or the catalog.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,12 +17,12 @@ use crate::definition::{
 use crate::effect::HostHints;
 use crate::policy::results::Results;
 use crate::policy::rules::{
-    Call, CallDecision, Denial, Description, LevelRules, ReadOnly, RuleSource, Rules, reason,
+    Call, Denial, Description, LevelRules, ReadOnly, RuleSource, Rules, reason,
 };
 use crate::reminders::ContinuePolicy;
 use crate::run::{
-    DefinitionMismatch, Path, Position, RunProgress, RunState, ScopeLevel, Terms, TransitionError,
-    advance, in_order, meaning,
+    DefinitionMismatch, Path, Position, RunProgress, RunState, ScopeLevel, Terms, Texts,
+    TransitionError, advance, in_order, meaning,
 };
 use crate::{template, text};
 
@@ -130,20 +129,20 @@ impl ResolvedPhase {
         let state = &progress.state;
         let position = Position::of(state, catalog)?;
         let values = |path: &Path| progress.data.variables(path, catalog);
-        Self::with_values(progress, &position, &values, catalog, held, settings)
+        Self::with_values(progress, &position, &values, held, settings)
     }
 
     /// Resolves the phase at a position. A function has the values of a scope for its texts.
     pub(crate) fn with_values(
         progress: &RunProgress,
         position: &Position<'_>,
-        values: &dyn Fn(&Path) -> BTreeMap<String, String>,
-        catalog: &Catalog,
+        values: &dyn Fn(&Path) -> Texts,
         held: Option<&Terms>,
         settings: &Settings,
     ) -> Result<Self, DefinitionMismatch> {
         let state = &progress.state;
         let (root, own, phase) = (position.root(), position.own_workflow(), position.phase);
+        let catalog = position.catalog;
         let next = next_name(progress, catalog)?;
         let drilled = position.drilled.iter();
         let path = drilled.fold(state.current_path.clone(), |path, level| {
@@ -156,7 +155,7 @@ impl ResolvedPhase {
             values(&path)
         };
         let [variables, variables_of_root] = [&values, &values_of_root]
-            .map(|values| phase_texts::variables(progress, position, &next, values, catalog));
+            .map(|values| phase_texts::variables(progress, position, &next, values));
         let resolve = |template: &str, is_of_root: bool| {
             let variables = if is_of_root {
                 &variables_of_root
@@ -185,15 +184,8 @@ impl ResolvedPhase {
         let description = Description(&levels);
         let wording = Wording::of(root, catalog, settings);
         let role = phase_texts::role(root, wording, &description);
-        let parts = phase_texts::parts(
-            progress,
-            position,
-            catalog,
-            context_mode,
-            wording,
-            &description,
-            resolve,
-        );
+        let (mode, rules) = (context_mode, &description);
+        let parts = phase_texts::parts(progress, position, mode, wording, rules, resolve);
         let context = PhaseContext::new(position, parts);
         let rules = Rules::new(levels.iter().cloned()).of_run();
         let allowed = description.text().filter(|_| wording.describes_rules);
@@ -209,8 +201,8 @@ impl ResolvedPhase {
             breadcrumb: breadcrumb(position),
             workflow_key: own.key.clone(),
             progress: (innermost.index + 1, innermost.workflow.phases.len()),
-            checklist: phase_line::checklist(position, &progress.data, catalog),
-            status: status(progress, position, catalog),
+            checklist: phase_line::checklist(position, &progress.data),
+            status: status(progress, position),
             item,
             rules,
             results: results(position, settings.guards(), held),
@@ -218,7 +210,7 @@ impl ResolvedPhase {
             block_reason_end: block_reason_end(root, allowed.as_deref()),
             allowed,
             role: role.to_owned(),
-            outcomes: phase_texts::outcomes(phase, own, catalog).unwrap_or_default(),
+            outcomes: phase_texts::outcomes(position).unwrap_or_default(),
             context_mode,
             reminder: reminder(state, position, &values_of_root, context_mode),
             auto_continue: ContinuePolicy::of(auto_continue),
@@ -254,12 +246,8 @@ impl ResolvedPhase {
 
     /// The reason why a call may not run, or not without a person's consent.
     pub(crate) fn denies(&self, call: &Call<'_>) -> Option<String> {
-        match self.rules.decide(call) {
-            CallDecision::Allow => None,
-            CallDecision::Ask(denial) | CallDecision::Block(denial) => {
-                Some(self.denial_reason(&denial, call.tool()))
-            }
-        }
+        let (denial, _) = self.rules.decide(call).denial()?;
+        Some(self.denial_reason(&denial, call.tool()))
     }
 
     /// The reason that the agent reads for a denied call. A list of the workflow uses the workflow's template.
@@ -306,7 +294,7 @@ impl ResolvedPhase {
 }
 
 /// The question for approval. Lines of a value are indented, so that they cannot pass for lines of the dialog.
-fn resolve_ask(approval: &Approval, values: &BTreeMap<String, String>) -> String {
+fn resolve_ask(approval: &Approval, values: &Texts) -> String {
     let mut values = values.clone();
     for value in values.values_mut() {
         *value = value.replace('\n', "\n    ");
@@ -336,17 +324,13 @@ pub(crate) fn door_levels(guards: [&Guards; 2]) -> impl Iterator<Item = LevelRul
     let levels = guards.into_iter().zip(settings_levels(guards));
     levels.filter_map(|(guards, settings)| {
         let door = guards.without_run.as_deref()?;
-        let read_only = match &door.tools {
-            Some(ToolAccess::ReadOnly { source }) => {
-                Some(ReadOnly::new(source, &door.writable, &door.commands))
-            }
-            _ => None,
-        };
+        let source = door.tools.as_ref().and_then(ToolAccess::read_only);
+        let open = |source| ReadOnly::new(source, &door.writable, &door.commands);
         Some(LevelRules {
             name: format!("`withoutRun` of {}", settings.name).into(),
             tools: door.tools.as_ref(),
             rules: Cow::Borrowed(&door.rules),
-            read_only,
+            read_only: source.map(open),
             unknown: settings.unknown.max(door.unknown),
             ..settings
         })
@@ -375,16 +359,14 @@ pub(crate) fn levels<'a>(
             on_repeat: workflow.on_repeat,
         }
     });
-    let read_only = match &place.tools {
-        Some(ToolAccess::ReadOnly { source }) => Some(open_in(source, own, Some(place))),
-        _ => None,
-    };
+    let open_here = |source| open_in(source, own, Some(place));
+    let read_only = place.tools.as_ref().and_then(ToolAccess::read_only);
     let phase = LevelRules {
         name: format!("the {} phase", place.name).into(),
         source: RuleSource::Phase,
         tools: place.tools.as_ref(),
         rules: Cow::Borrowed(&place.rules),
-        read_only,
+        read_only: read_only.map(open_here),
         unknown: place.unknown,
         on_repeat: None,
     };
@@ -392,17 +374,13 @@ pub(crate) fn levels<'a>(
     let defaults = guards.into_iter().zip(settings.clone());
     let defaults = defaults.map(|(guards, settings)| {
         let access = guards.defaults.access.as_ref();
-        let read_only = match access {
-            Some(ToolAccess::ReadOnly { source }) if !place.lifts() => {
-                Some(open_in(source, own, Some(place)))
-            }
-            _ => None,
-        };
+        let read_only = access.and_then(ToolAccess::read_only);
+        let read_only = read_only.filter(|_| !place.lifts());
         LevelRules {
             name: format!("`defaults` of {}", settings.name).into(),
             tools: access,
             rules: Cow::Borrowed(&guards.defaults.rules),
-            read_only,
+            read_only: read_only.map(open_here),
             unknown: None,
             on_repeat: None,
             ..settings
@@ -465,7 +443,7 @@ fn results(
 }
 
 /// hook-lifecycle: "Status Format". A reference at the end is followed to its phase (A10).
-fn status(progress: &RunProgress, position: &Position<'_>, catalog: &Catalog) -> String {
+fn status(progress: &RunProgress, position: &Position<'_>) -> String {
     let mut path = Path::root(&position.root().key, 0);
     let levels = position.scopes().map(|level| {
         if level.workflow.key != path.innermost().workflow_key {
@@ -474,7 +452,7 @@ fn status(progress: &RunProgress, position: &Position<'_>, catalog: &Catalog) ->
         path = path.moved_to(level.index);
         let inside = level.entry().and_then(PhaseEntry::subworkflow);
         let item = inside.and_then(|inner| progress.data.item_of(&path.entered(inner)));
-        level.progress(item, catalog)
+        level.progress(item, position.catalog)
     });
     let parts = std::iter::once(position.root().name.clone()).chain(levels);
     text::shortened(&text::join(parts, " > "), text::STATUS_MAX_LENGTH)
@@ -498,21 +476,20 @@ fn breadcrumb(position: &Position<'_>) -> Vec<Breadcrumb> {
 
 /// The phase that `next` really enters; `DONE` only when it completes the run (B04).
 fn next_name(progress: &RunProgress, catalog: &Catalog) -> Result<String, DefinitionMismatch> {
-    let next = match advance(progress, catalog) {
-        Ok(next) => next.state,
+    let path = match advance(progress, catalog) {
+        Ok(next) => next.state.active.then_some(next.state.current_path),
         Err(TransitionError::DefinitionMismatch(mismatch)) => return Err(mismatch),
         // What follows cannot begin yet with the values that there are.
-        Err(_) => match in_order(&progress.state, catalog) {
-            Some(current_path) => RunState {
-                current_path,
-                ..progress.state.clone()
-            },
-            None => return Ok("DONE".to_owned()),
-        },
+        Err(_) => in_order(&progress.state, catalog),
     };
-    if !next.active {
+    let Some(current_path) = path else {
         return Ok("DONE".to_owned());
-    }
+    };
+    let state = progress.state.clone();
+    let next = RunState {
+        current_path,
+        ..state
+    };
     Ok(Position::of(&next, catalog)?.phase.name.clone())
 }
 
@@ -530,20 +507,15 @@ fn block_reason_end(root: &Workflow, allowed: Option<&str>) -> String {
 }
 
 /// hook-lifecycle: Case B, step 3. It contains the instructions as they are written.
-fn reminder(
-    state: &RunState,
-    position: &Position<'_>,
-    values: &BTreeMap<String, String>,
-    mode: ContextMode,
-) -> Reminder {
-    let root = position.root();
+fn reminder(state: &RunState, at: &Position<'_>, values: &Texts, mode: ContextMode) -> Reminder {
+    let root = at.root();
     let own = root.templates.not_done_reminder.as_ref();
     let resolve = |template| {
         template::resolve(template, |name| match name {
             "workflowName" => Some(&root.name),
-            "phaseName" => Some(&position.phase.name),
-            "phaseEmoji" => Some(&position.phase.emoji),
-            "phaseInstructions" => Some(&position.phase.instructions),
+            "phaseName" => Some(&at.phase.name),
+            "phaseEmoji" => Some(&at.phase.emoji),
+            "phaseInstructions" => Some(&at.phase.instructions),
             "taskDescription" => Some(&state.task_description),
             "taskId" => Some(&state.task_id),
             "workflowKey" => Some(&state.workflow_key),

@@ -3,6 +3,7 @@
 //! `next` may take long, while the session continues. Whatever moves the run or ends the session cancels it.
 
 use super::controls::Control;
+use super::step_answers::not_left;
 use crate::condition::RunCondition;
 use crate::effect::{Effects, Mark, ToolAnswer};
 use crate::policy::gate_report::Report;
@@ -49,8 +50,8 @@ pub(crate) enum Awaited {
     Trust(QuestionId),
     /// The answer to the question for approval, or for a comment on it.
     Approval(QuestionId),
-    /// What was changed since the start of the run. The gate has passed, or not.
-    Change { has_passed: bool },
+    /// What was changed since the start of the run, before this end.
+    Change(ExitOutcome),
     /// The decision that was made outside of the host.
     Decision {
         /// The reason why the run pauses if none was made; without one the user is asked.
@@ -58,7 +59,11 @@ pub(crate) enum Awaited {
     },
 }
 
+/// The next step of an exit: what it waits for, or how it ends.
+pub(super) type Next = Result<Awaited, ExitOutcome>;
+
 /// The end of an exit.
+#[derive(Debug, Clone)]
 pub(crate) enum ExitOutcome {
     /// The run stays in the phase.
     Stay(ToolAnswer),
@@ -69,6 +74,16 @@ pub(crate) enum ExitOutcome {
     Declined(ToolAnswer),
     /// The run leaves the phase. Its gate passed with these reports.
     Advance(Vec<Report>),
+}
+
+impl ExitOutcome {
+    pub(super) fn no_phase() -> Self {
+        Self::Stay(not_left("the run is in no phase any more"))
+    }
+
+    pub(super) fn no_approval() -> Self {
+        Self::Stay(not_left("the phase needs no approval any more"))
+    }
 }
 
 impl ExitBy {
@@ -145,7 +160,7 @@ impl PhaseExit {
     pub(super) fn condition(&self) -> Option<RunCondition> {
         Some(match self.0.as_ref()?.1 {
             Awaited::Trust(_) => RunCondition::AwaitsTrust,
-            Awaited::Gate { .. } | Awaited::Change { .. } => RunCondition::RunningGate,
+            Awaited::Gate { .. } | Awaited::Change(_) => RunCondition::RunningGate,
             Awaited::Approval(_) | Awaited::Decision { .. } => RunCondition::AwaitsApproval,
         })
     }
@@ -173,10 +188,6 @@ impl PhaseExit {
 }
 
 impl Awaited {
-    pub(super) fn is_gate(&self, id: GateRunId) -> bool {
-        matches!(self, Self::Gate { gate, .. } if *gate == id)
-    }
-
     /// True for a question for approval.
     pub(super) fn is_approval(&self) -> bool {
         matches!(self, Self::Approval(_))
@@ -186,7 +197,7 @@ impl Awaited {
     pub(super) fn question(&self) -> Option<QuestionId> {
         match self {
             Self::Trust(question) | Self::Approval(question) => Some(*question),
-            Self::Gate { .. } | Self::Change { .. } | Self::Decision { .. } => None,
+            Self::Gate { .. } | Self::Change(_) | Self::Decision { .. } => None,
         }
     }
 }

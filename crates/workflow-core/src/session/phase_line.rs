@@ -39,32 +39,21 @@ fn add_phases(workflow: &Workflow, catalog: &Catalog, line: &mut String) {
 }
 
 /// The phases with what is done (✓), skipped (–), in progress (▸) and to come (○). `None` for one phase.
-pub(crate) fn checklist(
-    position: &Position<'_>,
-    data: &RunData,
-    catalog: &Catalog,
-) -> Option<String> {
+pub(crate) fn checklist(position: &Position<'_>, data: &RunData) -> Option<String> {
     let levels: Vec<ScopeLevel<'_>> = position.scopes().copied().collect();
     let root = &position.root().key;
-    let mut line = String::new();
-    add_scope(&levels, &Path::root(root, 0), data, catalog, &mut line);
+    let line = scope_line(&levels, &Path::root(root, 0), data, position.catalog);
     let is_one = levels.iter().all(|level| level.workflow.phases.len() == 1);
     (!is_one).then(|| text::shortened(&line, MAX_LENGTH))
 }
 
-fn add_scope(
-    levels: &[ScopeLevel<'_>],
-    path: &Path,
-    data: &RunData,
-    catalog: &Catalog,
-    line: &mut String,
-) {
+fn scope_line(levels: &[ScopeLevel<'_>], path: &Path, data: &RunData, catalog: &Catalog) -> String {
     let Some((level, inner)) = levels.split_first() else {
-        return;
+        return String::new();
     };
     let entries = &level.workflow.phases;
     let shown = level.index.saturating_sub(AROUND)..entries.len().min(level.index + AROUND + 1);
-    line.push_str(if shown.start == 0 { "" } else { "… " });
+    let mut line = if shown.start == 0 { "" } else { "… " }.to_owned();
     for index in shown.clone() {
         let entry = &entries[index];
         // Where no visits are counted, none was passed over.
@@ -78,15 +67,10 @@ fn add_scope(
         let space = if index == shown.start { "" } else { " " };
         line.extend([space, mark, " ", entry_name(entry, catalog)]);
         if let (Ordering::Equal, Some(next)) = (index.cmp(&level.index), inner.first()) {
-            line.push_str(" (");
             let path = path.moved_to(index).entered(&next.workflow.key);
-            add_scope(inner, &path, data, catalog, line);
-            line.push(')');
+            line.extend([" (", &scope_line(inner, &path, data, catalog), ")"]);
         }
     }
-    line.push_str(if shown.end == entries.len() {
-        ""
-    } else {
-        " …"
-    });
+    let is_whole = shown.end == entries.len();
+    line + if is_whole { "" } else { " …" }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`parts`] has each topic with its text. Those about the rules follow from the resolved phase, never from the author's prose.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::definition::{
 use crate::diagnostic::shown;
 use crate::policy::STEP_TOOL;
 use crate::policy::rules::Description;
-use crate::run::{Position, RunProgress, entry_name};
+use crate::run::{Position, RunProgress, Texts, entry_name};
 use crate::text;
 
 /// The source of the text about the agent's role.
@@ -79,15 +79,9 @@ pub(crate) fn role<'a>(root: &'a Workflow, wording: Wording, rules: &Description
 }
 
 /// The variables that role instruction, phase instructions and advance reminder know: also the values of the run.
-pub(crate) fn variables(
-    progress: &RunProgress,
-    position: &Position<'_>,
-    next: &str,
-    values: &BTreeMap<String, String>,
-    catalog: &Catalog,
-) -> BTreeMap<String, String> {
-    let state = &progress.state;
-    let (workflow, phase) = (position.own_workflow(), position.phase);
+pub(crate) fn variables(run: &RunProgress, at: &Position<'_>, next: &str, values: &Texts) -> Texts {
+    let state = &run.state;
+    let (workflow, phase) = (at.own_workflow(), at.phase);
     let is_closed = workflow.read_only_in(phase).is_some()
         && workflow.writable.is_empty()
         && phase.writable.is_empty();
@@ -101,17 +95,17 @@ pub(crate) fn variables(
         }
     }
     let own: [(_, &str); 12] = [
-        ("workflowName", &position.root().name),
+        ("workflowName", &at.root().name),
         ("workflowKey", &state.workflow_key),
         ("description", &state.task_description),
         ("taskId", &state.task_id),
         ("phaseId", &phase.id),
         ("phaseName", &phase.name),
-        ("previousPhaseName", previous_name(position, catalog)),
+        ("previousPhaseName", previous_name(at)),
         ("nextPhaseName", next),
         ("blockedToolsList", &text::list(&blocked_tools)),
         ("toolName", STEP_TOOL),
-        ("breadcrumbPath", &position.breadcrumb()),
+        ("breadcrumbPath", &at.breadcrumb()),
         ("globalStepCount", &state.global_step_count.to_string()),
     ];
     let mut variables = values.clone();
@@ -120,10 +114,10 @@ pub(crate) fn variables(
 }
 
 /// The entry before this one in its scope, or around it; `(start)` at the very start (B03).
-fn previous_name<'c>(position: &Position<'c>, catalog: &'c Catalog) -> &'c str {
+fn previous_name<'c>(position: &Position<'c>) -> &'c str {
     let mut inward = position.levels.iter().rev();
     let previous = inward.find_map(|level| level.previous());
-    previous.map_or("(start)", |entry| entry_name(entry, catalog))
+    previous.map_or("(start)", |entry| entry_name(entry, position.catalog))
 }
 
 /// The topic of a part of the context message, in the order of the message.
@@ -214,35 +208,32 @@ pub(crate) const INSTRUCTIONS: &str = "**What to do in this phase:**\n";
 pub(crate) fn parts(
     run: &RunProgress,
     position: &Position<'_>,
-    catalog: &Catalog,
     mode: ContextMode,
     wording: Wording,
     rules: &Description<'_>,
     resolve: impl Fn(&str, bool) -> String,
 ) -> Vec<(ContextTopic, String)> {
     let (root, own, phase) = (position.root(), position.own_workflow(), position.phase);
-    let state = &run.state;
+    let (state, catalog) = (&run.state, position.catalog);
     let (task, id) = (&state.task_description, &state.task_id);
     let mut parts = Vec::new();
     let mut add = |topic, text: String| parts.push((topic, text));
-    add(
-        ContextTopic::Role,
-        resolve(role(root, wording, rules), true),
-    );
+    let role = role(root, wording, rules);
+    add(ContextTopic::Role, resolve(role, true));
     let task = format!("**Task:** {task}\n**Task ID:** {id}");
     add(ContextTopic::Task, task);
     if let (ContextMode::ByChange, Some(route)) = (mode, phase_line::route(root, catalog)) {
         add(ContextTopic::Route, format!("**Phases:** {route}"));
     }
-    add(ContextTopic::Progress, progress(run, position, catalog));
+    add(ContextTopic::Progress, progress(run, position));
     let instructions = resolve(&phase.instructions, false);
     let instructions = format!("{INSTRUCTIONS}{instructions}");
     add(ContextTopic::Instructions, instructions);
     if wording.describes_rules {
         let all = || wording.restricts_tools.then(|| "all".to_owned());
         let tools = rules.text().or_else(all);
-        let outcomes = outcomes(phase, own, catalog);
-        let to_leave = needed_to_leave(run, position, catalog);
+        let outcomes = outcomes(position);
+        let to_leave = needed_to_leave(run, position);
         let lines = [
             (ContextTopic::Tools, "Tools", tools),
             (ContextTopic::Exit, "To leave this phase", to_leave),
@@ -261,10 +252,8 @@ pub(crate) fn parts(
         let own = format!("**Available subagent profiles for this phase:** {own}");
         add(ContextTopic::Profiles, own);
         let all = all_profiles(root, catalog).join(", ");
-        add(
-            ContextTopic::AllProfiles,
-            format!("**All profiles:** {all}"),
-        );
+        let all = format!("**All profiles:** {all}");
+        add(ContextTopic::AllProfiles, all);
     }
     let advance = root.templates.advance_reminder.as_deref();
     let advance = advance.unwrap_or(text::ADVANCE_REMINDER);
@@ -273,9 +262,9 @@ pub(crate) fn parts(
 }
 
 /// The phase, and its place among the others.
-fn progress(run: &RunProgress, position: &Position<'_>, catalog: &Catalog) -> String {
+fn progress(run: &RunProgress, position: &Position<'_>) -> String {
     let state = &run.state;
-    let item = run.data.item(&state.current_path, catalog);
+    let item = run.data.item(&state.current_path, position.catalog);
     let (label, level) = (position.phase.label(), position.innermost());
     let unit = if position.levels.len() == 1 {
         "phases"
@@ -289,17 +278,12 @@ fn progress(run: &RunProgress, position: &Position<'_>, catalog: &Catalog) -> St
 }
 
 /// The conditions for leaving a phase, as part of a sentence, with where a check that fails leads; `None` if there are none.
-pub(crate) fn needed_to_leave(
-    progress: &RunProgress,
-    position: &Position<'_>,
-    catalog: &Catalog,
-) -> Option<String> {
-    let (phase, scope) = (position.phase, position.own_workflow());
+pub(crate) fn needed_to_leave(progress: &RunProgress, at: &Position<'_>) -> Option<String> {
+    let (phase, scope) = (at.phase, at.own_workflow());
     let fit = |text: &str| format!("`{}`", shown(text));
     let name = |id: &str| {
-        let mut entries = scope.phases.iter();
-        let entry = entries.find(|entry| entry.id() == id);
-        shown(entry.map_or(id, |entry| entry_name(entry, catalog)))
+        let entry = scope.phases.iter().find(|entry| entry.id() == id);
+        shown(entry.map_or(id, |entry| entry_name(entry, at.catalog)))
     };
     let gates = phase.gate.iter().map(|gate| {
         let requirement = gate.check.requirement(fit) + &gate.otherwise(name);
@@ -333,13 +317,14 @@ fn outputs(phase: &Phase) -> Option<String> {
 }
 
 /// The outcomes of a phase, and the names of their targets.
-pub(crate) fn outcomes(phase: &Phase, scope: &Workflow, catalog: &Catalog) -> Option<String> {
+pub(crate) fn outcomes(position: &Position<'_>) -> Option<String> {
+    let (phase, scope) = (position.phase, position.own_workflow());
     let outcomes = phase.outcomes.iter().map(|outcome| {
         let mut entries = scope.phases.iter();
         let target = outcome.to.phase();
         let entry = target.and_then(|id| entries.find(|entry| entry.id() == id));
         let to = match (entry, &outcome.to) {
-            (Some(entry), _) => shown(entry_name(entry, catalog)),
+            (Some(entry), _) => shown(entry_name(entry, position.catalog)),
             (None, Target::Next) => "the next phase".to_owned(),
             (None, Target::End) => format!("the end of {}", shown(&scope.name)),
             (None, Target::EndAs(name)) => format!("the end of {} as {name}", shown(&scope.name)),

@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 
 use super::Abilities;
 use super::call_guard::PendingCall;
-use super::commands::PendingStart;
+use super::commands::{PendingDoor, PendingStart};
 use super::controls::PendingMove;
-use super::door::PendingDoor;
 use crate::definition::{RunCheck, Trigger};
 use crate::effect::{Effects, Question};
 use crate::run::RunState;
@@ -92,6 +91,16 @@ pub(crate) enum Unanswered<'a> {
     SessionEnded,
     /// It is withdrawn, for this reason.
     Withdrawn(&'a str),
+}
+
+impl<'a> Unanswered<'a> {
+    pub(super) fn reason(self) -> &'a str {
+        match self {
+            Self::TimedOut(_) => TIMED_OUT,
+            Self::SessionEnded => "the session ended",
+            Self::Withdrawn(why) => why,
+        }
+    }
 }
 
 impl Topic {

@@ -1,12 +1,39 @@
-//! What the host and the model are shown of the run: its condition, its status line, its context.
+//! What the host, the model and others see of the run: its condition, its status line, its context, and a view of it.
+
+use std::collections::BTreeMap;
 
 use super::Session;
+use super::phase::ResolvedPhase;
 use super::questions::Topic;
 use super::run::ActiveRun;
-use crate::condition::RunCondition;
+use crate::condition::{Needed, RunCondition};
 use crate::definition::ContextMode;
 use crate::effect::{Message, message_type};
-use crate::reminders::PauseReason;
+use crate::reminders::{ContinueCounters, PauseReason};
+use crate::run::RunState;
+
+/// A session's run, resolved.
+#[derive(Debug)]
+pub struct View<'a> {
+    /// The state as it is stored.
+    pub state: &'a RunState,
+    /// The phase; `None` if the run ended or does not fit its definitions.
+    pub phase: Option<&'a ResolvedPhase>,
+    /// What the run is doing, or what it waits for.
+    pub condition: RunCondition,
+    /// The counts of reminders.
+    pub counters: ContinueCounters,
+    /// The status line: why the run does not continue, the phase's, and how often its gate failed.
+    pub status: Option<String>,
+    /// The inputs that the run was given, as people read them.
+    pub inputs: BTreeMap<String, String>,
+    /// The number of the visit of the phase and its limit: `2 of 3`.
+    pub visit: Option<String>,
+    /// The budgets that apply, and what is used of each, as people read them.
+    pub budget: Option<String>,
+    /// Seconds until the next reminder, while a countdown runs.
+    pub countdown: Option<u32>,
+}
 
 impl Session {
     /// The status line (hook-lifecycle: "updateStatus").
@@ -54,5 +81,95 @@ impl Session {
             content,
             display: false,
         })
+    }
+
+    /// The run, if there is one.
+    pub fn view(&self) -> Option<View<'_>> {
+        let run = self.run.as_ref()?;
+        Some(self.view_in(run, self.condition(run)))
+    }
+
+    /// The run once its session is closed: without open questions, and without a gate that runs.
+    pub fn closed_view(&self) -> Option<View<'_>> {
+        let run = self.run.as_ref()?;
+        let condition = RunCondition::of(run, None, false, false);
+        let is_active = condition == RunCondition::Active;
+        let closed = is_active.then_some(RunCondition::Closed);
+        Some(self.view_in(run, closed.unwrap_or(condition)))
+    }
+
+    fn view_in<'a>(&self, run: &'a ActiveRun, condition: RunCondition) -> View<'a> {
+        let visits = run.visits();
+        View {
+            state: run.state(),
+            phase: run.phase(),
+            condition,
+            counters: run.counters(),
+            status: condition
+                .status_line(run)
+                .map(|line| line + &run.gate_failures()),
+            inputs: run.progress().data.inputs_as_texts(),
+            visit: visits.map(|(visits, most)| format!("{visits} of {most}")),
+            budget: run.budgets.describe(),
+            countdown: self.auto_continue.seconds_left(),
+        }
+    }
+}
+
+impl RunCondition {
+    /// The condition of a run in memory, and of its exit from a phase. `asks_about_call` is true while a tool call waits for the
+    /// user, `holds_reminder` after typing stopped a countdown.
+    pub(crate) fn of(
+        run: &ActiveRun,
+        exit: Option<Self>,
+        asks_about_call: bool,
+        holds_reminder: bool,
+    ) -> Self {
+        let state = run.state();
+        if !state.active {
+            return if state.cancelled {
+                Self::Cancelled
+            } else {
+                Self::Complete
+            };
+        }
+        let condition = match (exit, run.counters().paused) {
+            (Some(exit), _) => exit,
+            (None, _) if asks_about_call => Self::AwaitsConsent,
+            (None, Some(PauseReason::Approval)) => Self::AwaitsApproval,
+            (None, _) if run.counters().paused_by_owner => Self::PausedByUser,
+            (None, None | Some(PauseReason::Question))
+                if run.phase().is_some() && run.memory.untrusted_at == Some(run.step()) =>
+            {
+                Self::AwaitsTrust
+            }
+            (None, Some(reason)) => Self::Paused(reason),
+            (None, None) => match run.phase() {
+                None => Self::Stale,
+                Some(_) if holds_reminder => Self::ReminderHeld,
+                Some(phase) if phase.auto_continue.wait => Self::AwaitsUser,
+                Some(_) => Self::Active,
+            },
+        };
+        if condition == Self::AwaitsApproval && run.answered.is_some() {
+            return Self::Answered;
+        }
+        condition
+    }
+
+    /// The status line of a run in this condition. The condition comes first, because a short line loses its end.
+    pub(crate) fn status_line(self, run: &ActiveRun) -> Option<String> {
+        let place = &run.phase()?.status;
+        let mark = if self == Self::RunningGate {
+            "⏳"
+        } else if self == Self::Answered {
+            "✓"
+        } else if self.needed() == Needed::Nothing || self == Self::AwaitsUser {
+            // In a phase that waits for the user, the agent may be at work.
+            return Some(place.clone());
+        } else {
+            "⏸"
+        };
+        Some(format!("{mark} {} · {place}", self.words()))
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::commands::{NewRun, PendingStart, StartAwaits, confirmation, session_name};
 use super::context::SentContext;
-use super::controls::Answered;
+use super::controls::{Answered, CommandOutcome};
 use super::questions::Topic;
 use super::run::ActiveRun;
 use super::{Session, controls, inputs};
@@ -27,18 +27,14 @@ impl Session {
     }
 
     /// Asks for the next input that is missing, then for the confirmation that another run is replaced, then starts.
-    fn proceed_with_start(
-        &mut self,
-        request: RequestId,
-        mut run: NewRun,
-    ) -> Result<Answered, Notice> {
+    fn proceed_with_start(&mut self, request: RequestId, mut run: NewRun) -> CommandOutcome {
         if self.questions.can_ask()
             && let Some(input) = run.missing_input()
         {
             return Ok(self.ask_for_input(request, run, input, None));
         }
         run.complete_inputs()?;
-        let Some(active) = self.run.as_ref().filter(|run| run.is_active()) else {
+        let Some(active) = self.active() else {
             self.start(&run, None);
             return Ok(Answered::Now);
         };
@@ -54,8 +50,7 @@ impl Session {
             awaits: StartAwaits::Confirmation(active.state().task_id.clone()),
             run,
         };
-        self.questions
-            .ask(Topic::Start(pending), question, &mut self.out);
+        self.ask(Topic::Start(pending), question);
         Ok(Answered::Later)
     }
 
@@ -74,20 +69,15 @@ impl Session {
             run,
             awaits: StartAwaits::Input(input),
         };
-        self.questions
-            .ask(Topic::Start(pending), question, &mut self.out);
+        self.ask(Topic::Start(pending), question);
         Answered::Later
     }
 
     /// Takes an answer of a person to a question about a start.
     pub(super) fn on_start_answer(&mut self, pending: PendingStart, answer: Answer<'_>) {
-        let PendingStart {
-            request,
-            mut run,
-            awaits,
-        } = pending;
+        let (request, mut run) = (pending.request, pending.run);
         let since = Some(self.out.mark());
-        let outcome = match (awaits, answer) {
+        let outcome = match (pending.awaits, answer) {
             (StartAwaits::Input(input), Answer::Chosen(text)) => {
                 match inputs::read_answer(&input, text) {
                     Err(problem) => Ok(self.ask_for_input(request, run, input, Some(&problem))),
@@ -102,8 +92,10 @@ impl Session {
                 Err(Notice::info(format!("Nothing was started.\n\n{usage}")))
             }
             (StartAwaits::Confirmation(replaces), Answer::Confirmed(true)) => {
-                let active = self.run.as_ref().filter(|run| run.is_active());
-                if active.is_some_and(|run| run.state().task_id == replaces) {
+                if self
+                    .active()
+                    .is_some_and(|run| run.state().task_id == replaces)
+                {
                     self.start(&run, None);
                     Ok(Answered::Now)
                 } else {

@@ -7,16 +7,12 @@ use serde_json::json;
 
 use super::handover::{UserAnswer, asked_and_chose};
 use super::phase::ResolvedPhase;
-use super::run::{ActiveRun, Move, leads_back};
+use super::run::{ActiveRun, Move, NONE_APPLIES, leads_back};
 use crate::diagnostic::visible;
 use crate::effect::{AnswerKind, Question, ToolAnswer};
 use crate::policy::gate_report::{self, Report};
-use crate::run::{RunData, RunState, VisitLimit};
+use crate::run::{RunData, RunState, TransitionError, VisitLimit};
 use crate::text;
-
-/// The reason why the run stays where a failed check or an answer leads to no phase.
-pub(crate) const NONE_APPLIES: &str =
-    "the conditions (`when`) of the phases on that way are not met";
 
 pub(crate) const NO_WORKFLOW: &str =
     "No active workflow. Use /workflow {name} {description} to start one.";
@@ -24,6 +20,12 @@ pub(crate) const NO_WORKFLOW: &str =
 /// The answer to a move that was not made.
 pub(crate) fn not_advanced(text: impl Into<String>) -> ToolAnswer {
     ToolAnswer::error(text, json!({ "active": true, "advanced": false }))
+}
+
+/// The answer to a call of `next` that was cancelled.
+pub(crate) fn not_left(why: &str) -> ToolAnswer {
+    let text = format!("Leaving the phase was cancelled: {why}.");
+    ToolAnswer::error(text, json!({ "advanced": false }))
 }
 
 /// The same for a run that waits for something.
@@ -201,7 +203,8 @@ pub(crate) fn move_notes(run: &ActiveRun) -> Vec<String> {
     notes.extend(data.limits_note());
     notes.extend(data.skipped_note());
     notes.extend(run.visit_note());
-    notes.extend(run.budget_note());
+    let used = run.budgets.describe();
+    notes.extend(used.map(|used| format!("Used: {used}.")));
     notes
 }
 
@@ -255,10 +258,8 @@ fn done(from: &str, text: String) -> ToolAnswer {
 /// Adds the reports of the gate that passed to the answer, after the line with the move.
 pub(crate) fn with_reports(mut answer: ToolAnswer, reports: &[Report]) -> ToolAnswer {
     if !reports.is_empty() {
-        add_to_move(
-            &mut answer,
-            &format!("\n\n{}", gate_report::listed(reports)),
-        );
+        let listed = gate_report::listed(reports);
+        add_to_move(&mut answer, &format!("\n\n{listed}"));
         answer.details["gate"] = json!(reports);
     }
     answer
@@ -285,6 +286,42 @@ pub(crate) fn moved_by_user(resolved: &ResolvedPhase) -> ToolAnswer {
          action='next'.",
         entered_text(resolved)
     ))
+}
+
+/// The answer to a `next` that leads nowhere.
+pub(crate) fn not_moved_on(error: &TransitionError, run: &ActiveRun) -> ToolAnswer {
+    let name = run.phase_name();
+    match error {
+        TransitionError::NoneApplies => not_advanced(format!(
+            "Not moved: {NONE_APPLIES}. You are still in {name}. Tell the user, who can move the workflow with /workflow-goto."
+        )),
+        TransitionError::Given(why) => not_advanced(format!(
+            "Not moved: {why} You are still in {name}. Call workflow_step with action='next' again, with other values."
+        )),
+        TransitionError::DefinitionMismatch(_)
+        | TransitionError::NotLoopable
+        | TransitionError::Limit(_) => no_definition(&run.state().workflow_key),
+    }
+}
+
+/// The answer to a `loop` that leads nowhere.
+pub(crate) fn not_repeated(error: &TransitionError, _: &ActiveRun) -> ToolAnswer {
+    let (text, why) = match error {
+        TransitionError::DefinitionMismatch(_) => return stale(),
+        TransitionError::NoneApplies => {
+            let text = "⚠️ There is nothing to repeat: the conditions of the phases up to this one are not met now. You are still in this \
+                        phase. Call workflow_step with action='next' when it is done.";
+            (text.to_owned(), "no phase applies".to_owned())
+        }
+        TransitionError::NotLoopable | TransitionError::Given(_) | TransitionError::Limit(_) => {
+            let text = format!(
+                "⚠️ {error} You are still in this phase. Continue with it, and call workflow_step with action='next' when \
+                 it is done."
+            );
+            (text, error.to_string())
+        }
+    };
+    ToolAnswer::error(text, json!({ "active": true, "error": why }))
 }
 
 /// Answers `loop` after the run has moved; `run` is the run as it is now.
@@ -317,10 +354,8 @@ pub(crate) fn confirm_cancellation(task: &str) -> ToolAnswer {
 /// person may cancel.
 pub(crate) fn cancellation_question(run: &ActiveRun, why: Option<&str>) -> Question {
     let location = run.phase().map(ResolvedPhase::location).unwrap_or_default();
-    let who = why.map_or_else(
-        || "The agent asks".to_owned(),
-        |why| format!("{why}: this limit asks"),
-    );
+    let who = why.map(|why| format!("{why}: this limit asks"));
+    let who = who.unwrap_or_else(|| "The agent asks".to_owned());
     let message = format!(
         "{who} to cancel \"{}\".\n{location}\n\nYes ends the workflow, and its rules no longer apply. No continues it.",
         visible(&run.state().task_description)
@@ -355,19 +390,14 @@ fn status_text(run: &ActiveRun, state: &RunState, resolved: &ResolvedPhase) -> S
         lines.push(format!("**Path:** {}", resolved.breadcrumb_names()));
         line = format!("{line} (step {})", state.global_step_count);
     }
-    lines.extend(
-        resolved
-            .item
-            .as_ref()
-            .map(|item| format!("**Item:** {item}")),
-    );
+    let item = resolved.item.as_ref();
+    lines.extend(item.map(|item| format!("**Item:** {item}")));
     lines.push(line);
     lines.push(format!("**Started:** {}", text::moment(state.started_at)));
     lines.extend(resolved.context.rules());
     lines.extend(run.visit_note());
-    if !run.budgets.is_empty() {
-        lines.push(format!("**Used:** {}", run.budgets.describe()));
-    }
+    let used = run.budgets.describe();
+    lines.extend(used.map(|used| format!("**Used:** {used}")));
     let profiles = text::list(phase.available_profiles.as_deref().unwrap_or_default());
     lines.push(format!(
         "\n**What to do:**\n{}\n\n**Available profiles:** {profiles}",
@@ -394,7 +424,7 @@ pub(crate) fn none_active(text: &str) -> ToolAnswer {
 }
 
 /// The answer without a definition (B06, B54: the details are those of the npm package).
-pub(crate) fn stale() -> ToolAnswer {
+fn stale() -> ToolAnswer {
     ToolAnswer::error(
         "The workflow configuration for this session is no longer available. Use workflow_step with \
                action='cancel' to clear it, or reload the workflow definitions.",
@@ -403,16 +433,14 @@ pub(crate) fn stale() -> ToolAnswer {
 }
 
 /// The answer to `next` without the definition of the run.
-pub(crate) fn no_definition(key: &str) -> ToolAnswer {
+fn no_definition(key: &str) -> ToolAnswer {
     let text = format!("Workflow definition '{key}' not found.");
     ToolAnswer::error(text, json!({ "active": true, "stale": true }))
 }
 
 fn unresolved(after: &str) -> ToolAnswer {
-    ToolAnswer::error(
-        format!("Error: could not resolve active workflow after {after}."),
-        json!({}),
-    )
+    let text = format!("Error: could not resolve active workflow after {after}.");
+    ToolAnswer::error(text, json!({}))
 }
 
 /// The answer to a second move in one response, which would skip a phase unread.
@@ -428,8 +456,6 @@ pub(crate) fn unknown_action(action: Option<&str>) -> ToolAnswer {
     let problem = action.map_or("workflow_step needs an action.".to_owned(), |action| {
         format!("workflow_step has no action \"{action}\".")
     });
-    ToolAnswer::error(
-        format!("{problem} Use \"next\", \"status\", \"cancel\" or \"loop\"."),
-        json!({}),
-    )
+    let text = format!("{problem} Use \"next\", \"status\", \"cancel\" or \"loop\".");
+    ToolAnswer::error(text, json!({}))
 }

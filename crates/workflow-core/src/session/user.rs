@@ -1,12 +1,10 @@
 //! The commands of the user that move, pause and resume the run.
 
-use super::controls::{Answered, Control, PendingMove, PlannedMove};
+use super::controls::{Answered, CommandOutcome, Control, PendingMove, PlannedMove};
 use super::last_shown::LastShown;
-use super::moves::NoMove;
 use super::phase_exit::{ExitBy, ExitOutcome};
 use super::questions::Topic;
-use super::run::ActiveRun;
-use super::step_answers::NONE_APPLIES;
+use super::run::{ActiveRun, not_moved};
 use super::{Session, budget, controls};
 use crate::effect::{Delivery, Notice, Question};
 use crate::event::Answer;
@@ -22,7 +20,7 @@ impl Session {
         request: RequestId,
         control: Control,
         argument: &str,
-    ) -> Result<Answered, Notice> {
+    ) -> CommandOutcome {
         let takes_argument =
             control.completes() || matches!(control, Control::Resume | Control::Off);
         let run = self.run.as_mut().filter(|run| run.is_active());
@@ -41,11 +39,8 @@ impl Session {
         match control {
             Control::Status => {
                 if let Some(run) = &self.run {
-                    self.out.inform(controls::status_text(
-                        run,
-                        self.condition(run),
-                        self.out.now(),
-                    ));
+                    let text = controls::status_text(run, self.condition(run), self.out.now());
+                    self.out.inform(text);
                 }
                 let actor = self.actor();
                 // A host without an interface has nobody who reads the code.
@@ -119,7 +114,7 @@ impl Session {
             let has_instructions = self.sent_context.has_instructions(&phase.context);
             let mut text = phase.reminder.text(has_instructions).to_owned();
             if !argument.is_empty() {
-                let used = run.budgets.describe();
+                let used = run.budgets.describe().unwrap_or_default();
                 text = format!("{text}\n\nThe user allowed more. Used: {used}.");
             }
             self.send_to_agent(text, None);
@@ -132,7 +127,7 @@ impl Session {
         &mut self,
         request: RequestId,
         (planned, question): (PlannedMove, Option<Question>),
-    ) -> Result<Answered, Notice> {
+    ) -> CommandOutcome {
         if let Some(question) = question {
             self.confirm(Some(request), planned, question)?;
             return Ok(Answered::Later);
@@ -158,7 +153,7 @@ impl Session {
             yes,
         };
         let topic = Topic::Move(Box::new(pending));
-        self.questions.ask(topic, question, &mut self.out);
+        self.ask(topic, question);
         Ok(())
     }
 
@@ -178,7 +173,7 @@ impl Session {
     }
 
     /// Leaves the phase through its gate, as its owner asks.
-    fn next_by_user(&mut self, request: RequestId, argument: &str) -> Result<Answered, Notice> {
+    fn next_by_user(&mut self, request: RequestId, argument: &str) -> CommandOutcome {
         if let Some(exit) = self.exit.condition() {
             return Err(Notice::info(controls::exit_refusal(exit)));
         }
@@ -194,7 +189,7 @@ impl Session {
     }
 
     /// Answers the question for approval, as its owner asks.
-    fn approve_by_user(&mut self, request: RequestId, argument: &str) -> Result<Answered, Notice> {
+    fn approve_by_user(&mut self, request: RequestId, argument: &str) -> CommandOutcome {
         let run = self.run.as_ref().filter(|run| run.phase().is_some());
         let run = run.ok_or_else(controls::no_definition)?;
         let Some(approval) = run.approval().cloned() else {
@@ -273,19 +268,11 @@ impl Session {
 
     /// Stays in the phase, because the answer or the outcome of the user leads nowhere. The question is asked again.
     fn stay_for_user(&mut self, why: TransitionError) {
-        let message = match why {
-            TransitionError::Limit(limit) => {
-                self.stay(NoMove::Limit(limit));
-                return;
-            }
-            TransitionError::NoneApplies => {
-                format!("The workflow was not moved, because {NONE_APPLIES}.")
-            }
-            TransitionError::Given(why) => format!("The workflow was not moved. {why}"),
-            TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable => {
-                controls::no_definition()
-            }
-        };
+        if let TransitionError::Limit(limit) = why {
+            self.stay_at(&limit);
+            return;
+        }
+        let message = not_moved(&why).unwrap_or_else(controls::no_definition);
         self.with_run(ActiveRun::forget_answer);
         self.out.warn(message);
     }

@@ -4,16 +4,14 @@ use serde_json::json;
 
 use super::Session;
 use super::handover::StepCall;
-use super::limits::ReachedLimit;
-use super::moves::NoMove;
 use super::phase_exit::ExitBy;
-use super::run::{ActiveRun, Move};
-use super::step_answers::{self, NO_WORKFLOW, NONE_APPLIES, none_active, not_advanced};
+use super::run::{ActiveRun, Move, not_moved};
+use super::step_answers::{self, NO_WORKFLOW, none_active};
 use crate::definition::Target;
 use crate::effect::{Delivery, Reply, ToolAnswer};
 use crate::policy::gate_report::{self, Report};
 use crate::reminders::PauseReason;
-use crate::run::{Actor, RunProgress, TransitionError, cancel, repeat};
+use crate::run::{Actor, ReachedLimit, RunProgress, TransitionError, cancel};
 use crate::types::RequestId;
 
 impl Session {
@@ -25,7 +23,7 @@ impl Session {
             self.forget_first_cancel();
         }
         self.spend(|_| {});
-        let run = self.run.as_ref().filter(|run| run.is_active());
+        let run = self.active();
         let used_up = run.and_then(|run| run.budgets.reached());
         let tries = run.filter(|run| run.is_paused_for(PauseReason::Tries));
         let answer = match (action, used_up) {
@@ -43,7 +41,12 @@ impl Session {
                 Some(step_answers::read_first(phase))
             }
             (Some("next"), None) => self.next_by_tool(request, call),
-            (Some("loop"), None) => Some(self.loop_by_tool()),
+            (Some("loop"), None) => Some(self.make(
+                "No active workflow to loop.",
+                ActiveRun::plan_loop,
+                step_answers::repeated,
+                step_answers::not_repeated,
+            )),
             (Some("cancel"), _) => Some(self.cancel_by_tool()),
             (other, _) => Some(step_answers::unknown_action(other)),
         };
@@ -56,8 +59,8 @@ impl Session {
     /// Answers a move when a budget is used up, which may lead elsewhere.
     fn at_used_budget(&mut self, limit: &ReachedLimit) -> ToolAnswer {
         let is_paused = self.run.as_ref().is_some_and(ActiveRun::is_paused);
-        let leads = limit.to != Target::Pause && !is_paused && self.follow_limit(limit);
-        match self.at_limit().filter(|_| leads) {
+        let leads = limit.to != Target::Pause && !is_paused;
+        match leads.then(|| self.follow_limit(limit)).flatten() {
             Some(text) => ToolAnswer::plain(text, json!({ "advanced": true })),
             None => step_answers::budget_used_up(&limit.why),
         }
@@ -124,37 +127,35 @@ impl Session {
 
     /// Leaves the phase after its gate passed with these reports.
     pub(super) fn advance(&mut self, reports: &[Report]) -> ToolAnswer {
-        let answer = match self.plan_next() {
-            Ok(planned) => {
-                self.move_by_tool(planned.to.clone());
-                step_answers::advanced(&planned, self.run.as_ref())
-            }
-            Err(why) => self.stay(why),
-        };
+        let (answer, refused) = (step_answers::advanced, step_answers::not_moved_on);
+        let answer = self.make(NO_WORKFLOW, ActiveRun::plan_exit, answer, refused);
         step_answers::with_reports(answer, reports)
     }
 
-    /// Plans `next`.
-    fn plan_next(&self) -> Result<Move, NoMove> {
-        let Some(run) = self.run.as_ref().filter(|run| run.is_active()) else {
-            return Err(NoMove::Refused(none_active(NO_WORKFLOW)));
-        };
-        let gone = || NoMove::Refused(step_answers::no_definition(&run.state().workflow_key));
-        let phase = run.phase().ok_or_else(gone)?;
+    /// Makes a move, and answers it; or says that there is no run, or why it is not made.
+    fn make(
+        &mut self,
+        no_run: &str,
+        plan: fn(&ActiveRun, Actor) -> Result<Move, TransitionError>,
+        answer: fn(&Move, Option<&ActiveRun>) -> ToolAnswer,
+        refused: fn(&TransitionError, &ActiveRun) -> ToolAnswer,
+    ) -> ToolAnswer {
         let jumps = self.jumps();
-        let planned = run.plan_exit(Actor::Agent { jumps });
-        planned.map_err(|error| match error {
-            TransitionError::Limit(limit) => NoMove::Limit(limit),
-            TransitionError::NoneApplies => NoMove::Refused(not_advanced(format!(
-                "Not moved: {NONE_APPLIES}. You are still in {}. Tell the user, who can move the workflow with /workflow-goto.",
-                phase.phase.name
-            ))),
-            TransitionError::Given(why) => NoMove::Refused(not_advanced(format!(
-                "Not moved: {why} You are still in {}. Call workflow_step with action='next' again, with other values.",
-                phase.phase.name
-            ))),
-            TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable => gone(),
-        })
+        let Some(run) = self.active() else {
+            return none_active(no_run);
+        };
+        match plan(run, Actor::Agent { jumps }) {
+            Ok(planned) => {
+                self.move_by_tool(planned.to.clone());
+                answer(&planned, self.run.as_ref())
+            }
+            Err(TransitionError::Limit(limit)) => self.stay_at(&limit),
+            Err(error) => {
+                let answer = refused(&error, run);
+                self.with_run(ActiveRun::forget_answer);
+                answer
+            }
+        }
     }
 
     /// Stays in the phase whose gate did not pass, or goes where the check that failed leads.
@@ -164,7 +165,7 @@ impl Session {
         let run = self.run.as_mut();
         let limit = run.and_then(|run| run.count_failure(reports, &self.settings));
         if let Some(limit) = limit {
-            let has_moved = self.follow_limit(&limit);
+            let has_moved = self.follow_limit(&limit).is_some();
             return match &self.run {
                 Some(run) if has_moved => step_answers::sent_back(&from, reports, run),
                 Some(run) => {
@@ -185,62 +186,16 @@ impl Session {
                 let run = self.run.as_ref().expect("it has just moved");
                 return step_answers::sent_back(&from, reports, run);
             }
-            Some(Err(TransitionError::Limit(limit))) => self.stay(NoMove::Limit(limit)).text,
-            Some(Err(TransitionError::NoneApplies)) => {
-                format!("The workflow was not moved, because {NONE_APPLIES}. {advice}")
-            }
-            Some(Err(TransitionError::Given(why))) => {
-                format!("The workflow was not moved. {why} {advice}")
-            }
-            None
-            | Some(Err(TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable)) => {
-                let tries = self.run.as_ref().and_then(|run| run.try_note(reports));
-                tries.map_or_else(|| advice.to_owned(), |tries| format!("{tries} {advice}"))
+            Some(Err(TransitionError::Limit(limit))) => self.stay_at(&limit).text,
+            planned => {
+                let tries = || self.run.as_ref()?.try_note(reports);
+                let why = planned.and_then(|planned| not_moved(&planned.err()?));
+                why.or_else(tries)
+                    .map_or_else(|| advice.to_owned(), |why| format!("{why} {advice}"))
             }
         };
         self.with_run(ActiveRun::persist_counters);
         step_answers::not_passed(&from, reports, &what_to_do)
-    }
-
-    fn loop_by_tool(&mut self) -> ToolAnswer {
-        match self.plan_loop() {
-            Ok(planned) => {
-                self.move_by_tool(planned.to.clone());
-                step_answers::repeated(&planned, self.run.as_ref())
-            }
-            Err(why) => self.stay(why),
-        }
-    }
-
-    /// Plans `loop`.
-    fn plan_loop(&self) -> Result<Move, NoMove> {
-        let Some(run) = self.run.as_ref().filter(|run| run.is_active()) else {
-            return Err(NoMove::Refused(none_active("No active workflow to loop.")));
-        };
-        let path = &run.state().current_path;
-        let scope = run.catalog().get(&path.innermost().workflow_key);
-        let jumps = self.jumps();
-        repeat(run.progress(), Actor::Agent { jumps }, run.catalog())
-            .map(|to| {
-                let scope = scope.map_or_else(String::new, |workflow| workflow.name.clone());
-                run.move_to(scope, to)
-            })
-            .map_err(|error| match error {
-                TransitionError::DefinitionMismatch(_) => NoMove::Refused(step_answers::stale()),
-                TransitionError::Limit(limit) => NoMove::Limit(limit),
-                TransitionError::NoneApplies => {
-                    let text = "⚠️ There is nothing to repeat: the conditions of the phases up to this one are not met now. You are still in this \
-                                phase. Call workflow_step with action='next' when it is done.";
-                    not_repeated(text, "no phase applies")
-                }
-                TransitionError::NotLoopable | TransitionError::Given(_) => {
-                    let text = format!(
-                        "⚠️ {error} You are still in this phase. Continue with it, and call workflow_step with action='next' when \
-                         it is done."
-                    );
-                    not_repeated(&text, &error.to_string())
-                }
-            })
     }
 
     /// Cancels the run when this is called a second time (state-management: "Two-Step Cancellation").
@@ -259,10 +214,8 @@ impl Session {
         };
         let task = run.state().task_description.clone();
         if run.memory.cancel_pending {
-            let to = RunProgress {
-                state: cancel(run.state()),
-                data: run.progress().data.clone(),
-            };
+            let mut to = run.progress().clone();
+            to.state = cancel(&to.state);
             self.enter(to, None);
             return step_answers::cancelled(format!("Workflow cancelled: \"{task}\""));
         }
@@ -291,9 +244,4 @@ impl Session {
         );
         self.send_to_agent(text, Some(Delivery::Steer));
     }
-}
-
-fn not_repeated(text: &str, error: &str) -> NoMove {
-    let details = json!({ "active": true, "error": error });
-    NoMove::Refused(ToolAnswer::error(text, details))
 }

@@ -188,6 +188,11 @@ impl Settings {
         [&self.user, &self.project]
     }
 
+    /// Returns true if both settings files could be read as they are.
+    pub(crate) fn are_loaded(&self) -> bool {
+        self.guards().iter().all(|guards| guards.status.is_loaded())
+    }
+
     /// The workflow that is offered without a run, and the settings that say so: the project's win.
     pub fn start(&self) -> Option<(&Start, Tier)> {
         let [user, project] = self

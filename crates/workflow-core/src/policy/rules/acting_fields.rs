@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::arguments::any_string;
+use super::arguments::{any_string, maps};
 use crate::text::word_of_line;
 use crate::tool_names::{ToolName, changes, has_listed, is_listed, is_verb, says_change, words};
 use workflow_shell::{Effect, analyze};
@@ -11,16 +11,13 @@ use workflow_shell::{Effect, analyze};
 pub(super) fn acting_field<'f>(tool: &ToolName, fields: &'f Map<String, Value>) -> Option<&'f str> {
     fields.iter().find_map(|(key, value)| {
         let acts = acts(tool, &words(key), value);
-        acts.then_some(&**key).or_else(|| in_value(tool, value))
+        let inside = || {
+            maps(value)
+                .into_iter()
+                .find_map(|fields| acting_field(tool, fields))
+        };
+        acts.then_some(&**key).or_else(inside)
     })
-}
-
-fn in_value<'f>(tool: &ToolName, value: &'f Value) -> Option<&'f str> {
-    match value {
-        Value::Object(fields) => acting_field(tool, fields),
-        Value::Array(items) => items.iter().find_map(|item| in_value(tool, item)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
-    }
 }
 
 /// Returns whether a field may do more than read, by the words of its name and its value.

@@ -32,6 +32,15 @@ pub(super) fn any_string(value: &Value, meets: &dyn Fn(&str) -> bool) -> bool {
     }
 }
 
+/// Returns the maps in a value that is one, or a list of them at any depth.
+pub(super) fn maps(value: &Value) -> Vec<&Map<String, Value>> {
+    match value {
+        Value::Object(fields) => vec![fields],
+        Value::Array(items) => items.iter().flat_map(maps).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    }
+}
+
 /// Collects the files of patches.
 fn in_patch(value: &Value, found: &mut Vec<PathArgument>) {
     let files = all_texts(value).into_iter().flat_map(patched_files);

@@ -34,19 +34,10 @@ const PRINTERS: [&str; 20] = [
     "uniq", "wc",
 ];
 /// Subcommands that only describe, of programs that also run others.
+#[rustfmt::skip] // A row a line.
 const DESCRIBING: [(&str, &[&str]); 2] = [
-    (
-        "git",
-        &[
-            "add", "blame", "commit", "diff", "grep", "log", "show", "status", "tag",
-        ],
-    ),
-    (
-        "cargo",
-        &[
-            "bench", "build", "check", "clippy", "doc", "nextest", "test",
-        ],
-    ),
+    ("git", &["add", "blame", "commit", "diff", "grep", "log", "show", "status", "tag"]),
+    ("cargo", &["bench", "build", "check", "clippy", "doc", "nextest", "test"]),
 ];
 const KILLERS: [&str; 5] = ["fuser", "kill", "killall", "pkill", "skill"];
 const FINDERS: [&str; 2] = ["pgrep", "pidof"];
@@ -97,9 +88,8 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
 
 /// Returns the denial of a call whose arguments cannot be read. A tool that reads whatever they are is judged all the same.
 pub(super) fn unreadable(call: &Call<'_>) -> Option<Denial<'static>> {
-    let error = call
-        .unreadable()
-        .filter(|_| call.tool_effect() != ToolEffect::Reads)?;
+    let error = call.unreadable();
+    let error = error.filter(|_| call.tool_effect() != ToolEffect::Reads)?;
     Some(Denial {
         seen: format!("They are not valid: {error}."),
         ..Denial::built_in(&UNREADABLE)
@@ -260,10 +250,8 @@ fn name(command: &SimpleCommand) -> Option<String> {
 /// Returns a text as [`plain`] if it has the name of the program then.
 fn naming(text: &str) -> Option<String> {
     // No other character becomes the hyphen of the name, and many texts have none.
-    let may_name = text.contains('-');
-    may_name
-        .then(|| plain(text))
-        .filter(|plain| plain.contains(NAME))
+    let plain = text.contains('-').then(|| plain(text));
+    plain.filter(|plain| plain.contains(NAME))
 }
 
 /// Returns a text in lower case without quotes, backslashes and continued lines.
@@ -282,10 +270,8 @@ fn unescaped(json: &str) -> String {
     let mut parts = json.split("\\u");
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let digits = part
-            .get(..4)
-            .and_then(|digits| u32::from_str_radix(digits, 16).ok());
-        let decoded = digits.and_then(char::from_u32);
+        let digits = part.get(..4).map(|digits| u32::from_str_radix(digits, 16));
+        let decoded = digits.and_then(|code| char::from_u32(code.ok()?));
         text.extend(decoded);
         text.push_str(if decoded.is_some() { &part[4..] } else { part });
     }

@@ -16,7 +16,16 @@ pub enum CallDecision<'r> {
     Block(Denial<'r>),
 }
 
-impl CallDecision<'_> {
+impl<'r> CallDecision<'r> {
+    /// The denial, and true if a person may consent to it; `None` if the call may run.
+    pub(crate) fn denial(self) -> Option<(Denial<'r>, bool)> {
+        match self {
+            Self::Allow => None,
+            Self::Ask(denial) => Some((denial, true)),
+            Self::Block(denial) => Some((denial, false)),
+        }
+    }
+
     pub(super) fn is_less_strict_than(&self, other: &Self) -> bool {
         matches!(
             (self, other),

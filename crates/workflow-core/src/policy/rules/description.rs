@@ -5,7 +5,7 @@
 
 use super::known::Known;
 use super::level_rules::LevelRules;
-use super::reason::{input, tool_names};
+use super::reason::{input, on_writes, tool_names};
 use crate::definition::{Rule, RuleAction, ToolAccess};
 use crate::policy::tool_list::STEP_TOOL;
 use crate::text::{few, joined};
@@ -228,11 +228,11 @@ fn opened_by(rule: &Rule) -> String {
     if !rule.command.is_empty() {
         parts.push(format!("to run {}", patterns(&rule.command)));
     }
-    match rule.writes {
-        Some(true) => parts.push("for calls that write files".to_owned()),
-        Some(false) => parts.push("for calls that write no files".to_owned()),
-        None => {}
-    }
+    let (writing, not_writing) = (
+        "for calls that write files",
+        "for calls that write no files",
+    );
+    parts.extend(on_writes(rule, writing, not_writing).map(str::to_owned));
     if !rule.path.is_empty() {
         parts.push(format!("in {}", patterns(&rule.path)));
     }
@@ -249,16 +249,14 @@ fn action(rule: &Rule) -> String {
     const READING: [&str; 4] = ["read", "grep", "find", "ls"];
     let all_in = |known: &[&str]| rule.tools.iter().all(|tool| known.contains(&tool.as_str()));
     let path = (!rule.path.is_empty()).then(|| patterns(&rule.path));
-    let mut parts = vec![match (&*rule.command, &path) {
-        ([], None) => match rule.writes {
-            Some(true) => "write files".to_owned(),
-            Some(false) => "make calls that write no files".to_owned(),
-            None => "be called".to_owned(),
-        },
+    let mut parts = vec![match (&*rule.command, path) {
+        ([], None) => {
+            let what = on_writes(rule, "write files", "make calls that write no files");
+            what.unwrap_or("be called").to_owned()
+        }
         ([], Some(path)) => {
-            let verb = match rule.writes {
-                Some(true) => "write to",
-                Some(false) => "only read",
+            let verb = match on_writes(rule, "write to", "only read") {
+                Some(verb) => verb,
                 None if all_in(&WRITING) => "write to",
                 None if all_in(&READING) => "read",
                 None => "access",
@@ -266,14 +264,17 @@ fn action(rule: &Rule) -> String {
             format!("{verb} {path}")
         }
         (command, path) => {
-            let writes = match rule.writes {
-                Some(true) => " where that writes files",
-                Some(false) => " where that writes no files",
-                None => "",
-            };
-            let path = path.as_ref();
+            let writes = on_writes(
+                rule,
+                " where that writes files",
+                " where that writes no files",
+            );
             let path = path.map_or_else(String::new, |path| format!(" on {path}"));
-            format!("run {}{writes}{path}", patterns(command))
+            format!(
+                "run {}{}{path}",
+                patterns(command),
+                writes.unwrap_or_default()
+            )
         }
     }];
     parts.extend(input(rule));

@@ -76,16 +76,7 @@ impl<'a> ReadOnly<'a> {
 
     /// Describes it with the calls that rules open.
     pub(super) fn describe_with(&self, opened: impl Iterator<Item = String>) -> String {
-        let mut open = Vec::new();
-        if !self.writable.is_empty() {
-            open.push(format!("writing to {}", listed(&self.writable)));
-        }
-        if !self.run.is_empty() {
-            open.push(format!("running {}", listed(&self.run)));
-        }
-        if !self.tools.is_empty() {
-            open.push(format!("calling {}", listed(&self.tools)));
-        }
+        let mut open = opened_by(&self.writable, &self.run, &self.tools);
         open.extend(opened);
         match &*open {
             [] => "read-only".to_owned(),
@@ -98,6 +89,19 @@ impl<'a> ReadOnly<'a> {
 fn decides(target: &Target) -> bool {
     let mut forms = target.iter().flatten();
     forms.any(|form| decides_anywhere(form.in_project.as_ref().unwrap_or(&form.absolute)))
+}
+
+/// What these globs, patterns of commands and names of tools open.
+fn opened_by<T: AsRef<str>>(writable: &[T], commands: &[T], tools: &[T]) -> Vec<String> {
+    let opened = [
+        ("writing to", writable),
+        ("running", commands),
+        ("calling", tools),
+    ];
+    let opened = opened.iter().filter(|(_, items)| !items.is_empty());
+    opened
+        .map(|(what, items)| format!("{what} {}", listed(items)))
+        .collect()
 }
 
 fn listed<T: AsRef<str>>(items: &[T]) -> String {
@@ -141,10 +145,8 @@ impl Openings {
         };
         let writes = call.tool_writes();
         let is_known = || writes && call.only_edits() || names_match(&self.known, call.tool);
-        match call.forbidden(
-            call.acts() || writes && !is_open(),
-            self.findings(call).as_deref(),
-        ) {
+        let acts = call.acts() || writes && !is_open();
+        match call.forbidden(acts, self.findings(call).as_deref()) {
             Known::No if !is_known() && call.unknown_tool().is_some() => Known::Unknown,
             Known::Unknown if !call.has_lines() && is_known() => Known::No,
             forbids => forbids,
@@ -244,19 +246,10 @@ impl Openings {
     /// Says, for display, what is allowed: this, and what rules of its level open for the tool of the call. That only read-only
     /// calls are is in the reason already.
     pub(super) fn allowed(&self, by_rules: &[&str]) -> String {
+        let (writable, commands) = (self.writable.texts(), self.commands.texts());
         let mut allowed = vec!["read-only calls".to_owned()];
-        if !self.writable.is_empty() {
-            allowed.push(format!("writing to {}", listed(self.writable.texts())));
-        }
-        if !self.commands.is_empty() {
-            allowed.push(format!("running {}", listed(self.commands.texts())));
-        }
-        if !self.tools.is_empty() {
-            allowed.push(format!("calling {}", listed(&self.tools)));
-        }
-        if !by_rules.is_empty() {
-            allowed.push(listed(by_rules));
-        }
+        allowed.extend(opened_by(writable, commands, &self.tools));
+        allowed.extend((!by_rules.is_empty()).then(|| listed(by_rules)));
         if allowed.len() == 1 {
             return String::new();
         }

@@ -63,11 +63,8 @@ pub(crate) fn cause(denial: &Denial<'_>, tool: &str) -> String {
 pub(crate) fn describe_rule(rule: &Rule) -> String {
     let list = |items: &[String]| quoted(items).join(", ");
     let mut parts = vec![list(&rule.tools)];
-    parts.extend(match rule.writes {
-        Some(true) => Some("that writes files".to_owned()),
-        Some(false) => Some("that writes no files".to_owned()),
-        None => None,
-    });
+    let writes = on_writes(rule, "that writes files", "that writes no files");
+    parts.extend(writes.map(str::to_owned));
     if !rule.path.is_empty() {
         parts.push(format!("on {}", list(&rule.path)));
     }
@@ -76,6 +73,11 @@ pub(crate) fn describe_rule(rule: &Rule) -> String {
     }
     parts.extend(input(rule));
     parts.join(" ")
+}
+
+/// What is said of a rule on calls that write, or on calls that do not.
+pub(super) fn on_writes<'t>(rule: &Rule, yes: &'t str, no: &'t str) -> Option<&'t str> {
+    rule.writes.map(|writes| if writes { yes } else { no })
 }
 
 /// Describes the conditions of a rule on fields of the arguments.

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::arguments::{is_path_field, texts};
+use super::arguments::{is_path_field, maps, texts};
 use crate::text::{join, word_of_line};
 use crate::tool_names::{ToolEffect, is_listed, normalized};
 
@@ -21,25 +21,18 @@ pub(super) struct ShellLine {
 }
 
 /// Returns all shell lines of a call. Those of one map are joined by line breaks.
-pub(super) fn shell_lines(fields: &Map<String, Value>, tool_effect: ToolEffect) -> Vec<ShellLine> {
-    let mut found = Vec::new();
-    in_map(fields, "", tool_effect, &mut found);
-    found
+pub(super) fn shell_lines(fields: &Map<String, Value>, effect: ToolEffect) -> Vec<ShellLine> {
+    in_map(fields, "", effect)
 }
 
-fn in_map(
-    fields: &Map<String, Value>,
-    outer: &str,
-    tool_effect: ToolEffect,
-    found: &mut Vec<ShellLine>,
-) {
+fn in_map(fields: &Map<String, Value>, outer: &str, effect: ToolEffect) -> Vec<ShellLine> {
     let directory = values(fields, "directories").find_map(|(_, value)| value.as_str());
     let directory = directory.unwrap_or(outer);
     let has = |list| values(fields, list).next().is_some();
-    let runs = tool_effect == ToolEffect::RunsShell;
+    let runs = effect == ToolEffect::RunsShell;
     let text = if has("lines") {
         Some(line(fields, "lines"))
-    } else if let Some(script) = script(fields, tool_effect) {
+    } else if let Some(script) = script(fields, effect) {
         Some(script)
     } else if has("programs") && (runs || has("arguments")) {
         Some(line(fields, "programs"))
@@ -51,25 +44,13 @@ fn in_map(
     // Arguments that cannot be parsed may contain a line.
     let is_unparsed = || values(fields, "arguments").any(|(_, value)| looks_like_json(value));
     let text = text.or_else(|| is_unparsed().then_some(None));
-    found.extend(text.map(|text| ShellLine {
+    let own = text.map(|text| ShellLine {
         text,
         directory: directory.to_owned(),
-    }));
-    for value in fields.values() {
-        in_value(value, directory, tool_effect, found);
-    }
-}
-
-fn in_value(value: &Value, directory: &str, tool_effect: ToolEffect, found: &mut Vec<ShellLine>) {
-    match value {
-        Value::Object(fields) => in_map(fields, directory, tool_effect, found),
-        Value::Array(items) => {
-            for item in items {
-                in_value(item, directory, tool_effect, found);
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
+    });
+    let inner = fields.values().flat_map(maps);
+    let inner = inner.flat_map(|inner| in_map(inner, directory, effect));
+    own.into_iter().chain(inner).collect()
 }
 
 /// Returns the fields of a list that are not null.

@@ -7,19 +7,16 @@ use crate::definition::{Approval, Settings};
 use crate::diagnostic::visible;
 use crate::effect::Effects;
 use crate::run::{Actor, HandedOver, entry_name};
+use crate::session::commands::Proposals;
 use crate::session::run::ActiveRun;
 use crate::{text, white_space};
 
 /// The proposals for the argument of a command: the value and a description of each.
-pub(crate) fn complete(
-    control: Control,
-    run: Option<&ActiveRun>,
-    prefix: &str,
-) -> Vec<(String, String)> {
+pub(crate) fn complete(control: Control, run: Option<&ActiveRun>, prefix: &str) -> Proposals {
     let Some(run) = run.filter(|run| run.phase().is_some()) else {
         return Vec::new();
     };
-    let mut all: Vec<(String, String)> = match control {
+    let mut all: Proposals = match control {
         Control::Goto => scope_of(run).map_or_else(Vec::new, |(scope, now)| {
             let others = scope.phases.iter().enumerate();
             let others = others.filter(|(index, _)| *index != now);
@@ -55,7 +52,14 @@ pub(crate) fn choose_outcome(
         return name.is_empty().then_some(()).ok_or_else(refusal);
     }
     if !phase.outcomes.iter().any(|outcome| outcome.name == name) {
-        return Err(name_an_outcome(run, &phase.name, name));
+        let (phase, listed) = (&phase.name, listing(&outcomes_of(run)));
+        let unknown = match name {
+            "" => String::new(),
+            name => format!("\"{}\" is not an outcome of {phase}. ", visible(name)),
+        };
+        return Err(format!(
+            "{unknown}Say how {phase} ended: /workflow-next {{outcome}}\n{listed}"
+        ));
     }
     let handed_over = HandedOver {
         outcome: Some(name.to_owned()),
@@ -66,23 +70,11 @@ pub(crate) fn choose_outcome(
 }
 
 /// The outcomes of the phase, each with what it does.
-fn outcomes_of(run: &ActiveRun) -> Vec<(String, String)> {
+fn outcomes_of(run: &ActiveRun) -> Proposals {
     let outcomes = run.phase().map_or(&[][..], |phase| &phase.phase.outcomes);
     let described = outcomes.iter();
     let described = described.map(|outcome| (outcome.name.clone(), run.consequence_of(outcome)));
     described.collect()
-}
-
-/// The answer to `/workflow-next` in a phase with outcomes, where none or an unknown one is named.
-fn name_an_outcome(run: &ActiveRun, phase: &str, argument: &str) -> String {
-    let unknown = match argument {
-        "" => String::new(),
-        argument => format!("\"{}\" is not an outcome of {phase}. ", visible(argument)),
-    };
-    format!(
-        "{unknown}Say how {phase} ended: /workflow-next {{outcome}}\n{}",
-        listing(&outcomes_of(run))
-    )
 }
 
 fn listing(described: &[(String, String)]) -> String {

@@ -23,6 +23,9 @@ pub(crate) enum Answered {
     Later,
 }
 
+/// The outcome of a command: when it is answered, or the notice that it ends with.
+pub(crate) type CommandOutcome = Result<Answered, Notice>;
+
 /// A move of a person that waits for a confirmation.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingMove {
@@ -36,7 +39,7 @@ pub(crate) struct PendingMove {
 pub(crate) fn end_command(
     request: RequestId,
     since: Option<Mark>,
-    outcome: Result<Answered, Notice>,
+    outcome: CommandOutcome,
     out: &mut Effects,
 ) {
     match outcome {

@@ -4,7 +4,6 @@ use super::command::Control;
 use crate::condition::RunCondition;
 use crate::definition::Bound;
 use crate::diagnostic::{Code, visible};
-use crate::run::Position;
 use crate::session::phase_texts::needed_to_leave;
 use crate::session::run::ActiveRun;
 use crate::text;
@@ -66,11 +65,13 @@ pub(crate) fn status_text(run: &ActiveRun, condition: RunCondition, now: Millis)
     if let Some(tools) = &phase.allowed {
         lines.push(format!("Tools: {tools}"));
     }
-    let position = Position::of(state, run.catalog()).ok();
-    let needed = position.and_then(|at| needed_to_leave(run.progress(), &at, run.catalog()));
-    let needed = needed.as_deref();
-    let needed = needed.unwrap_or("the agent calls workflow_step with action='next'");
-    lines.push(format!("To leave: {needed}"));
+    let at = run.position();
+    let needed = at.and_then(|at| needed_to_leave(run.progress(), &at));
+    let by_call = "the agent calls workflow_step with action='next'";
+    lines.push(format!(
+        "To leave: {}",
+        needed.as_deref().unwrap_or(by_call)
+    ));
     if let Some(approval) = &phase.phase.approve {
         let choices = approval.choices.join(", ");
         lines.push(format!("Approval: {} ({choices})", approval.ask));
@@ -84,9 +85,8 @@ pub(crate) fn status_text(run: &ActiveRun, condition: RunCondition, now: Millis)
     if !phase.phase.outcomes.is_empty() {
         lines.push(format!("Outcomes: {}", phase.outcomes));
     }
-    if !run.budgets.is_empty() {
-        lines.push(format!("Budget: {}", run.budgets.describe()));
-    }
+    let used = run.budgets.describe();
+    lines.extend(used.map(|used| format!("Budget: {used}")));
     if !run.changes().is_empty() {
         let changed = text::join(run.changes().lines(), "; ");
         let help = Code::GuardsChanged.help();

@@ -20,10 +20,8 @@ impl ActiveRun {
 
     /// The open approval request of the phase.
     pub(crate) fn open_request(&self) -> Option<&StoredApproval> {
-        self.record
-            .approval_request
-            .as_ref()
-            .filter(|_| self.approval().is_some())
+        let open = self.record.approval_request.as_ref();
+        open.filter(|_| self.approval().is_some())
     }
 
     /// The open approval request of the phase, with what each answer does if this actor moves the run.
@@ -59,11 +57,12 @@ impl ActiveRun {
     pub(crate) fn to_approve(&self, reports: &[Report]) -> Vec<String> {
         let checks = reports.iter();
         let checks = checks.map(|report| format!("Check: {}", report.describe()));
-        let outcome = self.outcome().into_iter();
-        let outcome = outcome.map(|outcome| format!("The agent's outcome: {}", outcome.name));
-        let summary = self.progress.data.handed_over.summary.iter();
-        let summary = summary.map(|summary| format!("The agent says: {}", visible(summary)));
-        checks.chain(outcome).chain(summary).collect()
+        let mut lines: Vec<String> = checks.collect();
+        let outcome = self.outcome();
+        lines.extend(outcome.map(|outcome| format!("The agent's outcome: {}", outcome.name)));
+        let summary = self.progress.data.handed_over.summary.as_ref();
+        lines.extend(summary.map(|summary| format!("The agent says: {}", visible(summary))));
+        lines
     }
 
     /// The question for approval as a command shows it.
@@ -74,15 +73,13 @@ impl ActiveRun {
 
     /// What is below the question for approval: the place, and what the agent hands over.
     pub(crate) fn asks_about(&self, reports: &[Report]) -> Vec<String> {
-        let mut lines: Vec<String> = self
-            .phase()
-            .map(ResolvedPhase::location)
-            .into_iter()
-            .collect();
+        let location = self.phase().map(ResolvedPhase::location);
+        let mut lines: Vec<String> = location.into_iter().collect();
         let approval = self.approval();
-        let source = approval.map(|approval| &approval.source);
-        let source = source.filter(|source| !source.is_empty());
-        lines.extend(source.map(|source| format!("Defined in: {}", visible(source))));
+        let source = approval.map_or("", |approval| &approval.source);
+        if !source.is_empty() {
+            lines.push(format!("Defined in: {}", visible(source)));
+        }
         lines.extend(self.to_approve(reports));
         let show = approval.and_then(|approval| approval.show.as_ref());
         lines.extend(show.map(|file| format!("File: {}", visible(file))));
@@ -165,33 +162,6 @@ impl ActiveRun {
     pub(crate) fn clear_dialog_approval(&mut self, out: &mut Effects) {
         if self.record.approval_request.is_some() && !self.is_paused_for(PauseReason::Approval) {
             self.clear_approval(out);
-        }
-    }
-
-    /// Clears approval requests of another run or branch, and makes one that was restored available again; this actor moves
-    /// the run after the answer. Where the session moves to it, it needs a new code: an answer may have been used already.
-    pub(crate) fn switch_approval(
-        before: Option<(String, String)>,
-        mut run: Option<&mut Self>,
-        moves: bool,
-        actor: Actor,
-        out: &mut Effects,
-    ) {
-        let now = run.as_deref().and_then(Self::approval_key);
-        let left = before.filter(|before| Some(before) != now.as_ref());
-        // A phase that needs approval and has no request in the session's entries gets a new request.
-        let here = run.as_deref();
-        let here = here.filter(|run| now.is_none() && run.approval().is_some());
-        let here = here.map(|run| run.progress.state.task_id.clone());
-        let left = left.map(|(task, _)| task);
-        let left = left.filter(|task| Some(task) != here.as_ref());
-        for task_id in left.into_iter().chain(here) {
-            out.perform(Effect::ClearApproval { task_id });
-        }
-        if let Some(run) = run.as_mut().filter(|_| moves) {
-            run.request_code(actor, out);
-        } else if let Some(request) = run.and_then(|run| run.approval_request(actor)) {
-            out.perform(Effect::RequestApproval(request));
         }
     }
 }

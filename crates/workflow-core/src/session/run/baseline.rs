@@ -25,11 +25,8 @@ impl ActiveRun {
 
     /// Takes the baseline at the entry of the phase, and at the start of the run its commit, where a gate needs them.
     pub(super) fn take_baseline(&self, out: &mut Effects) {
-        let data = &self.progress.data;
-        let (gates, start) = (
-            self.gates_with_baseline(),
-            data.start.is_none() && self.compares_with_start(),
-        );
+        let gates = self.gates_with_baseline();
+        let start = self.progress.data.start.is_none() && self.compares_with_start();
         if gates.is_some() || start {
             let gates = gates.unwrap_or_default();
             out.perform(Effect::TakeBaseline { gates, start });
@@ -40,27 +37,26 @@ impl ActiveRun {
         }
     }
 
+    /// The workflows of the run.
+    fn workflows(&self) -> impl Iterator<Item = &Workflow> {
+        let root = &self.progress.state.workflow_key;
+        self.in_force.catalog.reachable_from(root).into_iter()
+    }
+
     /// The conditions of the run that are about what was changed since its start.
     fn facts(&self) -> impl Iterator<Item = &Comparison> {
-        let root = &self.progress.state.workflow_key;
-        let workflows = self.in_force.catalog.reachable_from(root).into_iter();
-        let entries = workflows.flat_map(|workflow| &workflow.phases);
-        let comparisons = entries
-            .flat_map(PhaseEntry::when)
-            .flat_map(Condition::comparisons);
+        let entries = self.workflows().flat_map(|workflow| &workflow.phases);
+        let conditions = entries.flat_map(PhaseEntry::when);
+        let comparisons = conditions.flat_map(Condition::comparisons);
         comparisons.filter(|comparison| matches!(comparison.subject, Subject::Change(_)))
     }
 
     /// What measures the change since the start of the run, if a condition is about it and the start is known.
     pub(crate) fn measure_change(&self) -> Option<Effect> {
         let start = self.progress.data.start_files.clone()?;
-        let paths = Subject::Change(Fact::Paths);
-        let globs = self
-            .facts()
-            .filter(|comparison| comparison.subject == paths);
-        let globs = globs
-            .filter_map(|comparison| comparison.test.globs())
-            .collect();
+        let is_of_paths = |fact: &&Comparison| fact.subject == Subject::Change(Fact::Paths);
+        let globs = self.facts().filter(is_of_paths);
+        let globs = globs.filter_map(|fact| fact.test.globs()).collect();
         self.facts().next()?;
         let start = Some(start);
         Some(Effect::MeasureChange { start, globs })
@@ -81,11 +77,8 @@ impl ActiveRun {
 
     /// Returns true if a check of the run needs the commit at its start.
     fn compares_with_start(&self) -> bool {
-        let root = &self.progress.state.workflow_key;
-        let workflows = self.in_force.catalog.reachable_from(root).into_iter();
-        let mut gates = workflows
-            .flat_map(Workflow::own_phases)
-            .flat_map(|phase| &phase.gate);
+        let phases = self.workflows().flat_map(Workflow::own_phases);
+        let mut gates = phases.flat_map(|phase| &phase.gate);
         gates.any(|gate| gate.check.compares_with_start())
     }
 

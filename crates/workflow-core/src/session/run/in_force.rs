@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use super::ActiveRun;
 use crate::definition::{Catalog, Settings};
 use crate::diagnostic::{Code, Diagnostic, Severity, shown};
+use crate::effect::Question;
 use crate::run::{Changes, DefinitionMismatch, Position, RunState, StoredDefinition, Terms};
 
 /// The terms in force.
@@ -37,6 +39,10 @@ impl InForce {
         project_trusted: bool,
         problems: &mut Vec<Diagnostic>,
     ) -> Self {
+        let key = &state.workflow_key;
+        let mut report = |code, severity, said| {
+            problems.push(Diagnostic::new(code, severity, said));
+        };
         // A project that the user no longer trusts has no settings, and that is the user's decision.
         if !project_trusted {
             agreed.guards.project = files.guards.project.clone();
@@ -44,29 +50,42 @@ impl InForce {
         let fits_files = fits(state, &files.catalog);
         if !fits_files && fits(state, &agreed.catalog) {
             if state.active {
-                problems.push(definition_gone(state));
+                let said = format!(
+                    "the files of workflow `{key}` are missing, have errors, or do not fit the run: the run continues with the \
+                    definition stored in the session"
+                );
+                report(Code::DefinitionGone, Severity::Warning, said);
             }
             files.catalog = Arc::clone(&agreed.catalog);
         } else if !state.active || !fits_files {
             return Self::of(files);
         }
-        let hash = |terms: &Terms| StoredDefinition::of(&state.workflow_key, &terms.catalog).hash;
+        let hash = |terms: &Terms| StoredDefinition::of(key, &terms.catalog).hash;
         let has_other_files = hash(&agreed) != hash(&files);
         if !has_other_files && agreed.guards == files.guards {
             return Self::of(files);
         }
-        let changes = Changes::between(&agreed, &files, &state.workflow_key);
+        let changes = Changes::between(&agreed, &files, key);
         if changes.is_empty() {
             if has_other_files {
-                problems.push(definition_changed(state));
+                let said = format!(
+                    "texts of workflow `{key}` have changed since this run started: the run continues with the new ones"
+                );
+                report(Code::DefinitionChanged, Severity::Info, said);
             }
             return Self::of(files);
         }
-        problems.push(guards_changed(state, &changes));
+        let (name, kept) = (shown(key), changes.holds());
+        let lines: Vec<&str> = changes.lines().collect();
+        let said = format!(
+            "the files of workflow `{name}` or the settings have changed, and {kept} until you agree: {}",
+            lines.join("; ")
+        );
+        report(Code::GuardsChanged, Severity::Warning, said);
         let catalog = if !changes.ways.is_empty() {
             Arc::clone(&agreed.catalog)
         } else if has_other_files {
-            files.with_guards_of(&agreed, &state.workflow_key)
+            files.with_guards_of(&agreed, key)
         } else {
             Arc::clone(&files.catalog)
         };
@@ -80,8 +99,26 @@ impl InForce {
 
     /// The terms that the user agreed to, if their guards hold beside those of the files.
     pub(super) fn held(&self, settings: &Settings) -> Option<&Terms> {
-        let are_loaded = settings.user.status.is_loaded() && settings.project.status.is_loaded();
-        (!self.changes.is_empty() || !are_loaded).then_some(&self.agreed)
+        (!self.changes.is_empty() || !settings.are_loaded()).then_some(&self.agreed)
+    }
+}
+
+impl ActiveRun {
+    /// The question about the changed files of the run, until which what the user agreed to holds; `None` if nothing has changed,
+    /// or the user declined exactly that.
+    pub(crate) fn question_about_files(&self) -> Option<Question> {
+        let (InForce { agreed, files, .. }, changes) = (&self.in_force, self.changes());
+        if changes.is_empty() || self.declined.as_ref() == Some(&changes.digest) {
+            return None;
+        }
+        let (list, kept) = (changes.listed(), changes.holds());
+        let other_phase = other_phase(&self.progress.state, &agreed.catalog, &files.catalog);
+        let message = format!(
+            "The files of the workflow or the settings have changed during the run:\n{list}\n\nYes: the run continues with the changed \
+            files.{other_phase}\nNo: {kept}. The changed files apply alone when the workflow is started again."
+        );
+        let title = "Use the changed files in the running workflow?";
+        Some(Question::new(title, message))
     }
 }
 
@@ -95,25 +132,16 @@ pub(super) fn fits(state: &RunState, catalog: &Catalog) -> bool {
 }
 
 /// Says that the phase of a run is another one in changed files; empty if it is not.
-pub(super) fn other_phase(state: &RunState, before: &Catalog, after: &Catalog) -> String {
+fn other_phase(state: &RunState, before: &Catalog, after: &Catalog) -> String {
     let [was, is] = [before, after].map(|catalog| Position::of(state, catalog).ok());
     match (was, is) {
         (Some(was), Some(is)) if was.phase.id != is.phase.id => format!(
-            "In the changed files phase {} is where {} was: /workflow-goto moves the run.",
+            " In the changed files phase {} is where {} was: /workflow-goto moves the run.",
             shown(&is.phase.name),
             shown(&was.phase.name)
         ),
         _ => String::new(),
     }
-}
-
-fn definition_gone(state: &RunState) -> Diagnostic {
-    let message = format!(
-        "the files of workflow `{}` are missing, have errors, or do not fit the run: the run continues with the \
-         definition stored in the session",
-        state.workflow_key
-    );
-    Diagnostic::new(Code::DefinitionGone, Severity::Warning, message)
 }
 
 pub(super) fn definition_lost(state: &RunState, why: &DefinitionMismatch) -> Diagnostic {
@@ -122,22 +150,4 @@ pub(super) fn definition_lost(state: &RunState, why: &DefinitionMismatch) -> Dia
         state.workflow_key
     );
     Diagnostic::new(Code::DefinitionLost, Severity::Error, message)
-}
-
-fn definition_changed(state: &RunState) -> Diagnostic {
-    let message = format!(
-        "texts of workflow `{}` have changed since this run started: the run continues with the new ones",
-        state.workflow_key
-    );
-    Diagnostic::new(Code::DefinitionChanged, Severity::Info, message)
-}
-
-fn guards_changed(state: &RunState, changes: &Changes) -> Diagnostic {
-    let message = format!(
-        "the files of workflow `{}` or the settings have changed, and {} until you agree: {}",
-        shown(&state.workflow_key),
-        changes.holds(),
-        changes.lines().collect::<Vec<_>>().join("; ")
-    );
-    Diagnostic::new(Code::GuardsChanged, Severity::Warning, message)
 }

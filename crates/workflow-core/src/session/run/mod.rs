@@ -17,11 +17,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 pub(crate) use self::approval::approval_not_stored;
-use self::in_force::{InForce, definition_lost, other_phase};
-pub(crate) use self::routes::{Move, leads_back};
+use self::in_force::{InForce, definition_lost};
+pub(crate) use self::routes::{Move, NONE_APPLIES, leads_back, not_moved};
 use super::budget::{Budgets, Work};
 use super::handover::UserAnswer;
-use super::limits::ReachedLimit;
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
 use crate::definition::{Catalog, Gate, Listing, Loaded, RunCheck, Settings, Subject, Target};
@@ -30,9 +29,9 @@ use crate::effect::Effects;
 use crate::policy::gate_report::{Report, failed_check};
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
-    Changes, DefinitionMismatch, HandedOver, Path, Position, RestoredRun, RunProgress, RunState,
-    RunValues, ScopeLevel, Spending, StoredDefinition, StoredGuards, StoredRun, Tally, Terms,
-    UserMove, Values, item_limit, wrong_items,
+    Changes, DefinitionMismatch, HandedOver, Path, Position, ReachedLimit, RestoredRun,
+    RunProgress, RunState, RunValues, ScopeLevel, Spending, StoredDefinition, StoredGuards,
+    StoredRun, Tally, Terms, UserMove, Values, item_limit, wrong_items,
 };
 use crate::text;
 
@@ -196,13 +195,8 @@ impl ActiveRun {
     pub(crate) fn start(progress: RunProgress, loaded: &Loaded) -> Self {
         let (index, settings) = (&loaded.index, &loaded.settings);
         let in_force = InForce::of(Terms::of(loaded, None));
-        Self::new(
-            progress,
-            in_force,
-            Some(index),
-            settings,
-            Budgets::default(),
-        )
+        let budgets = Budgets::default();
+        Self::new(progress, in_force, Some(index), settings, budgets)
     }
 
     /// Restores a run with the definitions that it continues with (behaviour: "Definition gone").
@@ -269,17 +263,6 @@ impl ActiveRun {
         &self.in_force.changes
     }
 
-    /// Returns true if the user declined the files as they are.
-    pub(crate) fn has_declined(&self) -> bool {
-        self.declined.as_ref() == Some(&self.changes().digest)
-    }
-
-    /// Says that the phase of the run is another one in the changed files; empty if it is not.
-    pub(crate) fn other_phase(&self) -> String {
-        let InForce { agreed, files, .. } = &self.in_force;
-        other_phase(&self.progress.state, &agreed.catalog, &files.catalog)
-    }
-
     /// What a new run of a workflow with these files has differently from what the user agreed to, for display.
     pub(crate) fn changes_by(&self, workflow: &str, loaded: &Loaded) -> Changes {
         let agreed = &self.in_force.agreed;
@@ -327,6 +310,11 @@ impl ActiveRun {
 
     pub(crate) fn catalog(&self) -> &Catalog {
         &self.catalog
+    }
+
+    /// The position, if the run fits its definitions.
+    pub(crate) fn position(&self) -> Option<Position<'_>> {
+        Position::of(&self.progress.state, &self.catalog).ok()
     }
 
     pub(crate) fn is_active(&self) -> bool {
@@ -388,7 +376,9 @@ impl ActiveRun {
         let (workflow, id) = (phase.workflow_key.clone(), phase.phase.id.clone());
         let data = &mut self.progress.data;
         let before = std::mem::replace(&mut data.handed_over, handed_over);
-        if data.handed_over.leads_as(&before) {
+        // A summary leads nowhere.
+        let now = &data.handed_over;
+        if (&now.outcome, &now.outputs) == (&before.outcome, &before.outputs) {
             return;
         }
         data.take_over(&workflow, &id);
@@ -408,10 +398,9 @@ impl ActiveRun {
 
     /// What is wrong with the outputs of the phase that loops are over.
     pub(crate) fn wrong_outputs(&self, phase: &str, outputs: &Values) -> Vec<String> {
-        let Ok(position) = Position::of(&self.progress.state, self.catalog()) else {
-            return Vec::new();
-        };
-        let scopes: Vec<ScopeLevel<'_>> = position.scopes().copied().collect();
+        let position = self.position();
+        let scopes = position.iter().flat_map(Position::scopes).copied();
+        let scopes: Vec<ScopeLevel<'_>> = scopes.collect();
         let lists = outputs.iter().filter_map(|(name, value)| {
             let (phase, shown, name) = (phase.to_owned(), name, name.clone());
             let subject = Subject::Output { phase, name };
@@ -435,11 +424,8 @@ impl ActiveRun {
     pub(crate) fn visits(&self) -> Option<(u32, u32)> {
         let phase = &self.phase()?.phase;
         let most = phase.max_visits?;
-        let visits = self
-            .progress
-            .data
-            .visits(&self.progress.state.current_path, &phase.id);
-        Some((visits, most))
+        let RunProgress { state, data } = &self.progress;
+        Some((data.visits(&state.current_path, &phase.id), most))
     }
 
     /// Counts the check that failed, and resolves the phase, whose texts say so. Returns its limit if it is reached. What
@@ -536,14 +522,13 @@ impl ActiveRun {
     }
 
     /// The commands that the user must trust before the gate of the phase runs.
-    pub(crate) fn commands_to_trust(&self) -> Vec<RunCheck> {
+    pub(crate) fn commands_to_trust(&self) -> &[RunCheck] {
         let is_command = |gate: &Gate| gate.check.command().is_some();
         match self.phase() {
-            Some(phase) if phase.phase.gate.iter().any(is_command) => self
-                .project_commands
-                .needed_for(&phase.workflow_key)
-                .to_vec(),
-            Some(_) | None => Vec::new(),
+            Some(phase) if phase.phase.gate.iter().any(is_command) => {
+                self.project_commands.needed_for(&phase.workflow_key)
+            }
+            Some(_) | None => &[],
         }
     }
 

@@ -4,12 +4,14 @@ use super::ActiveRun;
 use crate::definition::{Approval, PhaseOutcome, Target};
 use crate::policy::gate_report::{Report, failed_check};
 use crate::run::{
-    Actor, PhaseAnswer, Position, RunData, RunProgress, RunState, TransitionError, follow,
-    follow_limit, turn_back,
+    Actor, Moved, PhaseAnswer, Position, RunData, RunProgress, RunState, TransitionError, follow,
+    output_key, repeat, turn_back,
 };
 use crate::session::handover::UserAnswer;
-use crate::session::limits::ReachedLimit;
-use crate::session::step_answers::NONE_APPLIES;
+
+/// The reason why the run stays where a failed check or an answer leads to no phase.
+pub(crate) const NONE_APPLIES: &str =
+    "the conditions (`when`) of the phases on that way are not met";
 
 /// A move of the run.
 #[derive(Debug, Clone)]
@@ -46,6 +48,14 @@ impl ActiveRun {
         })
     }
 
+    /// The move that repeats the innermost scope.
+    pub(crate) fn plan_loop(&self, actor: Actor) -> Result<Move, TransitionError> {
+        let to = repeat(&self.progress, actor, self.catalog())?;
+        let scope = self.progress.state.current_path.workflow(self.catalog());
+        let name = scope.map_or_else(String::new, |workflow| workflow.name.clone());
+        Ok(self.move_to(name, to))
+    }
+
     /// The move from here to other progress; `left` is the name of the phase or the scope.
     pub(crate) fn move_to(&self, left: String, to: RunProgress) -> Move {
         Move {
@@ -63,7 +73,7 @@ impl ActiveRun {
         target: &Target,
         outcome: Option<&PhaseOutcome>,
         actor: Actor,
-    ) -> Result<RunProgress, TransitionError> {
+    ) -> Moved {
         match (target, outcome) {
             (Target::Next, Some(outcome)) => {
                 let mut to = follow(from, &outcome.to, actor, self.catalog())?;
@@ -84,7 +94,7 @@ impl ActiveRun {
     fn answered_data(&self, choice: &str, comment: &str) -> RunData {
         let mut data = self.progress.data.clone();
         if let Some(phase) = self.phase() {
-            let key = RunData::output_key(&phase.workflow_key, &phase.phase.id);
+            let key = output_key(&phase.workflow_key, &phase.phase.id);
             let (choice, comment) = (choice.to_owned(), comment.to_owned());
             let answer = PhaseAnswer { choice, comment };
             data.values.answers.insert(key, answer);
@@ -93,20 +103,11 @@ impl ActiveRun {
     }
 
     /// The progress that a check leads to which failed; `None` if it leads nowhere.
-    pub(crate) fn plan_failure(
-        &self,
-        reports: &[Report],
-        jumps: u32,
-    ) -> Option<Result<RunProgress, TransitionError>> {
+    pub(crate) fn plan_failure(&self, reports: &[Report], jumps: u32) -> Option<Moved> {
         let gate = &self.phase()?.phase.gate;
         let target = gate.get(failed_check(reports)?)?.on_fail.as_ref()?;
-        let moved = turn_back(
-            &self.progress,
-            target,
-            true,
-            Actor::Agent { jumps },
-            self.catalog(),
-        );
+        let (from, actor) = (&self.progress, Actor::Agent { jumps });
+        let moved = turn_back(from, target, true, actor, self.catalog());
         // The way back to this phase belongs to its visit.
         Some(moved.map(|mut to| {
             if to.state.active {
@@ -114,16 +115,6 @@ impl ActiveRun {
             }
             to
         }))
-    }
-
-    /// The progress that a limit leads to.
-    pub(crate) fn plan_limit(
-        &self,
-        limit: &ReachedLimit,
-        jumps: u32,
-    ) -> Result<RunProgress, TransitionError> {
-        let (depth, why) = (limit.depth, limit.why.clone());
-        follow_limit(&self.progress, &limit.to, depth, why, jumps, self.catalog())
     }
 
     /// The choices of an approval, each with what it does: `goes back to 🤝 Agree`.
@@ -151,11 +142,11 @@ impl ActiveRun {
         self.describe(self.plan_route(from, &Target::Next, Some(outcome), Actor::User))
     }
 
-    fn describe(&self, to: Result<RunProgress, TransitionError>) -> String {
+    fn describe(&self, to: Moved) -> String {
         match to {
             Ok(to) if to.state.active => {
-                let label = Position::of(&to.state, self.catalog())
-                    .map_or_else(|_| String::new(), |to| to.phase.label());
+                let at = Position::of(&to.state, self.catalog());
+                let label = at.map_or_else(|_| String::new(), |to| to.phase.label());
                 if to.state.current_path == self.progress.state.current_path {
                     format!("begins {label} again")
                 } else if leads_back(&self.progress.state, &to.state) {
@@ -175,6 +166,19 @@ impl ActiveRun {
                 "leads nowhere, because the definition has changed".to_owned()
             }
         }
+    }
+}
+
+/// What is said of a move that was not made, where its definitions are as they were and no limit was reached.
+pub(crate) fn not_moved(error: &TransitionError) -> Option<String> {
+    match error {
+        TransitionError::NoneApplies => Some(format!(
+            "The workflow was not moved, because {NONE_APPLIES}."
+        )),
+        TransitionError::Given(why) => Some(format!("The workflow was not moved. {why}")),
+        TransitionError::Limit(_)
+        | TransitionError::DefinitionMismatch(_)
+        | TransitionError::NotLoopable => None,
     }
 }
 

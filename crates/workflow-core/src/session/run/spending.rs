@@ -16,11 +16,6 @@ impl ActiveRun {
         Ok(())
     }
 
-    /// What is used of the budgets, if there are some.
-    pub(crate) fn budget_note(&self) -> Option<String> {
-        (!self.budgets.is_empty()).then(|| format!("Used: {}.", self.budgets.describe()))
-    }
-
     /// Stops the clock of the budgets.
     pub(crate) fn stop_clock(&mut self, out: &mut Effects) {
         self.budgets.stop(out.now());
