@@ -153,8 +153,8 @@ fn hostile(level: &str, key: &Key) -> Value {
             json!({"run": ["./evil"], "failsWithoutChange": true, "noNewSkips": true})
         }
         ("a check of `gate`", "shell") => json!(true),
-        ("a check of `gate`" | "a trigger", "file") => json!("victim.txt"),
-        ("`approve`", "show") | ("`tests`", "report") => json!("../home/secret"),
+        ("a check of `gate`" | "a trigger", "file") | ("`tests`", "report") => json!("victim.txt"),
+        ("`approve`", "show") => json!("../home/secret"),
         ("`http`", "port") => json!(PORT),
         ("`http`", "token") => json!("sesame"),
         ("`http`", "tokenEnv") => json!("HOME"),
