@@ -146,6 +146,8 @@ pub(super) struct Arrival<'a> {
     pub(super) has_failed: Option<bool>,
     /// The entry up to which the move must end, if not anywhere.
     pub(super) bound: Option<ArrivalBound>,
+    /// True if the phase is left with the outcome that the agent named, which is forgotten otherwise.
+    pub(super) keeps_outcome: bool,
 }
 
 impl<'a> Arrival<'a> {
@@ -162,6 +164,7 @@ impl<'a> Arrival<'a> {
             any_condition: false,
             has_failed: None,
             bound: None,
+            keeps_outcome: false,
         }
     }
 
@@ -196,6 +199,9 @@ impl<'a> Arrival<'a> {
             failures: failures.unwrap_or_default(),
             ..from.data.clone()
         };
+        if !self.keeps_outcome {
+            data.forget_outcome(state, catalog);
+        }
         let counts = !data.visits.is_empty() || catalog.has_flow(&state.workflow_key);
         let mut redirected = BTreeSet::new();
         let mut to = self.leave(to, &mut data)?;

@@ -99,6 +99,7 @@ fn go(
     };
     let mut arrival = Arrival::of(from, actor, catalog);
     arrival.has_failed = has_failed;
+    arrival.keeps_outcome = has_failed.is_none();
     arrival.jump(&path, target, to)
 }
 
@@ -119,7 +120,6 @@ pub(crate) fn follow_limit(
     arrival.has_failed = Some(true);
     let mut to = arrival.jump(&path, &limit.to, to)?;
     to.data.limits.insert(0, why);
-    to.data.forget_outcome(&from.state, catalog);
     Ok(to)
 }
 
@@ -144,8 +144,7 @@ pub fn repeat(from: &RunProgress, actor: Actor, catalog: &Catalog) -> Moved {
 pub fn jump(from: &RunProgress, index: usize, catalog: &Catalog) -> Moved {
     let to = from.state.current_path.moved_to(index);
     Position::of(&moved(&from.state, to.clone()), catalog)?;
-    let mut from = counted(from, catalog);
-    from.data.forget_outcome(&from.state, catalog);
+    let from = counted(from, catalog);
     let mut arrival = Arrival::of(&from, Actor::User, catalog);
     arrival.any_condition = true;
     arrival.bound = Some(ArrivalBound::of_loop(to.clone()));

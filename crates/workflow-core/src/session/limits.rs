@@ -2,6 +2,7 @@
 
 use super::budget;
 use super::questions::Topic;
+use super::run::not_moved;
 use super::step_answers::{self, entered_text};
 use super::{Session, auto_continue};
 use crate::definition::Target;
@@ -14,6 +15,7 @@ impl Session {
     pub(super) fn follow_limit(&mut self, limit: &ReachedLimit) -> Option<String> {
         let jumps = self.jumps();
         let run = self.run.as_mut()?;
+        let mut why = limit.why.clone();
         let asks = limit.to == Target::Cancel && run.is_cancelled_by_user();
         if limit.to != Target::Pause && !asks {
             match follow_limit(run.progress(), limit, jumps, run.catalog()) {
@@ -26,11 +28,14 @@ impl Session {
                     self.stay_at(&visits);
                     return None;
                 }
-                // Its definition has changed.
-                Err(_) => {}
+                Err(error) => {
+                    if let Some(said) = not_moved(&error) {
+                        why = format!("{why}. {}", said.trim_end_matches('.'));
+                    }
+                }
             }
         }
-        let why = &limit.why;
+        let why = &*why;
         let text = match limit.reason {
             PauseReason::Budget => budget::paused(why),
             PauseReason::Tries => format!(

@@ -122,7 +122,9 @@ fn a_limit_of_tries_never_leads_behind_a_phase_that_is_skipped() {
     never(&mut work, "release");
     let mut world = started(work);
     world.tool("next");
-    fail(&mut world, 1);
+    let lines = fail(&mut world, 1);
+    let why = "which is its limit. The workflow was not moved, because the conditions (`when`)";
+    assert!(lines.contains(why), "{lines}");
     assert_eq!(
         (index(&world), world.last_state()["active"].clone()),
         (json!(1), json!(true))

@@ -3,11 +3,12 @@
 use proptest::prelude::*;
 use serde_json::{Number, Value, json};
 use workflow_core::definition::{
-    Approval, Check, Gate, Parameter, ParameterKind, PhaseEntry, Subject, Test, ValueLimits,
-    Workflow,
+    Approval, Check, Gate, Parameter, ParameterKind, Phase, PhaseEntry, Subject, Target, Test,
+    ValueLimits, Workflow,
 };
 use workflow_core::session::Control;
 
+use crate::approvals::ask;
 use crate::flow::{data, edit, gate, index, outcome, over, plan_text, started, when};
 use crate::world::{World, line, workflow};
 
@@ -262,4 +263,48 @@ proptest! {
             prop_assert_eq!(again, test);
         }
     }
+}
+
+#[test]
+fn a_phase_that_is_left_by_anything_but_its_outcome_has_none() {
+    let with = |change: &dyn Fn(&mut Phase)| {
+        let mut work = workflow("w", &["side", "a", "b", "c"]);
+        for id in ["side", "b"] {
+            edit(&mut work, id, |phase| {
+                phase.when = when(Subject::Outcome("a".to_owned()), vec![json!("ok")], true);
+                "[{outcome.a}]".clone_into(&mut phase.instructions);
+            });
+        }
+        edit(&mut work, "a", |a| {
+            a.outcomes = vec![outcome("ok", "next")];
+            change(a);
+        });
+        let mut world = started(work);
+        world.tool("next");
+        world.next("ok", &json!({}));
+        world
+    };
+    let check = |tries: Option<u32>| Gate {
+        tries,
+        on_limit: tries.map(|_| Target::from("b")),
+        ..gate(tries.is_none().then_some("side"))
+    };
+    let mut failed = with(&|a| a.gate = vec![check(None)]);
+    let mut at_limit = with(&|a| a.gate = vec![check(Some(1))]);
+    let mut answered =
+        with(&|a| a.approve = Some(ask("Good?", &[("yes", "next"), ("no", "side")])));
+    let ways = [
+        (0, over(&mut failed, "failed"), &failed),
+        (2, over(&mut at_limit, "failed"), &at_limit),
+        (0, answered.choose(Some("no")), &answered),
+    ];
+    for (entered, lines, world) in ways {
+        assert_eq!(index(world), entered, "{lines:?}");
+        assert!(lines.join("\n").contains("\n[]"), "{lines:?}");
+        assert_eq!(data(world)["outcomes"], Value::Null);
+    }
+    // The phase is not left: the outcome stays.
+    let mut stays = with(&|a| a.gate = vec![gate(None)]);
+    over(&mut stays, "failed");
+    assert_eq!(data(&stays)["outcomes"], json!({"w/a": "ok"}));
 }
