@@ -184,8 +184,13 @@ impl ResolvedPhase {
         let description = Description(&levels);
         let wording = Wording::of(root, catalog, settings);
         let role = phase_texts::role(root, wording, &description);
+        let gate = phase.gate.iter().map(|gate| Gate {
+            check: gate.check.with_values(&values),
+            ..gate.clone()
+        });
+        let gate: Vec<Gate> = gate.collect();
         let (mode, rules) = (context_mode, &description);
-        let parts = phase_texts::parts(progress, position, mode, wording, rules, resolve);
+        let parts = phase_texts::parts(progress, position, &gate, mode, wording, rules, resolve);
         let context = PhaseContext::new(position, parts);
         let rules = Rules::new(levels.iter().cloned()).of_run();
         let allowed = description.text().filter(|_| wording.describes_rules);
@@ -217,12 +222,7 @@ impl ResolvedPhase {
             checkpoint: phase.checkpoint.or(of_scopes).or(settings.checkpoint),
             phase: Phase {
                 instructions: context.instructions().to_owned(),
-                gate: (phase.gate.iter())
-                    .map(|gate| Gate {
-                        check: gate.check.with_values(&values),
-                        ..gate.clone()
-                    })
-                    .collect(),
+                gate,
                 approve: phase.approve.as_ref().map(|approve| Approval {
                     ask: resolve_ask(approve, &values),
                     show: (approve.show.as_ref()).map(|show| template::with_known(show, &values)),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::phase_line;
 use crate::definition::{
-    Budget, Catalog, ContextMode, Phase, PhaseEntry, Settings, Target, ToolAccess, Workflow,
+    Budget, Catalog, ContextMode, Gate, Phase, PhaseEntry, Settings, Target, ToolAccess, Workflow,
 };
 use crate::diagnostic::shown;
 use crate::policy::STEP_TOOL;
@@ -208,6 +208,7 @@ pub(crate) const INSTRUCTIONS: &str = "**What to do in this phase:**\n";
 pub(crate) fn parts(
     run: &RunProgress,
     position: &Position<'_>,
+    gates: &[Gate],
     mode: ContextMode,
     wording: Wording,
     rules: &Description<'_>,
@@ -233,7 +234,7 @@ pub(crate) fn parts(
         let all = || wording.restricts_tools.then(|| "all".to_owned());
         let tools = rules.text().or_else(all);
         let outcomes = outcomes(position);
-        let to_leave = needed_to_leave(run, position);
+        let to_leave = needed_to_leave(run, position, gates);
         let lines = [
             (ContextTopic::Tools, "Tools", tools),
             (ContextTopic::Exit, "To leave this phase", to_leave),
@@ -278,20 +279,29 @@ fn progress(run: &RunProgress, position: &Position<'_>) -> String {
 }
 
 /// The conditions for leaving a phase, as part of a sentence, with where a check that fails leads; `None` if there are none.
-pub(crate) fn needed_to_leave(progress: &RunProgress, at: &Position<'_>) -> Option<String> {
+/// `gates` are those of the phase, with the values of the run.
+pub(crate) fn needed_to_leave(
+    progress: &RunProgress,
+    at: &Position<'_>,
+    gates: &[Gate],
+) -> Option<String> {
     let (phase, scope) = (at.phase, at.own_workflow());
     let fit = |text: &str| format!("`{}`", shown(text));
     let name = |id: &str| {
         let entry = scope.phases.iter().find(|entry| entry.id() == id);
         shown(entry.map_or(id, |entry| entry_name(entry, at.catalog)))
     };
-    let gates = phase.gate.iter().map(|gate| {
+    let gates = gates.iter().map(|gate| {
         let requirement = gate.check.requirement(fit) + &gate.otherwise(name);
         let path = &progress.state.current_path;
         let failed = progress
             .data
             .failures_of(path, &phase.id, &gate.check.called(shown));
         match gate.tries {
+            Some(most) if failed >= most => {
+                let times = text::times(failed);
+                format!("{requirement} (failed {times}, the limit is {most})")
+            }
             Some(most) if failed > 0 => format!("{requirement} (try {} of {most})", failed + 1),
             _ => requirement,
         }

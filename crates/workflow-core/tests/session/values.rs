@@ -308,3 +308,37 @@ fn a_phase_that_is_left_by_anything_but_its_outcome_has_none() {
     over(&mut stays, "failed");
     assert_eq!(data(&stays)["outcomes"], json!({"w/a": "ok"}));
 }
+
+#[test]
+fn what_is_needed_to_leave_a_phase_has_the_values_of_the_run_and_the_tries() {
+    let mut work = workflow("w", &["a", "b"]);
+    let sizes = ["unit", "all"].map(str::to_owned).to_vec();
+    work.inputs = vec![Parameter::new("tests", ParameterKind::OneOf(sizes.clone()))];
+    edit(&mut work, "a", |a| {
+        let mut check = gate(None);
+        check.tries = Some(2);
+        if let Check::Run(run) = &mut check.check {
+            run.command.push("{inputs.tests}".to_owned());
+            run.values = vec![("inputs.tests".to_owned(), sizes)];
+        }
+        a.gate = vec![check];
+    });
+    let mut world = World::new(vec![work]);
+    world.command("w --tests unit do it");
+    world.stop("aborted");
+    let mut needed = |tries: &str| {
+        let status = world.tool("status").join("\n");
+        assert!(
+            status.contains(&format!(
+                "`cargo test unit` must pass, at most 2 tries, then pause{tries}"
+            )),
+            "{status}"
+        );
+        world.control(Control::Resume, "");
+        world.tool("next");
+        over(&mut world, "failed");
+    };
+    needed("\n");
+    needed(" (try 2 of 2)");
+    needed(" (failed twice, the limit is 2)");
+}

@@ -66,7 +66,7 @@ pub(crate) fn status_text(run: &ActiveRun, condition: RunCondition, now: Millis)
         lines.push(format!("Tools: {tools}"));
     }
     let at = run.position();
-    let needed = at.and_then(|at| needed_to_leave(run.progress(), &at));
+    let needed = at.and_then(|at| needed_to_leave(run.progress(), &at, &phase.phase.gate));
     let by_call = "the agent calls workflow_step with action='next'";
     lines.push(format!(
         "To leave: {}",
