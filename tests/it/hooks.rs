@@ -828,6 +828,13 @@ fn starting_by_itself(workflow_of: &str, settings_of: &str) -> tempfile::TempDir
     root
 }
 
+/// What the hook of Claude Code prints for an event in the project of a home directory.
+fn printed_for_claude(home: &Path, name: &str, members: &serde_json::Value) -> String {
+    let event = event(&home.join("project"), name, members);
+    let output = answer_of_claude(home, &event, false);
+    String::from_utf8(output.stdout).unwrap()
+}
+
 /// What a hook prints for an event in the project of a home directory.
 fn printed(home: &Path, name: &str, members: &serde_json::Value) -> String {
     let event = event(&home.join("project"), name, members);
@@ -890,4 +897,42 @@ fn what_is_a_projects_starts_by_itself_only_where_its_commands_are_trusted() {
     }
     let blocked = writes(home);
     assert!(blocked.contains("Analyze"), "{blocked}");
+}
+
+#[test]
+fn the_user_reads_of_a_workflow_that_starts_by_itself_with_the_call() {
+    let root = starting_by_itself(OF_USER, OF_USER);
+    let home = root.path();
+    let send = |name: &str, members| printed_for_claude(home, name, &members);
+    send(
+        "UserPromptSubmit",
+        json!({ "prompt": "the export is empty" }),
+    );
+    let input = json!({ "file_path": "a", "content": "x" });
+    let call = json!({ "tool_name": "Write", "tool_input": input });
+    let blocked: serde_json::Value = serde_json::from_str(&send("PreToolUse", call)).unwrap();
+    let told = blocked["systemMessage"].as_str().unwrap();
+    assert!(told.contains("was started, as the settings say."), "{told}");
+}
+
+#[test]
+fn the_main_agent_reads_the_first_message_of_a_run_that_a_call_of_a_sub_agent_starts() {
+    let root = starting_by_itself(OF_USER, OF_USER);
+    let home = root.path();
+    let send = |name: &str, members| printed_for_claude(home, name, &members);
+    send(
+        "UserPromptSubmit",
+        json!({ "prompt": "the export is empty" }),
+    );
+    let input = json!({ "file_path": "a", "content": "x" });
+    let mut call = json!({ "tool_name": "Write", "tool_input": input, "agent_id": "a1" });
+    let blocked = send("PreToolUse", call.clone());
+    assert!(
+        blocked.contains("Analyze") && !blocked.contains("Fix:"),
+        "{blocked}"
+    );
+    call["agent_id"].take();
+    let blocked = send("PreToolUse", call.clone());
+    assert!(blocked.contains("Fix: the export is empty"), "{blocked}");
+    assert!(!send("PreToolUse", call).contains("Fix:"));
 }

@@ -2,7 +2,7 @@
 
 use super::Session;
 use super::checkpoints;
-use super::controls::settle;
+use super::controls::{answer, settle};
 use super::questions::{TIMED_OUT, Topic, Unanswered};
 use super::run::ActiveRun;
 use crate::definition::{Tier, Trigger};
@@ -195,9 +195,9 @@ impl Session {
         use Unanswered::{SessionEnded, TimedOut, Withdrawn};
         match (topic, why) {
             (Topic::Start(start), TimedOut(notice)) => {
-                settle(Some(start.request), Notice::warning(notice), &mut self.out);
+                settle(start.request, Notice::warning(notice), &mut self.out);
             }
-            (Topic::Start(start), _) => self.out.reply(start.request, Reply::Command),
+            (Topic::Start(start), _) => answer(start.request, None, &mut self.out),
             (Topic::ToolCall(call), why) => {
                 if !matches!(why, Withdrawn(_)) {
                     self.call_guard.count_answer(&call);

@@ -6,15 +6,13 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::phase::{ResolvedPhase, door_levels, settings_levels};
+use super::phase::{ResolvedPhase, door_levels, is_of_door, settings_levels};
 use crate::definition::{OnRepeat, Settings};
 use crate::diagnostic::{shown, visible};
 use crate::effect::{BlockKind, Denied, Effects, Question, Reply, ToolDecision};
 use crate::event::Answer;
 use crate::policy::results::Results;
-use crate::policy::rules::{
-    Call, CallDecision, Denial, Rules, block_notice, cause, hash_of, reason,
-};
+use crate::policy::rules::{Call, Denial, Rules, block_notice, cause, hash_of, reason};
 use crate::text;
 use crate::types::RequestId;
 
@@ -28,7 +26,7 @@ const REPEATED_DENIALS: u32 = 3;
 pub(crate) const CANNOT_ASK: &str = "this host cannot ask for it";
 /// The options of the question about a repeated call. Hosts preselect the first.
 const KEEP_BLOCKED: &str = "No, keep it blocked";
-const ALLOW_ONCE: &str = "Yes, run it this once";
+pub(super) const ALLOW_ONCE: &str = "Yes, run it this once";
 /// The further options of the question about an unknown call of a run.
 const ALLOW: &str = "Yes";
 const ALLOW_IN_RUN: &str = "Yes, for this run";
@@ -39,7 +37,7 @@ const FOR_RUN: &str = "\nYes, for this run: exactly this command line, or withou
 pub(crate) struct CallGuard {
     /// The rules of the settings on calls, for the time without a run.
     rules: Rules,
-    /// The rules of `withoutRun`, for the same time.
+    /// The same with those of `withoutRun`, if the settings have it.
     door: Rules,
     /// The rules of the settings on results, for the time without a run.
     pub(super) results: Results,
@@ -60,24 +58,46 @@ pub(crate) struct RepeatedDenial {
     times: u32,
 }
 
+/// Where a call is made.
+#[derive(Clone, Copy)]
+pub(crate) enum Place<'p> {
+    Phase(&'p ResolvedPhase),
+    /// Under `withoutRun`.
+    AtDoor,
+    /// Under the other rules of the settings.
+    Outside,
+}
+
 /// What follows from a call.
 #[derive(Debug, Clone)]
 pub(crate) enum CallVerdict {
     Decided(ToolDecision),
     /// The user is asked.
     Ask(Question, PendingCall),
+    /// It is blocked or needs consent, because no run is active.
+    AtDoor(Box<Stopped>),
+}
+
+/// A call that `withoutRun` stops.
+#[derive(Debug, Clone)]
+pub(crate) struct Stopped {
+    pub(super) call: PendingCall,
+    /// The rule, for the user.
+    pub(super) cause: String,
+    /// The question for consent, if that is enough.
+    pub(super) question: Option<Question>,
 }
 
 /// A call that waits for a person.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingCall {
-    request: RequestId,
+    pub(super) request: RequestId,
     /// The call, if it is denied only by an answer.
     asked: Option<[u8; 32]>,
     /// What it has in common with calls that the user may allow with it for the run; `None` if that is not offered.
     likeness: Option<String>,
     /// The reason the agent reads if it may not run.
-    reason: String,
+    pub(super) reason: String,
 }
 
 impl CallGuard {
@@ -93,7 +113,9 @@ impl CallGuard {
     pub(crate) fn adopt_settings(&mut self, settings: &Settings) {
         let Settings { user, project, .. } = settings;
         self.rules = Rules::new(settings_levels(settings.guards()));
-        self.door = Rules::new(door_levels(settings.guards()));
+        let mut door = door_levels(settings.guards()).peekable();
+        let outer = door.peek().map(|_| settings_levels(settings.guards()));
+        self.door = Rules::new(outer.into_iter().flatten().chain(door));
         self.results = Results::new(user.results.iter().chain(&project.results));
     }
 
@@ -107,40 +129,10 @@ impl CallGuard {
         !self.door.is_empty()
     }
 
-    /// Returns true if only `withoutRun` stops a call.
+    /// Returns true if `withoutRun` stops a call, and nothing that is as strict.
     pub(crate) fn stops_at_door(&self, call: &Call<'_>) -> bool {
-        matches!(self.rules.decide(call), CallDecision::Allow)
-            && !matches!(self.door.decide(call), CallDecision::Allow)
-    }
-
-    /// Decides about a call that no other rule stops, where no run is active. `None` if it may run.
-    pub(crate) fn at_door(
-        &mut self,
-        request: RequestId,
-        call: &Call<'_>,
-        cannot_ask: Option<&str>,
-        out: &mut Effects,
-    ) -> Option<CallVerdict> {
-        let (denial, needs_consent) = self.door.decide(call).denial()?;
-        self.denials += 1;
-        let cause = cause(&denial, call.tool());
-        let reason = format!(
-            "[workflow] The tool \"{}\" is blocked by {cause}",
-            call.tool()
-        );
-        if needs_consent && (cannot_ask.is_none() || self.host_asks) {
-            let why = "This call needs your consent.";
-            let question = self.question(call, None, why, &cause, &reason, true);
-            let pending = PendingCall {
-                request,
-                asked: Some(hash_of([call.tool(), call.input_text(), &reason]).into()),
-                likeness: None,
-                reason,
-            };
-            return Some(CallVerdict::Ask(question, pending));
-        }
-        out.denied.push(denied(call, &denial));
-        Some(blocked(reason))
+        let denial = self.door.decide(call).denial();
+        denial.is_some_and(|(denial, _)| is_of_door(denial.level))
     }
 
     /// Returns true if a decision may depend on arguments or results, and not on tools' names alone.
@@ -157,12 +149,16 @@ impl CallGuard {
         &mut self,
         request: RequestId,
         call: &Call<'_>,
-        phase: Option<&ResolvedPhase>,
+        place: Place<'_>,
         allowed: Option<&BTreeSet<String>>,
         cannot_ask: Option<&str>,
         out: &mut Effects,
     ) -> CallVerdict {
-        let rules = phase.map_or(&self.rules, |phase| &phase.rules);
+        let (rules, phase) = match place {
+            Place::Phase(phase) => (&phase.rules, Some(phase)),
+            Place::AtDoor => (&self.door, None),
+            Place::Outside => (&self.rules, None),
+        };
         let Some((denial, needs_consent)) = rules.decide_with(call, allowed).denial() else {
             self.repeated = None;
             return CallVerdict::Decided(ToolDecision::Allow);
@@ -171,6 +167,17 @@ impl CallGuard {
             Some(phase) => phase.denial_reason(&denial, call.tool()),
             None => reason(&denial, call.tool(), None),
         };
+        let by_door = is_of_door(denial.level);
+        if by_door && !needs_consent {
+            self.denials += 1;
+            out.denied.push(denied(call, &denial));
+            let cause = cause(&denial, call.tool());
+            let reason = format!(
+                "[workflow] The tool \"{}\" is blocked by {cause}",
+                call.tool()
+            );
+            return stopped(request, reason, cause);
+        }
         if denial.rule.is_none() {
             self.repeated = None;
             out.denied.push(denied(call, &denial));
@@ -185,7 +192,8 @@ impl CallGuard {
             consent(levels, times, cannot_ask.filter(|_| !self.host_asks))
         } else {
             let on_repeat = rules.on_repeat(&denial);
-            exception(levels, times, on_repeat, cannot_ask.is_none())
+            let can_ask = cannot_ask.is_none() && !levels.iter().any(|level| is_of_door(level));
+            exception(levels, times, on_repeat, can_ask)
         };
         // An open question is not a denial: the same call may wait several times at once.
         if next.is_err() || !needs_consent {
@@ -209,6 +217,13 @@ impl CallGuard {
                     likeness: is_for_run.then(|| call.likeness()),
                     reason,
                 };
+                if by_door {
+                    return CallVerdict::AtDoor(Box::new(Stopped {
+                        call: pending,
+                        cause,
+                        question: Some(question),
+                    }));
+                }
                 CallVerdict::Ask(question, pending)
             }
             Err(addition) => {
@@ -217,7 +232,11 @@ impl CallGuard {
                     out.warn(block_notice(&denial, rule, call.tool()));
                 }
                 out.denied.push(denied(call, &denial));
-                blocked(reason + &addition)
+                let reason = reason + &addition;
+                if by_door {
+                    return stopped(request, reason, cause(&denial, call.tool()));
+                }
+                blocked(reason)
             }
         }
     }
@@ -295,6 +314,11 @@ impl CallGuard {
 }
 
 impl PendingCall {
+    /// Returns true if the user's consent is enough.
+    pub(super) fn needs_consent(&self) -> bool {
+        self.asked.is_some()
+    }
+
     /// Returns what calls have in common that an answer allows for the run.
     pub(crate) fn allowed_in_run(self, answer: Answer<'_>) -> Option<String> {
         let is_chosen = answer == Answer::Chosen(ALLOW_IN_RUN);
@@ -316,6 +340,21 @@ fn denied(call: &Call<'_>, denial: &Denial<'_>) -> Denied {
         level: denial.level.to_owned(),
         rule: denial.rule.map_or("", |rule| &rule.source).to_owned(),
     }
+}
+
+/// The verdict that `withoutRun` blocks a call.
+fn stopped(request: RequestId, reason: String, cause: String) -> CallVerdict {
+    let call = PendingCall {
+        request,
+        asked: None,
+        likeness: None,
+        reason,
+    };
+    CallVerdict::AtDoor(Box::new(Stopped {
+        call,
+        cause,
+        question: None,
+    }))
 }
 
 /// The verdict that rules block a call.

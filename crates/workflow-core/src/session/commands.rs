@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::call_guard::CallVerdict;
+use super::call_guard::{CallVerdict, PendingCall};
 use super::inputs;
 use super::run::ActiveRun;
 use super::trust::is_users;
@@ -27,6 +27,8 @@ pub(crate) struct NewRun {
     workflow_key: String,
     pub(crate) inputs: Values,
     pub(crate) description: String,
+    /// True if `start` of the settings starts it, without a question.
+    pub(crate) by_settings: bool,
 }
 
 /// What is proposed for the argument of a command: the value and a description of each.
@@ -35,7 +37,8 @@ pub(crate) type Proposals = Vec<(String, String)>;
 /// A start that waits for a person: for an input, or for a confirmation.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingStart {
-    pub(crate) request: RequestId,
+    /// The command; `None` if a tool call led to the start.
+    pub(crate) request: Option<RequestId>,
     pub(crate) run: NewRun,
     pub(crate) awaits: StartAwaits,
 }
@@ -52,19 +55,17 @@ pub(crate) enum StartAwaits {
 /// A call that waits for the user's decision on what to start.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingDoor {
-    pub(crate) request: RequestId,
-    /// The reason why it may not run.
-    pub(crate) reason: String,
-    /// The options that start a run, each with the run and what its first phase says of the call.
-    pub(crate) runs: Vec<(String, NewRun, CallVerdict)>,
+    pub(crate) call: PendingCall,
+    /// The options that start a run, each with the run and what its first phase says of the call; `None` if the run needs inputs.
+    pub(crate) runs: Vec<(String, NewRun, Option<CallVerdict>)>,
 }
 
 impl PendingDoor {
     /// Blocks the call.
     pub(crate) fn end(self, why: &str, out: &mut Effects) {
-        let reason = format!("{}\n{why}", self.reason);
+        let reason = format!("{}\n{why}", self.call.reason);
         let decision = ToolDecision::block(BlockKind::User, reason);
-        out.reply(self.request, Reply::ToolCall(decision));
+        out.reply(self.call.request, Reply::ToolCall(decision));
     }
 }
 
@@ -96,25 +97,25 @@ impl NewRun {
             workflow_key: workflow.key.clone(),
             inputs,
             description: description.to_owned(),
+            by_settings: false,
             loaded,
         })
     }
 
-    /// A run of the workflow that a name starts, without inputs beside the defaults; the error is shown to the person.
+    /// A run of the workflow that a name starts, without inputs; the error is shown to the person.
     pub(crate) fn described(
         name: &str,
         description: &str,
         loaded: Arc<Loaded>,
     ) -> Result<Self, String> {
         let workflow_key = find(name, &loaded)?.key.clone();
-        let mut run = Self {
+        Ok(Self {
             workflow_key,
             inputs: Values::new(),
             description: description.to_owned(),
+            by_settings: false,
             loaded,
-        };
-        run.complete_inputs()?;
-        Ok(run)
+        })
     }
 
     /// The first input that is required and missing.
@@ -122,8 +123,8 @@ impl NewRun {
         inputs::missing(self.workflow()?, &self.inputs).cloned()
     }
 
-    /// Adds the defaults of the inputs; the error is shown to the person.
-    pub(crate) fn complete_inputs(&mut self) -> Result<(), String> {
+    /// The same with the defaults of the inputs; the error is shown to the person.
+    pub(crate) fn completed(mut self) -> Result<Self, String> {
         let inputs = std::mem::take(&mut self.inputs);
         if let Some(workflow) = self.workflow() {
             let inputs = inputs::complete(workflow, inputs)?;
@@ -133,7 +134,7 @@ impl NewRun {
             }
             self.inputs = inputs;
         }
-        Ok(())
+        Ok(self)
     }
 
     pub(crate) fn workflow(&self) -> Option<&Workflow> {

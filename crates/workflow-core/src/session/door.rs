@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::call_guard::{CANNOT_ASK, CallVerdict, blocked, described};
+use super::call_guard::{ALLOW_ONCE, CANNOT_ASK, CallVerdict, Place, Stopped, blocked, described};
 use super::commands::{NewRun, PendingDoor};
 use super::controls::{Answered, CommandOutcome};
 use super::phase::ResolvedPhase;
 use super::questions::Topic;
-use super::{Session, task_id};
+use super::{Session, controls, inputs, task_id};
 use crate::definition::{Loaded, QUICK, Tier, spelled_duration};
-use crate::effect::{Block, Delivery, Effects, Notice, Question, Reply, ToolDecision};
+use crate::effect::{Delivery, Effects, Notice, Question, Reply, ToolDecision};
 use crate::event::{Answer, Entry};
 use crate::policy::rules::Call;
 use crate::run::entry_type;
@@ -33,6 +33,8 @@ const MAX_PROMPT: u32 = 10_000;
 const OFFER_QUICK: &str = "Quick: a run of one phase";
 const OFFER_FREELY: &str = "Write freely for 30 minutes";
 const NO: &str = "No";
+const BEING_ASKED: &str = "\nThe user is being asked what to do: wait.";
+const NEEDS_INPUTS: &str = "The user starts a workflow and is asked for its inputs: wait.";
 const NOT_TRUSTED: &str = "it or its settings come from this project, which is not trusted.";
 
 /// What the user decided for the time without a run.
@@ -106,14 +108,13 @@ impl Session {
         self.call_guard.has_door() && self.active().is_none()
     }
 
-    /// Returns true if a call is blocked because no run is active, and what can be started is needed to decide about it.
+    /// Returns true if a call is stopped because no run is active: what can be started is needed to decide about it.
     pub fn is_stopped_at_door(&self, call: &Call<'_>) -> bool {
-        let starts = self.settings.start().is_some_and(|(start, _)| !start.ask);
-        let asks = !self.door.stored.asked && self.questions.can_ask();
-        self.is_in_force() && (starts || asks) && self.call_guard.stops_at_door(call)
+        self.is_in_force() && self.call_guard.stops_at_door(call)
     }
 
-    fn is_in_force(&self) -> bool {
+    /// Returns true if no run is active, and the rules for that are not lifted.
+    pub(super) fn is_in_force(&self) -> bool {
         self.is_at_door() && self.door.lifted_for(self.out.now()).is_none()
     }
 
@@ -127,26 +128,18 @@ impl Session {
         self.door.prompt = prompt.map(|prompt| text::shortened(prompt, MAX_PROMPT));
     }
 
-    /// Decides about a call that no other rule blocks. `None` if the user is asked what to start.
+    /// Decides about a call that is stopped because no run is active.
     pub(super) fn at_door(
         &mut self,
-        request: RequestId,
         call: &Call<'_>,
-        definitions: Option<Arc<Loaded>>,
-    ) -> Option<CallVerdict> {
-        let allowed = CallVerdict::Decided(ToolDecision::Allow);
-        if !self.is_in_force() {
-            return Some(allowed);
-        }
-        let (cannot_ask, out) = (self.questions.cannot_ask(CANNOT_ASK), &mut self.out);
-        let verdict = self.call_guard.at_door(request, call, cannot_ask, out);
-        let verdict = verdict.unwrap_or(allowed);
-        let CallVerdict::Decided(ToolDecision::Block(Block { mut reason, .. })) = verdict else {
-            return Some(verdict);
-        };
+        stopped: Stopped,
+        definitions: Option<&Arc<Loaded>>,
+    ) {
+        let request = stopped.call.request;
         let mut why = String::new();
-        if let (Some((start, tier)), Some(loaded)) = (self.settings.start(), &definitions)
+        if let (Some((start, tier)), Some(loaded)) = (self.settings.start(), definitions)
             && !start.ask
+            && stopped.question.is_none()
         {
             let name = start.workflow.clone();
             let run = self.new_at_door(&name, loaded);
@@ -154,36 +147,51 @@ impl Session {
                 let is_users = tier == Tier::Global && run.is_users();
                 is_users || self.host.project_trusted == Some(true)
             };
-            match run.and_then(|run| is_trusted(&run).then_some(run).ok_or(NOT_TRUSTED.into())) {
-                Ok(run) => {
+            let run = run.and_then(|run| is_trusted(&run).then_some(run).ok_or(NOT_TRUSTED.into()));
+            match run.and_then(NewRun::completed) {
+                Ok(mut run) => {
+                    run.by_settings = true;
                     self.start(&run, Some(Delivery::Steer));
                     if self.active().is_some() {
-                        return Some(self.judge(request, call));
+                        let verdict = self.judge(request, call);
+                        return self.follow(request, verdict);
                     }
                 }
                 Err(refusal) => why = format!("\n`{name}` was not started: {refusal}"),
             }
         }
         let asks = |topic: &Topic| matches!(topic, Topic::Door(_));
-        if self.questions.is_open(asks) {
-            reason += "\nThe user is being asked what to do: wait.";
-        } else if let (None, false, Some(loaded)) =
-            (cannot_ask, self.door.stored.asked, definitions)
+        let (is_open, can_ask) = (self.questions.is_open(asks), self.questions.can_ask());
+        if let Some(loaded) = definitions
+            && can_ask
+            && !(is_open || self.door.stored.asked)
         {
-            self.ask_at_door(request, call, reason, &loaded);
-            self.refresh_status();
-            return None;
+            self.ask_at_door(call, stopped, loaded);
+            return self.refresh_status();
         }
-        let reason = format!("{reason}{why}{}", self.commands_at_door());
-        Some(blocked(reason))
+        let commands = self.commands_at_door(definitions.map(Arc::as_ref));
+        let verdict = if let Some(mut question) = stopped.question {
+            if !can_ask {
+                // The host asks by itself, and knows nothing of workflows.
+                question.message += &commands;
+            }
+            CallVerdict::Ask(question, stopped.call)
+        } else {
+            let wait = if is_open { BEING_ASKED } else { "" };
+            blocked(format!("{}{wait}{why}{commands}", stopped.call.reason))
+        };
+        self.follow(request, verdict);
     }
 
     /// The commands that the model passes on to the user.
-    fn commands_at_door(&self) -> String {
+    fn commands_at_door(&self, loaded: Option<&Loaded>) -> String {
         let start = self.settings.start();
         let name = start.map_or("{name}", |(start, _)| &*start.workflow);
+        let workflow = loaded.and_then(|loaded| loaded.catalog.started_by(name));
+        let line = workflow.map(|workflow| inputs::start_line(workflow, "{description}"));
+        let line = line.unwrap_or_else(|| format!("/workflow {name} {{description}}"));
         format!(
-            "\nNo workflow is active. Ask the user to type one of these, and wait: `/workflow {name} {{description}}` to start it, \
+            "\nNo workflow is active. Ask the user to type one of these, and wait: `{line}` to start it, \
              `/workflow-quick {{description}}` for a small change, or `/workflow-off 30m` to write freely."
         )
     }
@@ -196,13 +204,7 @@ impl Session {
     }
 
     /// Asks the user what to start.
-    fn ask_at_door(
-        &mut self,
-        request: RequestId,
-        call: &Call<'_>,
-        reason: String,
-        loaded: &Arc<Loaded>,
-    ) {
+    fn ask_at_door(&mut self, call: &Call<'_>, stopped: Stopped, loaded: &Arc<Loaded>) {
         let start = self.settings.start();
         let start = start.map(|(start, _)| start.workflow.clone());
         let offers = start.map(|name| (format!("Start {name}"), name));
@@ -210,11 +212,16 @@ impl Session {
         let mut problems = String::new();
         let mut runs = Vec::new();
         for (offer, name) in offers.into_iter().chain([quick]) {
-            match self.new_at_door(&name, loaded) {
-                Ok(run) => {
-                    let verdict = self.judge_in(&run, request, call);
-                    runs.extend(verdict.map(|verdict| (offer, run, verdict)));
+            let offered = self.new_at_door(&name, loaded).and_then(|run| {
+                if run.missing_input().is_some() {
+                    return Ok(Some((offer, run, None)));
                 }
+                let run = run.completed()?;
+                let verdict = self.judge_in(&run, stopped.call.request, call);
+                Ok(verdict.map(|verdict| (offer, run, Some(verdict))))
+            });
+            match offered {
+                Ok(offered) => runs.extend(offered),
                 Err(why) => {
                     problems = format!("{problems}\n\n{name} cannot be started here: {why}");
                 }
@@ -222,18 +229,18 @@ impl Session {
         }
         let mut question = Question::new("No workflow is active", String::new());
         let offers = runs.iter().map(|(offer, ..)| offer.clone());
-        let others = [OFFER_FREELY, NO].map(str::to_owned);
-        question.options = offers.chain(others).collect();
-        let shown = described(call);
+        let once = stopped.call.needs_consent().then_some(ALLOW_ONCE);
+        let others = once.into_iter().chain([OFFER_FREELY, NO]);
+        question.options = offers.chain(others.map(str::to_owned)).collect();
+        let (shown, cause) = (described(call), stopped.cause);
         let task = self.door.prompt.as_deref().unwrap_or_default();
         question.message = format!(
-            "{shown}\n\nThe settings let nothing be changed without a workflow. What holds for this task?\n{}{problems}\n\n\
-             No: it is blocked, and you are not asked again in this session.",
+            "{shown}\n\nIt is stopped by {cause}\n\nWhat holds for this task?\n{}{problems}\n\n\
+             No: it is blocked, and you are not asked again before the next run.",
             text::shortened(task, 200)
         );
         let pending = PendingDoor {
-            request,
-            reason,
+            call: stopped.call,
             runs,
         };
         self.ask(Topic::Door(Box::new(pending)), question);
@@ -249,7 +256,7 @@ impl Session {
         // A copy: nothing has happened yet.
         let mut guard = self.call_guard.clone();
         let out = &mut Effects::at(now);
-        Some(guard.on_call(request, call, Some(&phase), None, cannot_ask, out))
+        Some(guard.on_call(request, call, Place::Phase(&phase), None, cannot_ask, out))
     }
 
     /// Acts on the user's decision on what to start.
@@ -260,20 +267,33 @@ impl Session {
         if chosen == OFFER_FREELY {
             self.lift_until(self.out.now().saturating_add(FREELY));
             let allow = Reply::ToolCall(ToolDecision::Allow);
-            return self.out.reply(pending.request, allow);
+            return self.out.reply(pending.call.request, allow);
+        }
+        if chosen == ALLOW_ONCE && pending.call.needs_consent() {
+            self.call_guard
+                .on_answer(&pending.call, answer, &mut self.out);
+            return;
         }
         let mut runs = pending.runs.iter();
         let Some((_, run, verdict)) = runs.find(|(offer, ..)| offer == chosen) else {
             return self.end_door_question(pending, "The user was asked and wants no run now.");
         };
-        self.start(run, Some(Delivery::Steer));
-        self.follow(pending.request, verdict.clone());
+        if let Some(verdict) = verdict {
+            self.start(run, Some(Delivery::Steer));
+            return self.follow(pending.call.request, verdict.clone());
+        }
+        let run = run.clone();
+        pending.end(NEEDS_INPUTS, &mut self.out);
+        let outcome = self.proceed_with_start(None, run);
+        controls::end_command(None, None, outcome, &mut self.out);
     }
 
     /// Blocks a call about which the user decided nothing that lets it run. The question is not repeated.
     pub(super) fn end_door_question(&mut self, pending: PendingDoor, why: &str) {
         self.door.decide(None, &mut self.out);
-        let why = format!("{why}{}", self.commands_at_door());
+        self.call_guard.count_answer(&pending.call);
+        let loaded = pending.runs.first().map(|(_, run, _)| &*run.loaded);
+        let why = format!("{why}{}", self.commands_at_door(loaded));
         pending.end(&why, &mut self.out);
     }
 

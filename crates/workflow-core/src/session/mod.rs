@@ -47,7 +47,7 @@ use serde_json::value::RawValue;
 
 use self::auto_continue::AutoContinue;
 use self::budget::Budgets;
-use self::call_guard::{CANNOT_ASK, CallGuard, CallVerdict, blocked};
+use self::call_guard::{CANNOT_ASK, CallGuard, CallVerdict, Place, blocked};
 use self::checkpoints::Checkpoints;
 use self::context::SentContext;
 use self::door::Door;
@@ -324,16 +324,13 @@ impl Session {
         &mut self,
         request: RequestId,
         call: &Call<'_>,
-        definitions: Option<Arc<Loaded>>,
+        definitions: Option<&Arc<Loaded>>,
     ) {
         self.triggers.set_busy();
         self.auto_continue.on_tool_used(&mut self.out);
-        let mut verdict = Some(self.judge(request, call));
-        if let Some(CallVerdict::Decided(ToolDecision::Allow)) = verdict {
-            verdict = self.at_door(request, call, definitions);
-        }
-        if let Some(verdict) = verdict {
-            self.follow(request, verdict);
+        match self.judge(request, call) {
+            CallVerdict::AtDoor(stopped) => self.at_door(call, *stopped, definitions),
+            verdict => self.follow(request, verdict),
         }
     }
 
@@ -350,11 +347,15 @@ impl Session {
             return blocked(reason);
         }
         let run = self.run.as_ref();
-        let phase = run.and_then(ActiveRun::phase);
+        let place = match run.and_then(ActiveRun::phase) {
+            Some(phase) => Place::Phase(phase),
+            None if self.is_in_force() => Place::AtDoor,
+            None => Place::Outside,
+        };
         let allowed = run.map(ActiveRun::allowed).filter(|all| !all.is_empty());
         let cannot_ask = self.questions.cannot_ask(CANNOT_ASK);
         let guard = &mut self.call_guard;
-        guard.on_call(request, call, phase, allowed, cannot_ask, &mut self.out)
+        guard.on_call(request, call, place, allowed, cannot_ask, &mut self.out)
     }
 
     /// Answers a call, or asks the user about it.
@@ -370,6 +371,7 @@ impl Session {
                 self.ask(Topic::ToolCall(pending), question);
                 self.refresh_status();
             }
+            CallVerdict::AtDoor(stopped) => self.follow(request, blocked(stopped.call.reason)),
         }
     }
 

@@ -319,6 +319,14 @@ pub(crate) fn settings_levels([user, project]: [&Guards; 2]) -> [LevelRules<'_>;
     })
 }
 
+/// The beginning of the names of the levels of `withoutRun`.
+const DOOR: &str = "`withoutRun` of ";
+
+/// Returns true for a level of `withoutRun`, by its name.
+pub(crate) fn is_of_door(level: &str) -> bool {
+    level.starts_with(DOOR)
+}
+
 /// The rules of `withoutRun` in the settings, the user's first.
 pub(crate) fn door_levels(guards: [&Guards; 2]) -> impl Iterator<Item = LevelRules<'_>> {
     let levels = guards.into_iter().zip(settings_levels(guards));
@@ -327,7 +335,7 @@ pub(crate) fn door_levels(guards: [&Guards; 2]) -> impl Iterator<Item = LevelRul
         let source = door.tools.as_ref().and_then(ToolAccess::read_only);
         let open = |source| ReadOnly::new(source, &door.writable, &door.commands);
         Some(LevelRules {
-            name: format!("`withoutRun` of {}", settings.name).into(),
+            name: format!("{DOOR}{}", settings.name).into(),
             tools: door.tools.as_ref(),
             rules: Cow::Borrowed(&door.rules),
             read_only: source.map(open),

@@ -21,21 +21,26 @@ impl Session {
         arguments: &str,
         loaded: Arc<Loaded>,
     ) {
-        let outcome =
-            NewRun::parse(arguments, loaded).and_then(|run| self.proceed_with_start(request, run));
+        let outcome = NewRun::parse(arguments, loaded)
+            .and_then(|run| self.proceed_with_start(Some(request), run));
         controls::end_command(request, None, outcome, &mut self.out);
     }
 
     /// Asks for the next input that is missing, then for the confirmation that another run is replaced, then starts.
-    fn proceed_with_start(&mut self, request: RequestId, mut run: NewRun) -> CommandOutcome {
+    pub(super) fn proceed_with_start(
+        &mut self,
+        request: Option<RequestId>,
+        run: NewRun,
+    ) -> CommandOutcome {
         if self.questions.can_ask()
             && let Some(input) = run.missing_input()
         {
             return Ok(self.ask_for_input(request, run, input, None));
         }
-        run.complete_inputs()?;
+        let run = run.completed()?;
         let Some(active) = self.active() else {
-            self.start(&run, None);
+            // After a tool call the agent is busy.
+            self.start(&run, request.is_none().then_some(Delivery::Steer));
             return Ok(Answered::Now);
         };
         let cannot_ask = "this host cannot ask whether to replace it";
@@ -57,7 +62,7 @@ impl Session {
     /// Asks for the value of an input, with the problem of the value before.
     fn ask_for_input(
         &mut self,
-        request: RequestId,
+        request: Option<RequestId>,
         run: NewRun,
         input: Parameter,
         problem: Option<&str>,
@@ -124,7 +129,15 @@ impl Session {
                 workflow.name
             ));
         }
-        let first_message = new.initial_message(workflow, &progress);
+        let mut first_message = new.initial_message(workflow, &progress);
+        if new.by_settings {
+            let told = format!(
+                "The workflow \"{}\" was started, as the settings say.",
+                workflow.name
+            );
+            first_message = format!("[workflow] {told}\n\n{first_message}");
+            self.out.inform(told);
+        }
         let triggers = std::mem::take(&mut self.settings.triggers);
         self.adopt_settings(&new.loaded.settings);
         self.auto_continue.reminded = None;

@@ -3,7 +3,7 @@
 use serde_json::json;
 use workflow_core::Session;
 use workflow_core::definition::{
-    Guards, Parameter, Phase, PhaseEntry, Start, ToolAccess, WithoutRun,
+    Guards, Parameter, Phase, PhaseEntry, Rule, RuleAction, Start, ToolAccess, WithoutRun,
 };
 use workflow_core::session::{Abilities, Control};
 
@@ -214,6 +214,11 @@ fn a_workflow_starts_without_a_question_where_the_settings_say_so() {
     let lines = write(&mut world);
     assert!(runs(&lines), "{lines:?}");
     assert_eq!(world.last_state()["taskDescription"], "make it blue");
+    // Both read of it.
+    let told = "The workflow \"N-w\" was started, as the settings say.";
+    for of in ["notify Info", "user "] {
+        assert!(line(&lines, of).contains(told), "{lines:?}");
+    }
     // The session of a process for each event knows the prompt.
     let mut world = without_dialogs(false);
     let memory = world.session.memory();
@@ -224,18 +229,42 @@ fn a_workflow_starts_without_a_question_where_the_settings_say_so() {
     assert_eq!(world.last_state()["taskDescription"], "make it blue");
 }
 
-#[test]
-fn a_workflow_with_a_required_input_does_not_start_by_itself() {
-    let mut world = without_dialogs(false);
+/// Gives the workflow an input that a start needs.
+fn require_input(world: &mut World) {
     let input = json!({"name": "version", "kind": {"text": {}}, "required": true, "about": ""});
     let input: Parameter = serde_json::from_value(input).expect("it is an input");
     world.workflows[0].inputs = vec![input];
+}
+
+#[test]
+fn a_workflow_with_a_required_input_does_not_start_by_itself() {
+    let mut world = without_dialogs(false);
+    require_input(&mut world);
     let lines = write(&mut world);
     let reason = line(&lines, "block");
+    for part in [
+        "`w` was not started",
+        "`/workflow w --version {text} {description}`",
+    ] {
+        assert!(reason.contains(part), "{part}: {reason}");
+    }
+}
+
+#[test]
+fn the_question_offers_a_workflow_with_a_required_input_and_asks_for_it() {
+    let mut world = world(true);
+    require_input(&mut world);
+    assert!(line(&write(&mut world), "ask ").contains("Start w"));
+    let lines = world.choose(Some("Start w"));
+    assert!(line(&lines, "settled block").contains("asked for its inputs"));
+    assert!(line(&lines, "ask ").contains("N-w: version"), "{lines:?}");
+    let lines = world.choose(Some("1.2.0"));
+    let first = line(&lines, "user ");
     assert!(
-        reason.contains("`w` was not started") && reason.contains("--version"),
-        "{reason}"
+        first.starts_with("user (steers) Start N-w: make it blue"),
+        "{lines:?}"
     );
+    assert!(runs(&write(&mut world)));
 }
 
 #[test]
@@ -304,4 +333,72 @@ fn a_phase_is_under_the_defaults_of_the_settings_unless_it_lifts_them() {
     ));
     world.tool("next");
     assert!(runs(&write(&mut world)));
+}
+
+fn unknown(world: &mut World, line: &str) -> Vec<String> {
+    world.call("bash", &json!({ "command": line }))
+}
+
+#[test]
+fn a_rule_of_the_settings_that_asks_opens_nothing_that_is_closed_without_a_run() {
+    let asking = |action| Rule {
+        action,
+        tools: vec!["write".to_owned()],
+        ..Rule::default()
+    };
+    let mut world = world(true);
+    world.settings.user.rules = vec![asking(RuleAction::Ask)];
+    world.reload();
+    world.prompt("make it blue");
+    assert!(line(&write(&mut world), "ask ").contains("Start w"));
+    assert!(line(&world.choose(Some("No")), "settled block").contains("no run now"));
+    assert!(line(&write(&mut world), "block").contains("/workflow-quick"));
+    let notes = json!({"path": "notes/a.md", "content": "x"});
+    assert!(line(&world.call("write", &notes), "ask ").contains("Allow write?"));
+    // Nor does an exception from one that blocks.
+    world.settings.user.rules = vec![asking(RuleAction::Block)];
+    world.reload();
+    for _ in 0..4 {
+        assert!(!line(&write(&mut world), "block").is_empty());
+    }
+}
+
+#[test]
+fn a_call_that_needs_consent_offers_a_workflow_and_is_not_asked_without_end() {
+    let mut world = world(true);
+    let first = unknown(&mut world, "frobnicate --all");
+    for part in ["Start w", "Yes, run it this once", "No"] {
+        assert!(line(&first, "ask ").contains(part), "{part}: {first:?}");
+    }
+    assert!(runs(&world.choose(Some("Yes, run it this once"))));
+    unknown(&mut world, "frobnicate --all");
+    world.choose(Some("No"));
+    for _ in 0..2 {
+        let lines = unknown(&mut world, "frobnicate --all");
+        assert!(line(&lines, "ask ").contains("Allow bash?"), "{lines:?}");
+        world.answer(false);
+    }
+    let lines = unknown(&mut world, "frobnicate --all");
+    let reason = line(&lines, "block");
+    assert!(
+        reason.contains("Stop trying") && reason.contains("/workflow w"),
+        "{lines:?}"
+    );
+    // Without dialogs nobody can consent.
+    let reason = unknown(&mut without_dialogs(true), "frobnicate --all");
+    assert!(line(&reason, "block").contains("/workflow w"), "{reason:?}");
+}
+
+#[test]
+fn the_question_says_what_stops_the_call() {
+    let mut door = door(true);
+    door.tools = Some(ToolAccess::Blacklist(["write".to_owned()].into()));
+    let mut world = world_with(phase("a"), door);
+    let question = write(&mut world);
+    let question = line(&question, "ask ");
+    assert!(question.contains("It is stopped by `withoutRun` of the user's settings."));
+    assert!(
+        question.contains("not asked again before the next run"),
+        "{question}"
+    );
 }

@@ -144,7 +144,7 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>) -> Replied {
         } => {
             let call = Call::new(tool, input, &*PLAIN_PATHS);
             let loaded = session.is_stopped_at_door(&call).then_some(loaded);
-            session.handle_tool_call(request, &call, loaded);
+            session.handle_tool_call(request, &call, loaded.as_ref());
             return Replied::ToRequest(request, RequestKind::ToolCall);
         }
         Event::ToolResult {

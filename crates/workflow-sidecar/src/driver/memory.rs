@@ -36,6 +36,9 @@ pub(crate) struct HostMemory {
     /// The length of the transcript then, where the host does not say whether something is lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) checked_at: Option<u64>,
+    /// The first message of a run that a call has started, until the main agent has read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) first_message: Option<String>,
     /// Texts for the user that no answer could show yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) notices: Vec<String>,

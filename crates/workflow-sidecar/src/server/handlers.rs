@@ -305,7 +305,7 @@ handler!(HookToolCall, |server, params| {
     let loaded = is_stopped.then(|| server.definitions(&params.session_id, &params.context));
     let loaded = loaded.transpose()?;
     server.handle_request(&params, RequestKind::ToolCall, |session, request| {
-        session.handle_tool_call(request, &call, loaded);
+        session.handle_tool_call(request, &call, loaded.as_ref());
     })
 });
 

@@ -37,7 +37,7 @@ pub(crate) struct PendingMove {
 
 /// Answers a command, unless it is answered later. The actions since the mark belong to the answer.
 pub(crate) fn end_command(
-    request: RequestId,
+    request: impl Into<Option<RequestId>>,
     since: Option<Mark>,
     outcome: CommandOutcome,
     out: &mut Effects,
@@ -47,7 +47,7 @@ pub(crate) fn end_command(
         Ok(Answered::Now) => {}
         Err(notice) => out.notify(notice.severity, notice.text),
     }
-    answer(Some(request), since, out);
+    answer(request.into(), since, out);
 }
 
 /// Notifies the person, in the answer to the command if there is one.

@@ -206,6 +206,23 @@ impl EventHandler<'_> {
         where_it_is_read(answer, payload)
     }
 
+    /// Returns true if the user reads a text with the answer to an event. With a call that is only if it has started a run.
+    fn shows_notices(
+        &self,
+        event: &HookEvent<'_>,
+        decision: &HookDecision,
+        has_started: bool,
+    ) -> bool {
+        let is_shown = match decision {
+            HookDecision::GoOn | HookDecision::Continue(_) => {
+                event.name != EventName::ToolCall || has_started
+            }
+            HookDecision::Deny(_) => has_started && !self.host.form.deny_exits,
+            _ => false,
+        };
+        is_shown && !event.is_of_subagent && self.host.shows_notices
+    }
+
     /// Handles the event in the restored session. `None` if nothing is to be stored or answered.
     fn handle(
         &self,
@@ -304,12 +321,10 @@ impl EventHandler<'_> {
             session.with_effects(Session::handle_agent_start);
             decision = HookDecision::Continue(to_agent.join("\n\n"));
         }
-        if starts_run && session.driver.session.view().is_some() {
-            tell_of_start(session, &mut decision, &to_agent);
-        }
-        let can_show = matches!(decision, HookDecision::GoOn | HookDecision::Continue(_))
-            && !(event.is_of_subagent || event.name == EventName::ToolCall)
-            && self.host.shows_notices;
+        let has_started = starts_run && session.driver.session.view().is_some();
+        let first = has_started.then(|| to_agent.join("\n\n"));
+        tell_of_start(event, session, first, &mut decision, &mut context);
+        let can_show = self.shows_notices(event, &decision, has_started);
         warnings.extend(can_show.then(|| session.memory.take_notices()).flatten());
         session.finish();
         Ok(Some(HookAnswer {
@@ -328,11 +343,29 @@ fn begin_turn(session: &mut RestoredSession, prompt: &str) -> Option<Message> {
     context
 }
 
-/// Has the agent read of the run that its call has started: in the reason why the call is blocked, or with its result.
-fn tell_of_start(session: &mut RestoredSession, decision: &mut HookDecision, texts: &[String]) {
-    session.memory.may_lack_context = true;
-    if let HookDecision::Deny(reason) = decision {
-        *reason = format!("{reason}\n\n{}", texts.join("\n\n"));
+/// Has the main agent read the first message of a run that a call has started: in the reason why a call is blocked, or with
+/// its context.
+fn tell_of_start(
+    event: &HookEvent<'_>,
+    session: &mut RestoredSession,
+    first: Option<String>,
+    decision: &mut HookDecision,
+    context: &mut Option<Message>,
+) {
+    if first.is_some() {
+        session.memory.may_lack_context = true;
+        session.memory.first_message = first;
+    }
+    if event.is_of_subagent || session.driver.session.view().is_none() {
+        return;
+    }
+    let text = match (decision, context) {
+        (HookDecision::Deny(reason), _) => reason,
+        (_, Some(message)) => &mut message.content,
+        _ => return,
+    };
+    if let Some(first) = session.memory.first_message.take() {
+        *text = format!("{text}\n\n{first}");
     }
 }
 

@@ -63,8 +63,8 @@ pub(super) fn judge(
             return HookDecision::Deny(SENT_AS_PROMPT.to_owned());
         }
         let loaded = is_at_door.then(|| Arc::clone(&session.loaded));
-        let (_, answer) =
-            session.request(|session, request| session.handle_tool_call(request, &call, loaded));
+        let (_, answer) = session
+            .request(|session, request| session.handle_tool_call(request, &call, loaded.as_ref()));
         match answer {
             Some(Reply::ToolCall(ToolDecision::Allow)) => {}
             Some(Reply::ToolCall(ToolDecision::Block(block))) => {
@@ -79,7 +79,11 @@ pub(super) fn judge(
                 let Some(question) = session.take_questions().pop() else {
                     return HookDecision::Deny(NOT_ASKED.to_owned());
                 };
-                questions.push(question.message);
+                questions.push(if is_at_door {
+                    session.with_commands_as_prompts(&question.message)
+                } else {
+                    question.message
+                });
             }
         }
     }
