@@ -377,7 +377,7 @@ fn loops_and_what_subworkflows_return_follow_the_rules() {
     let nth = if std::env::var_os(WHOLE).is_some() {
         1
     } else {
-        31
+        61
     };
     let states: usize = shapes
         .iter()
