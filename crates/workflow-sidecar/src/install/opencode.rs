@@ -3,12 +3,12 @@
 //! opencode loads every file in `plugins/` of its configuration. The one that is written there names this program and
 //! imports the sources beside it. No file of the user is changed.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use workflow_core::diagnostic::shown;
 
-use super::changes::read;
 use super::hosts::InstallTarget;
 use super::target_file::{Edit, TargetFile, WITH_PLUGIN};
 
@@ -56,7 +56,7 @@ pub(crate) fn installed(target: &InstallTarget) -> Option<PathBuf> {
 
 /// The program that an installed plugin starts.
 pub(crate) fn installed_program(loader: &Path) -> Option<PathBuf> {
-    let text = read(loader).ok()??;
+    let text = fs::read_to_string(loader).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(SETTINGS))?;
     let settings: Value = serde_json::from_str(line.strip_suffix(';')?).ok()?;
     Some(PathBuf::from(settings["binary"].as_str()?))
