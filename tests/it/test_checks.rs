@@ -316,9 +316,29 @@ fn a_base_that_fails_by_itself_could_not_run() {
     assert_report(
         &report,
         NOT_RUN,
-        "at the commit at its start: its tests fail, or it does not build (exit code 1)",
+        "with the files at its start: its tests fail, or it does not build (exit code 1)",
     );
     assert!(report.tail.contains("not ok"), "{report:?}");
+}
+
+#[test]
+fn what_was_changed_before_the_run_is_no_change_of_it() {
+    let mut project = node();
+    project.write("add.mjs", FIXED);
+    project.write("add.test.mjs", &format!("{IMPORTS}{ZERO}{TWO}"));
+    let report = project.fails_without_change(NODE);
+    assert_report(&report, PASSED, "what was changed before the run, and not");
+    // As the files are recorded when the run starts.
+    project.git(&["add", "."]);
+    project.start = project.git(&["write-tree"]);
+    let report = project.fails_without_change(NODE);
+    assert_report(&report, FAILED, "no file of tests was changed");
+    project.write("add.mjs", &format!("{FIXED}export const one = 1;\n"));
+    let one = "test('one', async () => assert.equal((await import('./add.mjs')).one, 1));\n";
+    project.write("add.test.mjs", &format!("{IMPORTS}{ZERO}{TWO}{one}"));
+    let report = project.fails_without_change(NODE);
+    assert_report(&report, PASSED, "fails without the change: one");
+    assert!(!report.reason.contains("before the run"), "{report:?}");
 }
 
 #[test]
@@ -349,20 +369,20 @@ fn the_smallest_number_of_tests_must_run() {
 }
 
 #[test]
-fn without_the_commit_at_the_start_it_could_not_run() {
+fn without_the_files_at_the_start_it_could_not_run() {
     let mut project = node();
     project.start = "0".repeat(40);
-    let no_baseline = CheckVerdict::CouldNotRun(CheckError::NoBaseline);
+    let missing = CheckVerdict::CouldNotRun(CheckError::Missing);
     assert_report(
         &project.fails_without_change(NODE),
-        no_baseline,
-        "git does not have the commit",
+        missing,
+        "git does not have the files",
     );
     project.start = "--output=x".to_owned();
     assert_report(
         &project.fails_without_change(NODE),
-        no_baseline,
-        "git does not have the commit",
+        missing,
+        "git does not have the files",
     );
 }
 

@@ -262,7 +262,7 @@ pub enum Effect {
     TakeBaseline {
         /// The checks.
         gates: Vec<Gate>,
-        /// Whether the commit is recorded as that of the start of the run.
+        /// Whether the files are recorded as those at the start of the run or the item of a loop.
         start: bool,
     },
     /// Record the files as they are at the start of a run, or measure what was changed since. Answered at once with
@@ -389,7 +389,7 @@ pub struct GateRun {
     /// The result of `TakeBaseline` when the phase was entered, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Box<RawValue>>,
-    /// The commit at the start of the run, if it is known.
+    /// The files at the start of the run or the item of a loop, or its commit, if they are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
     /// The commands that may run only if the user trusts them.

@@ -126,9 +126,12 @@ pub struct RunData {
     /// The values, which have an entry of their own.
     #[serde(skip)]
     pub values: RunValues,
-    /// The commit of the repository at the start of the run, if a gate needs it.
+    /// The files at the start of the run, as the platform recorded them, or its commit, if a gate needs it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
+    /// The same of the items that the loops around the phase are at; empty if it is not known.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub item_starts: BTreeMap<String, String>,
     /// The files at the start of the run, as the platform recorded them, if a condition is about what was changed since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_files: Option<String>,

@@ -49,6 +49,17 @@ impl RunData {
         self.values.scopes.get(&path.scope_key())?.place()
     }
 
+    /// The items that the loops around a path are at, the innermost first, each as its scope and its number.
+    pub(crate) fn items_around(&self, path: &Path) -> Vec<String> {
+        let scopes = std::iter::successors(Some(path.clone()), Path::left);
+        let items = scopes.filter_map(|scope| {
+            let key = scope_key(&scope);
+            let number = self.values.scopes.get(&key)?.number;
+            (number > 0).then(|| format!("{key}#{number}"))
+        });
+        items.collect()
+    }
+
     /// The items of the list of a reference, in the scope of a path; `None` is no loop.
     pub(super) fn items(
         &self,

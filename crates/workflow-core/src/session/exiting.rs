@@ -250,7 +250,7 @@ impl Session {
         let run = self.run.as_ref();
         let gate_of = |run: &ActiveRun| {
             let gates = run.phase()?.phase.gate.clone();
-            Some((gates, run.baseline.clone(), run.start_commit()))
+            Some((gates, run.baseline.clone(), run.start_files()))
         };
         let (gates, baseline, start) = run.and_then(gate_of).ok_or_else(ExitOutcome::no_phase)?;
         let gate = GateRunId(self.ids.job());

@@ -50,7 +50,7 @@ fn report(verdict: &serde_json::Value) -> Report {
     .expect("it is a report")
 }
 
-fn over(world: &mut World, verdict: &serde_json::Value) -> Vec<String> {
+pub(crate) fn over(world: &mut World, verdict: &serde_json::Value) -> Vec<String> {
     let gate = world.gate;
     world.report(PlatformEvent::GateFinished {
         gate,
@@ -291,8 +291,8 @@ fn entering_a_phase_that_compares_asks_for_a_baseline() {
     );
 }
 
-#[test]
-fn the_commit_at_the_start_of_the_run_is_kept_for_every_gate_that_compares_tests() {
+/// A run of three phases. The last one compares tests with the start of the run.
+fn comparing() -> World {
     let tests = json!([{"check": {"tests": {
         "command": {"command": ["cargo", "test"], "timeout": 600, "exit": {"code": 0}, "stream": "both"},
         "min": 1, "noNewSkips": false, "failsWithoutChange": true,
@@ -302,12 +302,35 @@ fn the_commit_at_the_start_of_the_run_is_kept_for_every_gate_that_compares_tests
         gate: gates(&tests),
         ..phase("c")
     }));
-    let mut world = World::started(vec![work]);
-    let taken = |start: &str| PlatformEvent::BaselineTaken {
+    World::started(vec![work])
+}
+
+pub(crate) fn taken(start: Option<&str>) -> PlatformEvent {
+    PlatformEvent::BaselineTaken {
         baseline: serde_json::value::to_raw_value(&json!({})).expect("a value is JSON"),
-        start: Some(start.to_owned()),
-    };
-    world.report(taken("c0ffee"));
+        start: start.map(str::to_owned),
+    }
+}
+
+#[test]
+fn the_files_at_the_start_of_the_run_are_not_recorded_later() {
+    let mut world = comparing();
+    world.report(taken(None));
+    for _ in 0..2 {
+        let lines = world.tool("next");
+        assert!(
+            !lines.iter().any(|line| line.starts_with("baseline of")),
+            "{lines:?}"
+        );
+    }
+    let lines = world.tool("next");
+    assert!(!line(&lines, "gate").contains(", start "), "{lines:?}");
+}
+
+#[test]
+fn the_files_at_the_start_of_the_run_are_kept_for_every_gate_that_compares_tests() {
+    let mut world = comparing();
+    world.report(taken(Some("c0ffee")));
     let lines = world.tool("next");
     assert!(
         !lines.iter().any(|line| line.starts_with("baseline of")),

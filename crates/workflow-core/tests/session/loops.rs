@@ -5,6 +5,7 @@ use workflow_core::definition::{Loaded, MemoryFiles, Tier, Workflow, load};
 use workflow_core::diagnostic::Severity;
 use workflow_core::session::Control;
 
+use crate::gates::{over, taken};
 use crate::world::{World, line};
 
 const WORK: &str = r#"
@@ -375,4 +376,30 @@ fn a_bound_may_be_an_input_of_the_subworkflow() {
     let lines = world.next("again", &json!({ "file": "b.rs" }));
     let answer = line(&lines, "tool");
     assert!(answer.contains("This is visit 2 of 2."), "{answer}");
+}
+
+#[test]
+fn the_tests_of_an_item_are_compared_with_the_files_at_its_start() {
+    let gate = "    gate: [{ tests: { run: [make, test], failsWithoutChange: true } }]\n";
+    let mut world = World::new(workflows(WORK, &(task() + gate)));
+    world.command("work it");
+    world.report(taken(Some("run")));
+    world.stop("aborted");
+    let begins = |lines: &[String]| lines.iter().any(|line| line.starts_with("baseline of"));
+    let tasks = json!({ "tasks": ["Add", "Move"] });
+    for (at, start) in [Some("first"), None].into_iter().enumerate() {
+        let lines = match at {
+            0 => world.next("", &tasks),
+            _ => over(&mut world, &json!("passed")),
+        };
+        assert!(begins(&lines), "item {at}: {lines:?}");
+        world.report(taken(start));
+        // Inside of the item nothing is recorded.
+        let lines = world.next("ok", &json!({"file": "a"}));
+        assert!(!begins(&lines), "item {at}: {lines:?}");
+        world.reload();
+        let lines = world.next("", &json!({"risk": "low"}));
+        let expected = format!(", start {}, to trust", start.unwrap_or("unknown"));
+        assert!(line(&lines, "gate").contains(&expected), "{lines:?}");
+    }
 }

@@ -108,8 +108,8 @@ fn of_check(check: &Check, project: &Path) -> Option<Diagnostic> {
 /// Tests that are compared with a commit, where there is no repository.
 fn without_git(tests: &TestsCheck, project: &Path) -> Option<Diagnostic> {
     (tests.compares() && repository_root(project).is_none()).then(|| {
-        let message = "`tests` compares with the commit at the start of the run, and there is no git repository";
-        not_here(message, "make one with a commit, or remove `failsWithoutChange` and `noNewSkips`")
+        let message = "`tests` compares with the files at the start of the run, and there is no git repository";
+        not_here(message, "make one, or remove `failsWithoutChange` and `noNewSkips`")
     })
 }
 

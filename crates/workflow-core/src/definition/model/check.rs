@@ -45,7 +45,7 @@ impl Check {
         }
     }
 
-    /// Returns true if it needs the commit at the start of the run.
+    /// Returns true if it needs the files at the start of the run.
     pub fn compares_with_start(&self) -> bool {
         matches!(self, Self::Tests(tests) if tests.compares())
     }

@@ -30,10 +30,10 @@ section! {
         /// The smallest number of tests that must run.
         #[key("min": Whole<1>, default: Number(1), example: "10")]
         pub min: u32,
-        /// Whether as many tests must run as at the commit at the start of the run, with none skipped that was not skipped there.
+        /// Whether as many tests must run as at the start of the run or the item of a loop, with none skipped that was not skipped there.
         #[key("noNewSkips"?: Flag, default: Described("`false`"), example: "true")]
         pub no_new_skips: bool,
-        /// Whether a new or changed test must fail at the commit at the start of the run, where only the files of tests are as they are now.
+        /// Whether a new or changed test must fail with all other files as they were at that start.
         #[key("failsWithoutChange"?: Flag, default: Described("`false`"), example: "true")]
         pub fails_without_change: bool,
         /// The `JUnit` file that the command writes, relative to the project.
@@ -55,7 +55,7 @@ section! {
 }
 
 impl TestsCheck {
-    /// Returns true if it needs the commit at the start of the run.
+    /// Returns true if it needs the files at the start of the run.
     pub fn compares(&self) -> bool {
         self.no_new_skips || self.fails_without_change
     }

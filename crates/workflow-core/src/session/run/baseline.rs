@@ -1,5 +1,5 @@
-//! The state of files and the repository at the entry of the phase, and the commit at the start of the run, for gates that
-//! compare with them.
+//! The state of files and the repository at the entry of the phase, and at the start of the run and of each item of its loops, for
+//! gates that compare with them.
 
 use serde_json::value::RawValue;
 
@@ -23,10 +23,25 @@ impl ActiveRun {
         gates.iter().any(compares).then(|| gates.clone())
     }
 
-    /// Takes the baseline at the entry of the phase, and at the start of the run its commit, where a gate needs them.
-    pub(super) fn take_baseline(&self, out: &mut Effects) {
+    /// Notes which items of loops begin with this move, and forgets those that are over. Returns true if their start is needed.
+    pub(super) fn begin_items(&mut self, before: &[String]) -> bool {
+        let (path, is_first) = (&self.progress.state.current_path, self.step() == 0);
+        let items = self.progress.data.items_around(path);
+        let is_compared = self.compares_with_start(&path.innermost().workflow_key);
+        let starts = &mut self.progress.data.item_starts;
+        starts.retain(|item, _| items.contains(item));
+        let is_begun = |item: &String| is_compared && (is_first || !before.contains(item));
+        let begun: Vec<String> = items.into_iter().filter(is_begun).collect();
+        let is_needed = !begun.is_empty();
+        starts.extend(begun.into_iter().map(|item| (item, String::new())));
+        is_needed
+    }
+
+    /// Takes the baseline at the entry of the phase, and at the start of the run or an item the files, where a gate needs them.
+    pub(super) fn take_baseline(&self, begins_item: bool, out: &mut Effects) {
         let gates = self.gates_with_baseline();
-        let start = self.progress.data.start.is_none() && self.compares_with_start();
+        let root = &self.progress.state.workflow_key;
+        let start = begins_item || (self.step() == 0 && self.compares_with_start(root));
         if gates.is_some() || start {
             let gates = gates.unwrap_or_default();
             out.perform(Effect::TakeBaseline { gates, start });
@@ -37,15 +52,15 @@ impl ActiveRun {
         }
     }
 
-    /// The workflows of the run.
-    fn workflows(&self) -> impl Iterator<Item = &Workflow> {
-        let root = &self.progress.state.workflow_key;
+    /// A workflow and those inside.
+    fn workflows(&self, root: &str) -> impl Iterator<Item = &Workflow> + use<'_> {
         self.in_force.catalog.reachable_from(root).into_iter()
     }
 
     /// The conditions of the run that are about what was changed since its start.
     fn facts(&self) -> impl Iterator<Item = &Comparison> {
-        let entries = self.workflows().flat_map(|workflow| &workflow.phases);
+        let root = &self.progress.state.workflow_key;
+        let entries = self.workflows(root).flat_map(|workflow| &workflow.phases);
         let conditions = entries.flat_map(PhaseEntry::when);
         let comparisons = conditions.flat_map(Condition::comparisons);
         comparisons.filter(|comparison| matches!(comparison.subject, Subject::Change(_)))
@@ -75,16 +90,19 @@ impl ActiveRun {
         self.progress.data.change = change;
     }
 
-    /// Returns true if a check of the run needs the commit at its start.
-    fn compares_with_start(&self) -> bool {
-        let phases = self.workflows().flat_map(Workflow::own_phases);
+    /// Returns true if a check of a workflow or one inside needs what was there at the start.
+    fn compares_with_start(&self, workflow: &str) -> bool {
+        let phases = self.workflows(workflow).flat_map(Workflow::own_phases);
         let mut gates = phases.flat_map(|phase| &phase.gate);
         gates.any(|gate| gate.check.compares_with_start())
     }
 
-    /// The commit at the start of the run, if it is known.
-    pub(crate) fn start_commit(&self) -> Option<String> {
-        self.progress.data.start.clone()
+    /// What was recorded at the start of the item that the innermost loop is at, and without a loop at that of the run.
+    pub(crate) fn start_files(&self) -> Option<String> {
+        let (state, data) = (&self.progress.state, &self.progress.data);
+        let items = data.items_around(&state.current_path);
+        let item = items.first().and_then(|item| data.item_starts.get(item));
+        item.or(data.start.as_ref()).cloned()
     }
 
     /// Takes the baseline now, where the gate compares with one that is not known.
@@ -104,7 +122,7 @@ impl ActiveRun {
         out.perform(Effect::TakeBaseline { gates, start });
     }
 
-    /// Stores the state at the entry of the phase, and the commit at the start of the run.
+    /// Stores the state at the entry of the phase, and at the start of the run or an item.
     pub(crate) fn on_baseline_taken(
         &mut self,
         baseline: Box<RawValue>,
@@ -114,8 +132,15 @@ impl ActiveRun {
         if self.phase().is_some() {
             self.baseline = Some(baseline);
             self.store_gate(&[], out);
-            if start.is_some() {
-                self.progress.data.start = start;
+            let (is_first, is_known) = (self.step() == 0, start.is_some());
+            let data = &mut self.progress.data;
+            for item in data.item_starts.values_mut().filter(|item| item.is_empty()) {
+                *item = start.clone().unwrap_or_else(|| "unknown".to_owned());
+            }
+            if is_known && is_first {
+                data.start = start;
+            }
+            if is_known {
                 self.persist_counters(out);
             }
         }

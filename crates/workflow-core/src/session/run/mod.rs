@@ -344,7 +344,9 @@ impl ActiveRun {
     ) {
         let path = &self.progress.state.current_path;
         self.budgets.enter(path, &progress.state.current_path);
+        let items = self.progress.data.items_around(path);
         self.progress = progress;
+        let begins_item = self.begin_items(&items);
         self.resolve(settings);
         self.memory.cancel_pending = false;
         self.memory.is_unread = moved_by.is_some();
@@ -361,7 +363,7 @@ impl ActiveRun {
         self.answered = None;
         self.baseline = None;
         self.persist(out);
-        self.take_baseline(out);
+        self.take_baseline(begins_item, out);
     }
 
     /// Takes over what a call of `next` hands over, so that the gate and the question can use it. A question about another

@@ -11,7 +11,7 @@ use workflow_core::definition::{Check, FileCheck, Gate};
 
 use super::report::{Checked, NotPassed};
 use crate::files::FileState;
-use crate::platform::git::{Git, RepositoryState};
+use crate::platform::git::{Git, RepositoryState, record_files};
 use crate::platform::process::{CheckError, one_line};
 
 /// Time for recording: the host waits for it. A file that is not read by then counts as too long to be read.
@@ -57,9 +57,11 @@ impl Baseline {
     }
 }
 
-/// Reads the commit of a repository at the start of a run; `None` if there is none, or git cannot read it in time.
-pub(crate) fn start_commit(cwd: &Path) -> Option<String> {
-    Git::within(TIME, cwd).head().ok().flatten()
+/// Records the files at the start of a run, or an item of a loop. Where that is not possible in time, the commit stands for them;
+/// `None` if there is none.
+pub(crate) fn start_files(cwd: &Path, agent_dir: &Path) -> Option<String> {
+    let commit = || Git::within(TIME, cwd).head().ok().flatten();
+    record_files(cwd, agent_dir).ok().or_else(commit)
 }
 
 /// Checks that a file exists, and that it has changed or not, as expected.

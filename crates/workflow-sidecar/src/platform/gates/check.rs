@@ -41,7 +41,7 @@ pub struct Job {
     pub cwd: PathBuf,
     /// The state when the phase was entered.
     pub baseline: Baseline,
-    /// The commit at the start of the run, if it is known.
+    /// The files at the start of the run, or its commit, if they are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
     /// The directory of the trust store; `None` if nothing of the project is trusted.

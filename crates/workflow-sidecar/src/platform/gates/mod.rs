@@ -17,8 +17,8 @@
 //!   (terminated, after two seconds killed) at its time limit, when the gate is cancelled, when the sidecar dies, and
 //!   when the command has exited and left processes behind. On Linux this includes processes that have left the
 //!   group (`setsid`, as a daemon does): they become children of the supervisor.
-//! - Tests are run like a command, and its output is read; `test_check/` compares them with the commit at the start of the
-//!   run, in a temporary tree.
+//! - Tests are run like a command, and its output is read; `test_check/` compares them with those at the start of the run, in
+//!   a temporary tree.
 //! - A file is read, and compared with the [`Baseline`] recorded when the phase was entered.
 //! - The repository is examined with git, see `git_check.rs`.
 //!
@@ -46,7 +46,7 @@ pub(super) use check::check;
 pub use workflow_core::policy::gate_report::{CheckError, CheckVerdict, Report};
 
 pub use baseline::Baseline;
-pub(crate) use baseline::start_commit;
+pub(crate) use baseline::start_files;
 pub use check::Job;
 pub(crate) use host_command::{HostAnswer, host_command, judge_answer};
 pub(crate) use no_test::no_test_ran;

@@ -2,6 +2,9 @@
 //!
 //! The start is recorded as a tree of all files that git does not ignore, untracked and changed ones too, so that what was
 //! changed before does not count. No reference leads to the tree: git keeps it for two weeks (`gc.pruneExpire`).
+//!
+//! Lists of ignored files that the user does not trust have no effect, and the change is not known where another one has
+//! changed, or where there is a repository inside, so that nothing is hidden.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Result as IoResult};
@@ -10,8 +13,7 @@ use std::time::Instant;
 
 use workflow_core::run::MeasuredChange;
 
-use super::checkpoint::{TIME_TO_RECORD, is_commit_name};
-use super::config_commands::GitOperation;
+use super::checkpoint::{TIME_TO_RECORD, is_commit_name, submodules};
 use super::execution::{Git, failed};
 use super::hidden_changes::changes;
 use super::private_directory::PrivateDirectory;
@@ -24,9 +26,9 @@ const LOOKED_AT: usize = 8000;
 pub(crate) fn record_files(cwd: &Path, agent_dir: &Path) -> Result<String, Failure> {
     let git = Git::within(TIME_TO_RECORD, cwd);
     let head = git.head()?;
-    let directory = PrivateDirectory::allowed(GitOperation::Compare, git, Some(agent_dir))?;
+    let directory = PrivateDirectory::showing_all(git, agent_dir)?;
     let git = directory.with_own_index(git);
-    let listed = changes(git, head.as_deref(), "all")?;
+    let listed = listed(git, head.as_deref())?;
     let changed = listed.iter().filter_map(|line| changed_path(line));
     // Another repository in this one has no files here.
     let paths = changed.filter(|path| !path.ends_with('/'));
@@ -43,12 +45,21 @@ pub(crate) fn measure_change(
     globs: &[Vec<String>],
 ) -> Result<MeasuredChange, Failure> {
     let git = Git::within(TIME_TO_RECORD, cwd);
-    let directory = PrivateDirectory::allowed(GitOperation::Compare, git, Some(agent_dir))?;
+    let directory = PrivateDirectory::showing_all(git, agent_dir)?;
     let git = directory.with_own_index(git);
     if !is_commit_name(tree) {
         return Err(failed("the files at the start of the run are not known"));
     }
-    let listed = changes(git, Some(tree), "all")?;
+    let listed = listed(git, Some(tree))?;
+    if listed.iter().any(|line| is_ignore_file(line)) {
+        return Err(failed("a list of ignored files has changed"));
+    }
+    let is_in_use = |path: &String| {
+        fs::read_dir(directory.root().join(path)).is_ok_and(|mut files| files.next().is_some())
+    };
+    if submodules(git)?.iter().any(is_in_use) {
+        return Err(failed("what is changed inside of submodules is not known"));
+    }
     let diff = [
         "diff",
         "--numstat",
@@ -92,6 +103,17 @@ pub(crate) fn measure_change(
         paths.push(of_project.map_or_else(|| format!("../{path}"), str::to_owned));
     }
     Ok(MeasuredChange::new(lines, &paths, globs))
+}
+
+/// Lists the changes since a commit or tree, also lists of ignored files that are ignored themselves.
+fn listed(git: Git<'_>, since: Option<&str>) -> Result<Vec<String>, Failure> {
+    let mut listed = changes(git, since, &["--untracked-files=all", "--ignored=matching"])?;
+    listed.retain(|line| !line.starts_with("!!") || is_ignore_file(line));
+    Ok(listed)
+}
+
+fn is_ignore_file(line: &str) -> bool {
+    changed_path(line).is_some_and(|path| Path::new(path).ends_with(".gitignore"))
 }
 
 /// The path of a line of `git status`, if the file is not as in the index.

@@ -205,14 +205,21 @@ fn is_same_as(git: Git<'_>, commit: &str) -> Result<bool, Failure> {
 /// Marks all submodules in the index as unchanged. `git stash` enters every submodule, despite all options, and follows the
 /// configuration of the submodule there.
 fn exclude_submodules(git: Git<'_>) -> Result<(), Failure> {
+    let paths = submodules(git)?;
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    git.update_index(&["--assume-unchanged"], &paths)
+}
+
+/// Lists the paths of the submodules in the index.
+pub(super) fn submodules(git: Git<'_>) -> Result<Vec<String>, Failure> {
     let entries = git.list(
         "the index of git",
         &["ls-files", "--stage", "-z", "--", ":/"],
     )?;
     // `160000 <name> <stage>`, a tab and the path.
     let links = entries.iter().filter(|entry| entry.starts_with("160000 "));
-    let paths = links.filter_map(|entry| Some(entry.split_once('\t')?.1));
-    git.update_index(&["--assume-unchanged"], &paths.collect::<Vec<_>>())
+    let paths = links.filter_map(|entry| Some(entry.split_once('\t')?.1.to_owned()));
+    Ok(paths.collect())
 }
 
 /// Checks a name that comes from a session entry and goes onto a command line.

@@ -59,11 +59,7 @@ pub(super) fn key_of(setting: &RunCheck) -> &str {
 
 /// Returns the settings that the user does not trust in a project. `agent_dir` is the directory of the trust store; without
 /// it nothing is trusted.
-pub(super) fn untrusted(
-    mut settings: Vec<RunCheck>,
-    cwd: &Path,
-    agent_dir: Option<&Path>,
-) -> Vec<RunCheck> {
+fn untrusted(mut settings: Vec<RunCheck>, cwd: &Path, agent_dir: Option<&Path>) -> Vec<RunCheck> {
     settings.retain(|setting| {
         let hash = hash_of([setting]);
         !agent_dir.is_some_and(|agent_dir| is_trusted(agent_dir, cwd, &hash))
@@ -251,7 +247,7 @@ impl Configuration {
     }
 
     /// Returns the settings of any scope that hide changes, and the lists of ignored files that are not committed.
-    pub(super) fn settings_that_hide(&self, git: Git<'_>) -> Vec<RunCheck> {
+    fn settings_that_hide(&self, git: Git<'_>) -> Vec<RunCheck> {
         let Some(location) = &self.location else {
             return Vec::new();
         };
@@ -277,6 +273,15 @@ impl Configuration {
             }
         }
         hiding
+    }
+
+    /// Returns what hides changes, and the user does not trust.
+    pub(super) fn untrusted_that_hide(
+        &self,
+        git: Git<'_>,
+        agent_dir: Option<&Path>,
+    ) -> Vec<RunCheck> {
+        untrusted(self.settings_that_hide(git), git.cwd, agent_dir)
     }
 
     /// Makes a repository for a moment. Its settings are those that the file system needs, as git has tested it.

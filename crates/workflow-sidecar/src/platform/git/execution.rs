@@ -231,8 +231,12 @@ impl<'a> Git<'a> {
 
     /// Returns true if git has a commit of this name.
     pub(super) fn has_commit(self, name: &str) -> Result<bool, Failure> {
-        let exists = self.run(&["cat-file", "-e", &format!("{name}^{{commit}}")])?;
-        Ok(exists.code == 0)
+        self.has(&format!("{name}^{{commit}}"))
+    }
+
+    /// Returns true if git has an object.
+    pub(super) fn has(self, object: &str) -> Result<bool, Failure> {
+        Ok(self.run(&["cat-file", "-e", object])?.code == 0)
     }
 
     /// Reads the current commit; `None` if there is none yet.

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::config_commands::{Configuration, GitOperation, USER_IGNORES, key_of, untrusted};
+use super::config_commands::{Configuration, GitOperation, USER_IGNORES, key_of};
 use super::execution::Git;
 use super::private_directory::PrivateDirectory;
 use super::repository_state::RepositoryState;
@@ -23,7 +23,7 @@ pub(in crate::platform) fn hidden_changes(
     git: Git<'_>,
     agent_dir: Option<&Path>,
 ) -> Result<Vec<String>, Failure> {
-    let hiding = untrusted(configuration.settings_that_hide(git), git.cwd, agent_dir);
+    let hiding = configuration.untrusted_that_hide(git, agent_dir);
     let mut left_out: Vec<&str> = hiding.iter().map(key_of).collect();
     // Without a state of before, all is as it was.
     let mut was_sparse = true;
@@ -40,7 +40,7 @@ pub(in crate::platform) fn hidden_changes(
     let git = directory.git(git.of_all_files());
     let head = git.head()?;
     let own_index = directory.with_own_index(git);
-    let mut found = changes(own_index, head.as_deref(), "normal")?;
+    let mut found = changes(own_index, head.as_deref(), &["--untracked-files=normal"])?;
     // Only a part of the files is checked out, since before the phase was entered.
     if was_sparse && configuration.is_sparse() && !found.is_empty() {
         let files = git.list(LIST, &["ls-files", "-t", "-z"])?;
@@ -55,28 +55,26 @@ pub(in crate::platform) fn hidden_changes(
     Ok(found)
 }
 
-/// Compares the files with a commit, by content, through the index of a private directory, which does not exist yet.
-/// `untracked` says how untracked files are listed.
+/// Compares the files with a commit or tree, by content, through the index of a private directory, which does not exist yet.
+/// `shown` says which files beside it are listed.
 pub(super) fn changes(
     git: Git<'_>,
     commit: Option<&str>,
-    untracked: &str,
+    shown: &[&str],
 ) -> Result<Vec<String>, Failure> {
     let plain = ["-c", "core.splitIndex=false", "-c", "index.sparse=false"];
     // Without a commit every file is untracked.
     if let Some(commit) = commit {
         git.text(&[&plain[..], &["read-tree", commit]].concat())?;
     }
-    let untracked = format!("--untracked-files={untracked}");
     let status = [
         "status",
         "--porcelain=v1",
         "-z",
         "--no-renames",
-        &untracked,
         "--ignore-submodules=dirty",
     ];
-    git.list(LIST, &[&plain[..], &status].concat())
+    git.list(LIST, &[&plain[..], &status, shown].concat())
 }
 
 /// Lists ignore files beside tracked files that are not tracked, because they ignore themselves.

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::config_commands::{Configuration, EXCLUDE, GitOperation};
+use super::config_commands::{Configuration, EXCLUDE, GitOperation, key_of};
 use super::execution::{Git, failed};
 use super::location::Location;
 use crate::platform::process::Failure;
@@ -36,6 +36,15 @@ impl PrivateDirectory {
     ) -> Result<Self, Failure> {
         let configuration = Configuration::read_allowed(operation, git, agent_dir)?;
         Self::make(&configuration, operation, &[])
+    }
+
+    /// Makes the directory to compare files, in which nothing that the user does not trust hides a change.
+    pub(super) fn showing_all(git: Git<'_>, agent_dir: &Path) -> Result<Self, Failure> {
+        let (operation, agent_dir) = (GitOperation::Compare, Some(agent_dir));
+        let configuration = Configuration::read_allowed(operation, git, agent_dir)?;
+        let hiding = configuration.untrusted_that_hide(git, agent_dir);
+        let left_out: Vec<&str> = hiding.iter().map(key_of).collect();
+        Self::make(&configuration, operation, &left_out)
     }
 
     /// Makes the directory for an operation on the repository of a configuration. The settings and lists of `left_out`

@@ -1,4 +1,4 @@
-//! The files of a commit, in another directory.
+//! The files of a commit or tree, in another directory.
 
 use std::path::Path;
 
@@ -10,23 +10,24 @@ use super::private_directory::PrivateDirectory;
 use crate::platform::process::{CheckError, Failure};
 
 impl PrivateDirectory {
-    /// Lists the paths of files that are not as in a commit, also those that git does not track and does not ignore.
+    /// Lists the paths of files that are not as in a commit or tree, also those that git does not track and does not ignore.
+    /// Returns also whether it is a commit.
     pub(in crate::platform) fn changed_since(
         &self,
         git: Git<'_>,
-        commit: &str,
-    ) -> Result<Vec<String>, Failure> {
+        start: &str,
+    ) -> Result<(Vec<String>, bool), Failure> {
         let git = self.with_own_index(git.of_all_files());
-        if !is_commit_name(commit) || !git.has_commit(commit)? {
-            let reason = "git does not have the commit at the start of the run";
-            return Err((CheckError::NoBaseline, reason.to_owned()));
+        if !is_commit_name(start) || !git.has(&format!("{start}^{{tree}}"))? {
+            let reason = "git does not have the files at the start of the run";
+            return Err((CheckError::Missing, reason.to_owned()));
         }
-        let listed = changes(git, Some(commit), "all")?;
+        let listed = changes(git, Some(start), &["--untracked-files=all"])?;
         let paths = listed.iter().filter_map(|line| changed_path(line));
-        Ok(paths.map(str::to_owned).collect())
+        Ok((paths.map(str::to_owned).collect(), git.has_commit(start)?))
     }
 
-    /// Writes the files of the commit of [`PrivateDirectory::changed_since`] into a directory.
+    /// Writes the files at the start of [`PrivateDirectory::changed_since`] into a directory.
     pub(in crate::platform) fn check_out(
         &self,
         git: Git<'_>,

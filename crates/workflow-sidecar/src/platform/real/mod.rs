@@ -18,7 +18,7 @@ use super::answers::open_projects;
 use super::answers::open_requests::OpenRequests;
 use super::answers::trust_store::{hash_of, hash_of_triggers, session_trusts, trust};
 use super::effects::{Platform, PlatformReport, Project, SessionContext};
-use super::gates::{Baseline, start_commit};
+use super::gates::{Baseline, start_files};
 use super::git::{measure_change, record_files};
 use super::notes_and_answers::NotesAndAnswers;
 use super::open_sessions::OpenSessions;
@@ -62,7 +62,9 @@ impl Platform for RealPlatform {
             Effect::TakeBaseline { gates, start } => {
                 let baseline = to_raw_value(&Baseline::take(&gates, project.cwd));
                 let baseline = baseline.expect("a baseline has string keys only");
-                let start = start.then(|| start_commit(project.cwd)).flatten();
+                let start = start
+                    .then(|| start_files(project.cwd, project.agent_dir))
+                    .flatten();
                 return Some(PlatformEvent::BaselineTaken { baseline, start });
             }
             Effect::MeasureChange { start, globs } => {

@@ -90,3 +90,57 @@ fn without_git_or_with_a_repository_inside_the_change_is_not_known() {
     );
     assert!(measure_change(project.path(), agent_dir, &start, &[]).is_err());
 }
+
+#[test]
+fn what_lists_of_ignored_files_hide_counts_or_the_change_is_not_known() {
+    let project = repository();
+    project.write(".gitignore", "target\n");
+    project.write(".cache/.gitignore", "*\n");
+    project.write("src/a.py", "1\n");
+    git(&project, &["add", "src", ".gitignore"]);
+    commit(&project, "one\n");
+    let start = record(&project);
+    let is_known = || {
+        let agent_dir = project.agent_dir.path();
+        measure_change(project.path(), agent_dir, &start, &[]).is_ok()
+    };
+    // What was there at the start may hide, and what is ignored as a whole is not looked at.
+    project.write(".cache/a", "1\n");
+    project.write("target/.gitignore", "*\n");
+    assert_eq!(numbers(&project, &start), (0, 0));
+    // The user has not trusted the list that is not committed.
+    project.write(".git/info/exclude", "src/new/\n");
+    project.write("src/new/b.py", "1\n2\n");
+    assert_eq!(numbers(&project, &start), (1, 2));
+    for path in ["src/new/.gitignore", "src/.gitignore", ".gitignore"] {
+        let path = project.path().join(path);
+        let before = std::fs::read(&path);
+        std::fs::write(&path, "*\n").unwrap();
+        assert!(!is_known(), "{}", path.display());
+        match before {
+            Ok(text) => std::fs::write(&path, text).unwrap(),
+            Err(_) => std::fs::remove_file(&path).unwrap(),
+        }
+    }
+    assert!(is_known());
+}
+
+#[test]
+fn what_is_changed_inside_of_a_submodule_is_not_known() {
+    let library = repository();
+    commit(&library, "one\n");
+    let project = repository();
+    let from = library.path().to_str().unwrap();
+    let add = ["-c", "protocol.file.allow=always", "submodule", "add"];
+    git(&project, &[&add[..], &["--quiet", from, "lib"]].concat());
+    commit(&project, "one\n");
+    let start = record(&project);
+    let agent_dir = project.agent_dir.path();
+    assert!(measure_change(project.path(), agent_dir, &start, &[]).is_err());
+    // One that is not checked out hides nothing.
+    git(
+        &project,
+        &["submodule", "deinit", "--quiet", "--force", "lib"],
+    );
+    assert_eq!(numbers(&project, &start), (0, 0));
+}

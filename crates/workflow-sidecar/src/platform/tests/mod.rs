@@ -37,7 +37,7 @@ struct TestProject {
     /// The directory of the trust store.
     agent_dir: TempDir,
     baseline: Baseline,
-    /// The commit at the start of the run.
+    /// The files at the start of the run.
     start: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The temporary tree of the commit at the start of the run, in which tests run without the changes of the run.
+//! The temporary tree of the files at the start of the run, in which tests run without the changes of the run.
 //!
 //! It is in a directory of the user's cache, one for each repository, which also keeps what is built there, and which one
 //! check uses at a time. The tree is removed with this value; what a killed process leaves is removed by the next one.
@@ -44,7 +44,7 @@ impl Drop for BaseTree {
 }
 
 impl BaseTree {
-    /// Makes the tree of the commit that the private directory has compared the files with.
+    /// Makes the tree of the files that the private directory has compared the files with.
     pub(super) fn make(directory: &PrivateDirectory, git: Git<'_>) -> Result<Self, Failure> {
         let failed = |error: io::Error| {
             let reason = format!("the temporary tree of the tests cannot be made: {error}");

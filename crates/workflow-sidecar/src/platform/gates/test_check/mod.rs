@@ -88,7 +88,7 @@ pub(super) fn judge_output(expected: &TestsCheck, output: &str) -> Checked {
     let tests = formats::read(output).ok_or_else(|| not_read(expected))?;
     judge_counts(expected, &tests)?;
     if expected.compares() || expected.report.is_some() {
-        let reason = "the tests ran at the host, where neither the commit at the start of the run nor a report is read";
+        let reason = "the tests ran at the host, where neither the files at the start of the run nor a report are read";
         return Err((CheckError::Start, reason.to_owned()).into());
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The tests at the commit at the start of the run: which ran there, and whether new ones fail there.
+//! The tests with the files at the start of the run, or the item of a loop: which ran there, and whether new ones fail there.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -22,7 +22,7 @@ struct ChangedTests {
 }
 
 impl TestCheck<'_> {
-    /// Compares the tests of the project with those of the commit at the start of the run; returns what is said of it.
+    /// Compares the tests of the project with those at the start of the run; returns what is said of it.
     pub(super) fn compare(&self, here: &TestRun) -> Result<String, NotPassed> {
         let skips = self.expected.no_new_skips;
         let proves = self.expected.fails_without_change;
@@ -30,17 +30,17 @@ impl TestCheck<'_> {
             return Ok(String::new());
         }
         let unknown = || {
-            let reason = "the commit at the start of the run is not known: the project needs a git repository with a commit when the run starts";
-            (CheckError::NoBaseline, reason.to_owned())
+            let reason = "the files at the start of the run are not known: make a git repository of the project, and start the run again";
+            (CheckError::Missing, reason.to_owned())
         };
-        let commit = self.job.start.as_deref().ok_or_else(unknown)?;
+        let start = self.job.start.as_deref().ok_or_else(unknown)?;
         let git = Git {
             end: Some(self.end),
             ..Git::new(&self.job.cwd, self.monitor)
         };
         let agent_dir = self.job.agent_dir.as_deref();
         let directory = PrivateDirectory::allowed(GitOperation::Compare, git, agent_dir)?;
-        let changed = directory.changed_since(git, commit)?;
+        let (changed, is_commit) = directory.changed_since(git, start)?;
         let tree = BaseTree::make(&directory, git)?;
         let tests = self.changed_tests(&tree, directory.root(), changed);
         if proves && tests.files.is_empty() && tests.impossible.is_empty() {
@@ -71,6 +71,9 @@ impl TestCheck<'_> {
         }
         if skips {
             compare_numbers(here, base, passing.as_ref())?;
+        }
+        if is_commit {
+            said += "; what was changed before the run, and not committed, counts as changed in it";
         }
         Ok(said)
     }
@@ -143,7 +146,7 @@ fn sound(base: &Ran) -> Result<&TestRun, NotPassed> {
         (_, Some(code)) => format!("its tests fail, or it does not build (exit code {code})"),
         (_, None) => "its tests were ended by a signal".to_owned(),
     };
-    let reason = format!("without any change of the run, at the commit at its start: {why}");
+    let reason = format!("without any change of the run, with the files at its start: {why}");
     Err(base.shown((CheckError::Start, reason).into()))
 }
 
@@ -222,13 +225,13 @@ fn proved(here: &TestRun, without: &Ran, tests: &ChangedTests) -> Result<String,
     }
     if let [first, ..] = &*tests.impossible {
         let reason = format!(
-            "{first} is new, and the tests in it cannot run at the commit at the start of the run: test it in a file of its own, in `tests/`"
+            "{first} is new, and the tests in it cannot run with the files at the start of the run: test it in a file of its own, in `tests/`"
         );
         return Err((CheckError::Start, reason).into());
     }
     let changed: Vec<&str> = tests.files.keys().map(String::as_str).collect();
     let reason = format!(
-        "no test fails without the change: with only {} changed, all pass at the commit at the start of the run",
+        "no test fails without the change: with only {} changed since the start of the run, all pass",
         list(&changed, 0)
     );
     Err(without.shown(NotPassed::failed(reason)))
