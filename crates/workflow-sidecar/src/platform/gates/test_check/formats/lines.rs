@@ -39,6 +39,8 @@ pub(super) enum Says {
     Summary,
     /// How many tests ran.
     Number,
+    /// That what is around tests is counted as one that did not run.
+    Uncounted,
     /// How long compiling took.
     Compiled,
     /// That the tests of a file or program are listed from here on.

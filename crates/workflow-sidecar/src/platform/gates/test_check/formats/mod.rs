@@ -11,6 +11,12 @@ use std::collections::BTreeMap;
 pub(super) use junit::read as read_junit;
 pub(super) use reader::read;
 
+/// Characters of the longest name, and of one that is around others.
+const LONGEST: usize = 1000;
+const LONGEST_PART: usize = 500;
+/// Bytes of all names together.
+const NAMES: usize = 32 * 1024 * 1024;
+
 /// What became of a test; of two results with one name, the later one here counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Outcome {
@@ -32,6 +38,8 @@ pub(super) struct TestRun {
     pub(super) broken: usize,
     /// Seconds of compiling, where they are known.
     pub(super) compiling: f64,
+    /// Bytes of the names. Above the bound none is noted.
+    size: usize,
 }
 
 impl TestRun {
@@ -61,8 +69,19 @@ impl TestRun {
 
     /// Notes what became of a test.
     fn name(&mut self, name: impl Into<String>, outcome: Outcome) {
-        let noted = self.named.entry(name.into()).or_insert(outcome);
-        *noted = outcome.max(*noted);
+        let name = name.into();
+        if !self.named.contains_key(&name) {
+            self.size += name.len();
+        }
+        if self.has_all_names() {
+            let noted = self.named.entry(name).or_insert(outcome);
+            *noted = outcome.max(*noted);
+        }
+    }
+
+    /// Returns true if the names are not too long together.
+    fn has_all_names(&self) -> bool {
+        self.size <= NAMES
     }
 
     /// Notes what became of a test, and counts it.
@@ -103,6 +122,22 @@ impl TestRun {
         }
         self
     }
+}
+
+/// Returns the name of a test in its file and groups, or the beginning of it.
+fn full_name<'a>(parts: impl IntoIterator<Item = &'a str>, sign: &str) -> String {
+    let mut full = String::new();
+    for part in parts {
+        let room = LONGEST.saturating_sub(full.len());
+        if room == 0 {
+            break;
+        }
+        if !full.is_empty() {
+            full += sign;
+        }
+        full.extend(part.chars().take(room.min(LONGEST_PART)));
+    }
+    full
 }
 
 /// Returns the name of a test without its file and groups.

@@ -6,7 +6,7 @@ use regex::Captures;
 use serde_json::Value;
 
 use super::lines::{self, Format, Says};
-use super::{Outcome, TestRun};
+use super::{Outcome, TestRun, full_name};
 
 /// Reads the tests of an output; `None` if it has no known format.
 pub(in super::super) fn read(output: &str) -> Option<TestRun> {
@@ -26,7 +26,8 @@ pub(in super::super) fn read(output: &str) -> Option<TestRun> {
         unittest.count_rest();
     }
     let known = readers.into_values().filter(|reader| reader.is_known);
-    known.map(|reader| reader.run).reduce(TestRun::join)
+    let run = known.map(|reader| reader.run).reduce(TestRun::join);
+    run.filter(TestRun::has_all_names)
 }
 
 /// What the lines of a format have said so far.
@@ -78,6 +79,10 @@ impl Reader {
                 let minutes = number("minutes").unwrap_or_default();
                 self.run.compiling += minutes * 60.0 + number("seconds").unwrap_or_default();
             }
+            Says::Uncounted => {
+                self.number += 1;
+                self.around = around.into_iter().collect();
+            }
             Says::Begins => {
                 self.is_over = false;
                 if let Some(around) = around {
@@ -104,7 +109,7 @@ impl Reader {
         let around = self.around.iter().map(String::as_str);
         let names = around.take(at.unwrap_or(usize::MAX)).chain(name);
         let sign = if format == Format::Cargo { " " } else { " > " };
-        let full = names.collect::<Vec<_>>().join(sign);
+        let full = full_name(names, sign);
         if !matches!(format, Format::Go | Format::Tap | Format::Node) {
             if !full.is_empty() {
                 // A summary counts it.
@@ -135,7 +140,7 @@ impl Reader {
         };
         let failed = outcome == Outcome::Failed;
         if let Some(test) = test {
-            self.run.add(format!("{package}.{test}"), outcome);
+            self.run.add(full_name([package, test], "."), outcome);
         } else if failed && self.failed_package != package {
             self.run.broken += 1;
         }

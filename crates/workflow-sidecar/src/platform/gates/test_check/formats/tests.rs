@@ -237,3 +237,50 @@ fn the_outputs_of_several_programs_are_added() {
     let run = read_all(&format!("{cargo}\n{pytest}"));
     assert_eq!(counted(&run), [6, 4, 4, 1]);
 }
+
+#[test]
+fn a_class_of_python_that_is_skipped_or_fails_as_a_whole_takes_no_other_test_away() {
+    let run = read_all(
+        "test_a (t.A.test_a) ... ok\nsetUpClass (t.B) ... skipped 'no'\nsetUpClass (t.C) ... ERROR\n\nRan 1 test in 0.001s\n\nFAILED (errors=1, skipped=1)\n",
+    );
+    assert_eq!(counted(&run), [1, 1, 1, 0]);
+    assert_eq!(with(&run, Outcome::Skipped), ["setUpClass (t.B)"]);
+}
+
+#[test]
+fn names_are_bounded_each_and_all_together() {
+    let long = "x".repeat(100_000);
+    let cases: String = (0..40_000)
+        .map(|n| format!("<testcase name=\"{n}\"/>"))
+        .collect();
+    let report = format!("<testsuite name=\"{long}\">{cases}</testsuite>");
+    let run = read_junit(&report).unwrap();
+    assert_eq!((run.passed, run.named.len()), (40_000, 40_000));
+    assert!(run.named.keys().all(|name| name.len() <= LONGEST + 3));
+    let lines: String = (0..40_000).map(|n| format!("test t{n} ... ok\n")).collect();
+    let output = format!(
+        "     Running {long}\nrunning 1 test\n{lines}test result: ok. 40000 passed; 0 failed\n"
+    );
+    assert!(
+        read_all(&output)
+            .named
+            .keys()
+            .all(|name| name.len() <= LONGEST + 3)
+    );
+    // So many long names are no result.
+    let lines: String = (0..40_000)
+        .map(|n| format!("test {n}{} ... ok\n", &long[..900]))
+        .collect();
+    assert_eq!(
+        read(&output.replace("test t0 ", &format!("{lines}test t0 "))),
+        None
+    );
+    // The time does not grow with the square of the depth.
+    let deep = 100_000;
+    let (open, close) = (
+        "<testsuite name=\"s\">".repeat(deep),
+        "</testsuite>".repeat(deep),
+    );
+    let run = read_junit(&format!("{open}<testcase name=\"a\"/>{close}"));
+    assert!(run.is_err() || run.is_ok_and(|run| run.passed == 1));
+}
