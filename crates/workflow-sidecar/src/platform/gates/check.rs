@@ -81,7 +81,7 @@ fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, monitor: Monitor<'_
         exit: exited.and_then(|status| status.code()),
         signal: exited.and_then(signal),
         tail: finished.tail.clone(),
-        ..report(gate, judge(expected, &finished))
+        ..report(gate, judge(expected, &finished, &finished.tail))
     }
 }
 
@@ -149,14 +149,15 @@ fn command_line(expected: &RunCheck) -> Option<CommandLine<'_>> {
     Some(CommandLine::Program(program, arguments))
 }
 
-pub(super) fn judge(expected: &RunCheck, finished: &Finished) -> Checked {
+/// Judges a command that has ended. `tail` is the output that may say that no test ran.
+pub(super) fn judge(expected: &RunCheck, finished: &Finished, tail: &str) -> Checked {
     if let End::TooMuchOutput = finished.end {
         let reason = format!("it was stopped: {}", too_much_output(expected));
         return Err((CheckError::TooMuchOutput, reason).into());
     }
     let status = finished.status("it")?;
     if let Some(code) = status.code() {
-        return judge_exit(expected, code, &finished.stdout, &finished.tail);
+        return judge_exit(expected, code, &finished.stdout, tail);
     }
     // A crash is not an exit code, so it does not satisfy `exit: nonzero`.
     let name = signal(status).map_or("a signal".to_owned(), signal_name);

@@ -79,6 +79,10 @@ pub(crate) fn judge_answer(
                 Err(timeout())
             } else {
                 judge(expected, &output).and_then(|()| match &gate.check {
+                    Check::Tests(_) if output.truncated => {
+                        let reason = "the host has passed on a part of its output only";
+                        Err((CheckError::TooMuchOutput, reason.to_owned()).into())
+                    }
                     Check::Tests(tests) => judge_output(tests, &whole(&output)),
                     _ => Ok(()),
                 })
@@ -287,14 +291,14 @@ mod tests {
             min: 1,
             ..TestsCheck::default()
         };
-        let judged = |tests: &TestsCheck, output: &str| {
+        let judge = |tests: &TestsCheck, output: ExecResult| {
             let gate = Gate {
                 check: Check::Tests(tests.clone()),
                 ..check(&tests.command)
             };
-            let answer = HostAnswer::Ended(ended(0, output));
-            judge_answer(&gate, &tests.command, answer, 1).verdict
+            judge_answer(&gate, &tests.command, HostAnswer::Ended(output), 1).verdict
         };
+        let judged = |tests: &TestsCheck, output: &str| judge(tests, ended(0, output));
         let request = host_command("s", &Check::Tests(tests.clone()), Path::new("/far"));
         assert_eq!(request.unwrap().args, ["test", "-json"]);
         let one = r#"{"Action":"pass","Package":"m","Test":"TestA"}"#;
@@ -303,6 +307,12 @@ mod tests {
         assert_eq!(judged(&tests, none), CheckVerdict::Failed);
         let unknown = CheckVerdict::CouldNotRun(CheckError::Start);
         assert_eq!(judged(&tests, "fine"), unknown);
+        let part = ExecResult {
+            truncated: true,
+            ..ended(0, one)
+        };
+        let too_much = CheckVerdict::CouldNotRun(CheckError::TooMuchOutput);
+        assert_eq!(judge(&tests, part), too_much);
         tests.fails_without_change = true;
         assert_eq!(judged(&tests, one), unknown);
     }

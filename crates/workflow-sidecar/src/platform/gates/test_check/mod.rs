@@ -12,6 +12,7 @@ mod runner;
 mod test_module;
 mod without_change;
 
+use std::env;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -95,7 +96,7 @@ pub(super) fn judge_output(expected: &TestsCheck, output: &str) -> Checked {
 }
 
 impl TestCheck<'_> {
-    /// Runs the command in a tree, with these variables beside its own.
+    /// Runs the command in a tree, with these variables beside its own, which come first.
     fn run(&self, tree: &Path, environment: &[(String, String)]) -> Result<Ran, Failure> {
         let left = self.end.saturating_duration_since(Instant::now()).as_secs();
         if left == 0 {
@@ -105,7 +106,23 @@ impl TestCheck<'_> {
         }
         let mut command = started(self.expected);
         command.timeout = u32::try_from(left).unwrap_or(command.timeout);
-        command.env.extend(environment.iter().cloned());
+        for (name, value) in environment {
+            let own = command.env.iter().position(|(own, _)| own == name);
+            let own = own.map(|at| command.env.remove(at).1);
+            let value = if name == "PYTHONPATH" {
+                let own = own.or_else(|| env::var(name).ok()).unwrap_or_default();
+                let paths = env::split_paths(value).chain(env::split_paths(&own));
+                let paths = env::join_paths(paths).unwrap_or_default();
+                paths.to_string_lossy().into_owned()
+            } else {
+                own.unwrap_or_else(|| value.clone())
+            };
+            command.env.push((name.clone(), value));
+        }
+        if let Some(file) = runner::replaced(&command, tree) {
+            let reason = format!("{file} stands before the module of Python that runs the tests");
+            return Err((CheckError::Start, reason));
+        }
         let report = self.expected.report.as_deref();
         let report = report.map(|path| ReportFile::before(tree, path));
         let finished = finish_command(&command, tree, OUTPUT, self.monitor)?;
@@ -131,7 +148,9 @@ impl Ran {
 
     /// Judges the run in the project.
     fn judge(&self, expected: &TestsCheck) -> Result<&TestRun, NotPassed> {
-        let judged = judge(&expected.command, &self.finished).and_then(|()| {
+        // What the output says of tests is counted.
+        let tail = self.tests.as_ref().map_or(&*self.finished.tail, |_| "");
+        let judged = judge(&expected.command, &self.finished, tail).and_then(|()| {
             let unknown = |reason: &String| (CheckError::Start, reason.clone());
             let tests = self.tests.as_ref().map_err(unknown)?;
             judge_counts(expected, tests)?;

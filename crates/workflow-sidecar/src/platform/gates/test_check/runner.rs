@@ -1,5 +1,9 @@
 //! How programs that run tests are started, so that their output names and counts the tests.
 
+use std::path::Path;
+
+use workflow_core::definition::RunCheck;
+
 /// Programs, the word that may stand behind each, and the option by which it names all its tests.
 const RUNNERS: [(&str, &str, &str); 7] = [
     // Else the programs after one that fails do not run.
@@ -40,6 +44,33 @@ pub(super) fn started(command: &[String]) -> Vec<String> {
         words.retain(|word| !["-q", "-qq", "--quiet"].contains(&&**word));
     }
     words
+}
+
+/// Modules that Python loads to run tests. With `-m` it looks for them in its directory first.
+const MODULES: [&str; 12] = [
+    "unittest",
+    "pytest",
+    "_pytest",
+    "pluggy",
+    "argparse",
+    "contextlib",
+    "difflib",
+    "functools",
+    "logging",
+    "signal",
+    "traceback",
+    "warnings",
+];
+
+/// Returns the file of a project that Python takes for a module of those that run the tests.
+pub(super) fn replaced(expected: &RunCheck, project: &Path) -> Option<String> {
+    let runs = |words: &[String]| words[0] == "-m" && MODULES[..2].contains(&&*words[1]);
+    expected.command.windows(2).find(|words| runs(words))?;
+    let directory = project.join(expected.cwd.as_deref().unwrap_or_default());
+    let files = MODULES
+        .iter()
+        .flat_map(|name| [format!("{name}.py"), format!("{name}/__init__.py")]);
+    files.into_iter().find(|file| directory.join(file).exists())
 }
 
 #[cfg(test)]
