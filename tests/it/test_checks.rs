@@ -19,6 +19,8 @@ struct Project {
     directory: TempDir,
     cache: TempDir,
     start: String,
+    /// The directory of the project in the repository.
+    below: String,
 }
 
 impl Project {
@@ -28,6 +30,7 @@ impl Project {
             directory: tempfile::tempdir().unwrap(),
             cache: tempfile::tempdir().unwrap(),
             start: String::new(),
+            below: String::new(),
         };
         for (path, text) in files {
             project.write(path, text);
@@ -68,12 +71,13 @@ impl Project {
         let words = command.remove("run").unwrap();
         let exit = command.remove("exit").unwrap_or(json!({"code": 0}));
         let timeout = command.remove("timeout").unwrap_or(json!(120));
-        let run = json!({"command": words, "timeout": timeout, "exit": exit, "stream": "both"});
+        let env = command.remove("env").unwrap_or(json!([]));
+        let run = json!({"command": words, "timeout": timeout, "exit": exit, "stream": "both", "env": env});
         command.insert("command".to_owned(), run);
         command.entry("min").or_insert(json!(1));
         let job = json!({
             "gates": [{"check": {"tests": tests}}],
-            "cwd": self.path(),
+            "cwd": self.path().join(&self.below),
             "baseline": {},
             "start": self.start,
         });
@@ -198,7 +202,7 @@ fn a_deleted_an_emptied_and_a_skipped_test_are_caught() {
     assert_report(
         &report,
         FAILED,
-        "skipped now and not at the start of the run: two",
+        "skipped or expected to fail now, and not at the start of the run: two",
     );
     let report = project.fails_without_change(NODE);
     assert_report(&report, FAILED, "no test fails without the change");
@@ -297,7 +301,7 @@ fn a_runner_that_is_replaced_and_an_exit_code_that_is_swallowed_are_caught() {
     assert_report(
         &report,
         FAILED,
-        "without the change, these fail, but they did not run with it: two",
+        "without the change, these fail, but they did not run with it, or are as they were: two",
     );
     project.write("package.json", &package("true"));
     assert_report(
@@ -574,6 +578,134 @@ fn a_link_of_the_base_leads_no_file_out_of_the_tree() {
         project.check(json!({"run": NODE, "failsWithoutChange": true, "files": ["tests/*.mjs"]}));
     assert_report(&report, NOT_RUN, "a link leads out of the tree");
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_link_of_the_base_leads_neither_dependencies_nor_commands_out_of_the_tree() {
+    let outside = tempfile::tempdir().unwrap();
+    let (far, test) = (outside.path(), format!("{IMPORTS}{ZERO}"));
+    let mut project = Project::of(&[
+        ADD,
+        ("add.test.mjs", &test),
+        (".gitignore", "node_modules\n"),
+    ]);
+    std::os::unix::fs::symlink(far, project.path().join("sub")).unwrap();
+    project.git(&["add", "."]);
+    project.git(&["commit", "--quiet", "--message", "link"]);
+    project.start = project.git(&["rev-parse", "HEAD"]);
+    fs::remove_file(project.path().join("sub")).unwrap();
+    project.write("sub/node_modules/a/index.js", "");
+    project.write("add.test.mjs", &format!("{IMPORTS}{ZERO}{TWO}"));
+    project.write("add.mjs", FIXED);
+    let report = project.fails_without_change(NODE);
+    assert_report(&report, NOT_RUN, "a link leads out of the tree");
+    // The project is the directory that was a link.
+    project.write(
+        "sub/add.test.mjs",
+        "import {test} from 'node:test'; test('a', () => {});\n",
+    );
+    project.below = "sub".to_owned();
+    fs::remove_dir_all(project.path().join("sub/node_modules")).unwrap();
+    let report = project.fails_without_change(NODE);
+    assert_report(&report, NOT_RUN, "a link leads out of the tree");
+    assert_eq!(fs::read_dir(far).unwrap().count(), 0);
+}
+
+#[test]
+fn no_source_file_is_read_behind_a_link_or_from_a_pipe() {
+    let project = node();
+    project.write("add.mjs", FIXED);
+    project.write("add.test.mjs", &format!("{IMPORTS}{ZERO}{TWO}"));
+    std::os::unix::fs::symlink("/dev/zero", project.path().join("zero.rs")).unwrap();
+    let pipe = project.path().join("pipe.rs");
+    assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    assert_report(&project.fails_without_change(NODE), PASSED, "two");
+}
+
+#[test]
+fn the_variables_of_the_check_come_before_those_of_the_tree() {
+    let test = |name: &str, body: &str| {
+        format!(
+            "import unittest, calc\nclass Calc(unittest.TestCase):\n    def test_{name}(self): {body}\n"
+        )
+    };
+    let add = |sign: &str| format!("def add(a, b): return a {sign} b\n");
+    let project = Project::of(&[
+        ("lib/calc.py", &add("-")),
+        (
+            "test_calc.py",
+            &test("zero", "self.assertEqual(calc.add(0, 0), 0)"),
+        ),
+    ]);
+    project.write("lib/calc.py", &add("+"));
+    project.write(
+        "test_two.py",
+        &test("two", "self.assertEqual(calc.add(1, 1), 2)"),
+    );
+    let mut check = json!({
+        "run": ["python3", "-m", "unittest"], "failsWithoutChange": true,
+        "env": [["PYTHONPATH", "lib"]],
+    });
+    assert_report(
+        &project.check(check.clone()),
+        PASSED,
+        "test_two (test_two.Calc",
+    );
+    // Its own directory of cargo is used in the tree too.
+    check["run"] = json!([
+        "sh",
+        "-c",
+        "test \"$CARGO_TARGET_DIR\" = own && python3 -m unittest -v"
+    ]);
+    check["env"] = json!([["PYTHONPATH", "lib"], ["CARGO_TARGET_DIR", "own"]]);
+    assert_report(&project.check(check), PASSED, "test_two");
+}
+
+#[test]
+fn a_module_of_the_project_is_not_taken_for_the_runner() {
+    let project = Project::of(&[("test_a.py", "import unittest\n")]);
+    project.write("unittest.py", "print('Ran 1 test in 0.0s\\n\\nOK')\n");
+    let report = project.check(json!({"run": ["python3", "-m", "unittest"]}));
+    assert_report(
+        &report,
+        NOT_RUN,
+        "unittest.py stands before the module of Python",
+    );
+}
+
+#[test]
+fn only_a_test_that_is_new_or_changed_shows_the_change_and_no_runner_that_is_killed() {
+    let runner = |unchanged: &str, end: &str| {
+        format!("echo 'tests/b.py::new PASSED'; echo 'tests/a.py::old {unchanged}'; echo '{end}")
+    };
+    let project = Project::of(&[
+        ("run.sh", &runner("PASSED", "= 2 passed in 0.1s ='")),
+        ("tests/a.py", "a"),
+        ("tests/b.py", "b"),
+    ]);
+    // What the tests do depends on a file that is no test.
+    let script = format!(
+        "if test -f impl || ! grep -q c tests/b.py; then {}; else {}; exit 1; fi",
+        runner("PASSED", "= 2 passed in 0.1s ='"),
+        runner("FAILED", "= 1 failed, 1 passed in 0.1s ='"),
+    );
+    let run = json!({"run": ["sh", "-c", script], "failsWithoutChange": true});
+    project.write("impl", "");
+    project.write("tests/b.py", "c");
+    let report = project.check(run);
+    assert_report(&report, FAILED, "or are as they were: tests/a.py::old");
+    let killed = script.replace("exit 1", "kill -9 $$");
+    let report = project.check(json!({"run": ["sh", "-c", killed], "failsWithoutChange": true}));
+    assert_report(&report, NOT_RUN, "were ended by a signal");
+}
+
+#[test]
+fn a_package_that_says_that_it_has_no_tests_hides_none_of_another() {
+    let project = node();
+    project.write("add.test.mjs", &format!("{IMPORTS}{TWO}"));
+    let line = "node --test --test-reporter=tap; code=$?; echo 'No tests found'; exit $code";
+    let report = project.check(json!({"run": ["sh", "-c", line], "exit": "nonzero"}));
+    assert_report(&report, PASSED, "1 test ran, 1 failed");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! check uses at a time. The tree is removed with this value; what a killed process leaves is removed by the next one.
 
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, Read as _};
 #[cfg(unix)]
 use std::os::unix::fs::symlink;
 #[cfg(windows)]
@@ -15,12 +15,15 @@ use std::time::{Duration, Instant};
 
 use workflow_store::create_private_dir;
 
+use crate::files::regular_file::ContainedFile;
 use crate::files::{hash, home_dir, if_present};
 use crate::platform::git::{Git, PrivateDirectory};
 use crate::platform::process::{CheckError, Failure, one_line};
 
 /// Directories of dependencies.
 const DEPENDENCIES: [&str; 6] = ["node_modules", ".venv", "venv", "vendor", "deps", ".bundle"];
+/// Bytes of the longest source file.
+const SOURCE: u64 = 4 * 1024 * 1024;
 /// Time between two looks at a lock.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -61,8 +64,7 @@ impl BaseTree {
         let shown = |path: PathBuf| path.to_string_lossy().into_owned();
         let cwd = root.join(below);
         let paths = [cwd.clone(), cwd.join("src")].into_iter();
-        let given = std::env::var_os("PYTHONPATH").unwrap_or_default();
-        let python = std::env::join_paths(paths.chain(std::env::split_paths(&given)));
+        let python = std::env::join_paths(paths);
         let variable = |(name, value): (&str, String)| (name.to_owned(), value);
         let environment = [
             ("CARGO_TARGET_DIR", shown(own.join("target"))),
@@ -77,13 +79,14 @@ impl BaseTree {
             _lock: lock,
         };
         directory.check_out(git, &tree.root)?;
+        tree.contains(&tree.cwd).map_err(failed)?;
         fs::create_dir_all(&tree.cwd).map_err(failed)?;
         for path in directory.ignored(git)? {
             let (from, to) = (project.join(&path), tree.root.join(&path));
             let is_dependencies = DEPENDENCIES.iter().any(|name| from.ends_with(name));
             // Of a directory that the commit does not have, nothing is needed.
             if is_dependencies && from.is_dir() && to.parent().is_some_and(Path::is_dir) {
-                link(&from, &to).map_err(failed)?;
+                tree.replace(&path, |to| link(&from, to))?;
             }
         }
         Ok(tree)
@@ -106,7 +109,17 @@ impl BaseTree {
 
     /// Returns the text of a file of the tree; `None` if there is none.
     pub(super) fn text(&self, path: &str) -> Option<String> {
-        fs::read_to_string(self.root.join(path)).ok()
+        text_below(&self.root, path)
+    }
+
+    /// Fails if a link leads to a path from inside of the tree out of it.
+    fn contains(&self, path: &Path) -> io::Result<()> {
+        let mut existing = path.ancestors().filter(|path| path.exists());
+        let existing = existing.next().unwrap_or(&self.root).canonicalize()?;
+        if existing.starts_with(self.root.canonicalize()?) {
+            return Ok(());
+        }
+        Err(io::Error::other("a link leads out of the tree"))
     }
 
     /// Removes what is at a path of the tree, which no link may lead out of it, and makes it anew.
@@ -118,11 +131,7 @@ impl BaseTree {
         let to = self.root.join(path);
         let parent = to.parent().unwrap_or(&self.root);
         let replace = || {
-            let mut existing = parent.ancestors().filter(|path| path.exists());
-            let existing = existing.next().unwrap_or(&self.root).canonicalize()?;
-            if !existing.starts_with(self.root.canonicalize()?) {
-                return Err(io::Error::other("a link leads out of the tree"));
-            }
+            self.contains(parent)?;
             fs::create_dir_all(parent)?;
             if_present(fs::remove_file(&to))?;
             make(&to)
@@ -133,6 +142,18 @@ impl BaseTree {
             (CheckError::Start, reason)
         })
     }
+}
+
+/// Returns the text of a regular file below a directory to which no link leads, if it is not too long for a source.
+pub(super) fn text_below(directory: &Path, path: &str) -> Option<String> {
+    let file = ContainedFile::below(directory, &directory.join(path))?;
+    let mut text = String::new();
+    let read = file
+        .open()
+        .ok()??
+        .take(SOURCE + 1)
+        .read_to_string(&mut text);
+    (read.ok()? as u64 <= SOURCE).then_some(text)
 }
 
 /// Makes the directory for a repository, which only the user can read.

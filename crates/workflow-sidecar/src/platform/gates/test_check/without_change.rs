@@ -1,11 +1,10 @@
 //! The tests with the files at the start of the run, or the item of a loop: which ran there, and whether new ones fail there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::fs;
 use std::path::Path;
 
-use super::base_tree::BaseTree;
+use super::base_tree::{BaseTree, text_below};
 use super::formats::{Outcome, TestRun, own_name};
 use super::{Ran, TestCheck, list, test_module};
 use crate::platform::gates::report::{Checked, NotPassed};
@@ -61,7 +60,7 @@ impl TestCheck<'_> {
                 }
             }
             let without = self.run(&tree.cwd, &tree.environment)?;
-            said = proved(here, &without, &tests)?;
+            said = proved(here, base, &without, &tests)?;
             let without = without.tests.unwrap_or_default();
             let compiling = without.compiling + base.compiling;
             passing = Some(without);
@@ -89,7 +88,7 @@ impl TestCheck<'_> {
             if relative.and_then(Path::to_str).is_some_and(&is_test) {
                 tests.files.insert(path, None);
             } else if Path::new(&path).extension() == Some(OsStr::new("rs"))
-                && let Ok(now) = fs::read_to_string(root.join(&path))
+                && let Some(now) = text_below(root, &path)
             {
                 tests.add_modules(tree, path, &now);
             }
@@ -99,6 +98,20 @@ impl TestCheck<'_> {
 }
 
 impl ChangedTests {
+    /// Returns what tells whether a test of the start is in a file that was not changed. That is not known if the names do not
+    /// begin with files, or if a file was changed that is of no test, such as one of data.
+    fn unchanged(&self, here: &TestRun, base: &TestRun) -> impl Fn(&str) -> bool {
+        let names = here.named.keys().chain(base.named.keys());
+        let files: BTreeSet<&str> = names.map(|name| file_of(name)).collect();
+        let is_of = |path: &str, file: &str| Path::new(path).ends_with(file);
+        let changed = || self.files.keys();
+        let is_known = changed().all(|path| files.iter().any(|file| is_of(path, file)));
+        move |name| {
+            let mut changed = changed();
+            is_known && base.ran(name) && !changed.any(|path| is_of(path, file_of(name)))
+        }
+    }
+
     /// Adds the modules of tests of a source file of Rust. Those of a new one, which come last, go into the file of the
     /// module around it.
     fn add_modules(&mut self, tree: &BaseTree, path: String, now: &str) {
@@ -133,6 +146,14 @@ impl ChangedTests {
     }
 }
 
+/// The file that the name of a test begins with, where it does.
+fn file_of(name: &str) -> &str {
+    name.split(" > ")
+        .next()
+        .and_then(|name| name.split("::").next())
+        .unwrap_or_default()
+}
+
 /// Returns the tests of the base, which must pass; that there are none yet is no failure.
 fn sound(base: &Ran) -> Result<&TestRun, NotPassed> {
     let why = match (&base.tests, base.finished.status("it")?.code()) {
@@ -162,7 +183,8 @@ fn compare_skips(here: &TestRun, base: &TestRun) -> Checked {
         return Ok(());
     }
     let list = list(&new, count);
-    let reason = format!("skipped now and not at the start of the run: {list}");
+    let reason =
+        format!("skipped or expected to fail now, and not at the start of the run: {list}");
     Err(NotPassed::failed(reason))
 }
 
@@ -202,25 +224,36 @@ fn only_in<'a>(names: &[&'a str], others: &[&str]) -> Vec<&'a str> {
 }
 
 /// Says which tests fail without the change.
-fn proved(here: &TestRun, without: &Ran, tests: &ChangedTests) -> Result<String, NotPassed> {
-    let code = without.finished.status("it")?.code();
+fn proved(
+    here: &TestRun,
+    base: &TestRun,
+    without: &Ran,
+    tests: &ChangedTests,
+) -> Result<String, NotPassed> {
+    let Some(code) = without.finished.status("it")?.code() else {
+        let reason = "without the change, the tests were ended by a signal".to_owned();
+        return Err(without.shown((CheckError::Start, reason).into()));
+    };
     let run = without.tests.as_ref();
     let (failed, broken) = run.map_or((0, 0), |run| (run.failed, run.broken));
     let named = run.into_iter().flat_map(|run| run.with(Outcome::Failed));
-    // A test that failed there must be one that ran here.
-    let (proving, others): (Vec<&str>, Vec<&str>) = named.partition(|name| here.ran(name));
+    // A test that failed there must be one that ran here, and is new or changed.
+    let is_unchanged = tests.unchanged(here, base);
+    let counts = |name: &&str| here.ran(name) && !is_unchanged(name);
+    let (proving, others): (Vec<&str>, Vec<&str>) = named.partition(counts);
     if proving.is_empty() && broken == 0 && !others.is_empty() {
         let others = list(&others, 0);
-        let reason =
-            format!("without the change, these fail, but they did not run with it: {others}");
+        let reason = format!(
+            "without the change, these fail, but they did not run with it, or are as they were: {others}"
+        );
         return Err(without.shown(NotPassed::failed(reason)));
     }
-    if failed > 0 {
+    if !proving.is_empty() || (others.is_empty() && failed > 0) {
         let proving = list(&proving, failed);
         return Ok(format!("; fails without the change: {proving}"));
     }
-    if broken > 0 || (without.tests.is_err() && code != Some(0)) {
-        let said = "; without the change, the changed tests cannot be loaded or compiled";
+    if broken > 0 || (without.tests.is_err() && code != 0) {
+        let said = "; without the change, the changed tests cannot be loaded or compiled: they use what is not there, and that is all this shows";
         return Ok(said.to_owned());
     }
     if let [first, ..] = &*tests.impossible {
