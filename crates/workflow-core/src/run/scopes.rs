@@ -53,7 +53,7 @@ impl RunData {
     pub(crate) fn items_around(&self, path: &Path) -> Vec<String> {
         let scopes = std::iter::successors(Some(path.clone()), Path::left);
         let items = scopes.filter_map(|scope| {
-            let key = scope_key(&scope);
+            let key = scope.scope_key();
             let number = self.values.scopes.get(&key)?.number;
             (number > 0).then(|| format!("{key}#{number}"))
         });
