@@ -250,14 +250,14 @@ fn a_class_of_python_that_is_skipped_or_fails_as_a_whole_takes_no_other_test_awa
 #[test]
 fn names_are_bounded_each_and_all_together() {
     let long = "x".repeat(100_000);
-    let cases: String = (0..40_000)
-        .map(|n| format!("<testcase name=\"{n}\"/>"))
-        .collect();
+    let repeated =
+        |line: &dyn Fn(usize) -> String| (0..40_000).map(line).collect::<Vec<_>>().concat();
+    let cases = repeated(&|n| format!("<testcase name=\"{n}\"/>"));
     let report = format!("<testsuite name=\"{long}\">{cases}</testsuite>");
     let run = read_junit(&report).unwrap();
     assert_eq!((run.passed, run.named.len()), (40_000, 40_000));
     assert!(run.named.keys().all(|name| name.len() <= LONGEST + 3));
-    let lines: String = (0..40_000).map(|n| format!("test t{n} ... ok\n")).collect();
+    let lines = repeated(&|n| format!("test t{n} ... ok\n"));
     let output = format!(
         "     Running {long}\nrunning 1 test\n{lines}test result: ok. 40000 passed; 0 failed\n"
     );
@@ -268,9 +268,7 @@ fn names_are_bounded_each_and_all_together() {
             .all(|name| name.len() <= LONGEST + 3)
     );
     // So many long names are no result.
-    let lines: String = (0..40_000)
-        .map(|n| format!("test {n}{} ... ok\n", &long[..900]))
-        .collect();
+    let lines = repeated(&|n| format!("test {n}{} ... ok\n", &long[..900]));
     assert_eq!(
         read(&output.replace("test t0 ", &format!("{lines}test t0 "))),
         None
