@@ -215,6 +215,16 @@ impl RunData {
         }
     }
 
+    /// Forgets the outputs that the agent handed over for a phase.
+    pub(crate) fn drop_outputs(&mut self, workflow: &str, phase: &str) {
+        let key = output_key(workflow, phase);
+        let dropped = std::mem::take(&mut self.handed_over.outputs);
+        if let Some(outputs) = self.values.outputs.get_mut(&key) {
+            outputs.retain(|name, _| !dropped.contains_key(name));
+        }
+        self.values.outputs.retain(|_, values| !values.is_empty());
+    }
+
     /// Forgets the outcome of the phase of a state, because the phase is left without it.
     pub(crate) fn forget_outcome(&mut self, state: &RunState, catalog: &Catalog) {
         if let Ok(position) = Position::of(state, catalog) {

@@ -26,7 +26,7 @@ pub use parameters::problems;
 pub(crate) use resolve::phase_name;
 pub use resolve::{DefinitionMismatch, Position, ScopeLevel, entry_name};
 pub use restore::{RestoredDefinition, RestoredRun, last_of_run, restore};
-pub(crate) use scopes::{item_limit, wrong_items, wrong_lists};
+pub(crate) use scopes::{item_limit, wrong_list, wrong_lists};
 pub(crate) use spending::read_allowances;
 pub use spending::{BudgetUse, ScopeUsage, Spending, Unit, Usage};
 pub(crate) use state::output_key;

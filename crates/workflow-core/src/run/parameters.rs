@@ -6,10 +6,13 @@ use super::Values;
 use crate::definition::{Parameter, ParameterKind, value_text};
 use crate::diagnostic::shown;
 use crate::pattern::regex;
+use crate::text::shortened;
 use crate::white_space::trim;
 
 /// The longest value, in bytes as JSON.
 const MAX_VALUE: usize = 64 << 10;
+/// UTF-16 units of a wrong value that are shown.
+const MAX_SHOWN: u32 = 60;
 
 impl Parameter {
     /// Checks a value; the error says what it must be.
@@ -107,6 +110,7 @@ impl Parameter {
 impl ParameterKind {
     /// Returns what a value must be, if it is not of this type.
     fn mistake_in(&self, value: &Value) -> Option<String> {
+        let found = |text: &str| shown(&shortened(text, MAX_SHOWN));
         let fits = match (self, value) {
             (Self::Text(limits), Value::String(text)) => {
                 let least = limits.min_length.unwrap_or_default();
@@ -120,7 +124,7 @@ impl ParameterKind {
                 let matches = |pattern: &String| regex(pattern).is_ok_and(|it| it.is_match(text));
                 let pattern = limits.pattern.as_ref();
                 if let Some(pattern) = pattern.filter(|pattern| !matches(pattern)) {
-                    return Some(format!("must match `{pattern}`, not `{}`", shown(text)));
+                    return Some(format!("must match `{pattern}`, not `{}`", found(text)));
                 }
                 true
             }
@@ -129,8 +133,8 @@ impl ParameterKind {
             (Self::OneOf(values), Value::String(text)) => values.contains(text),
             _ => false,
         };
-        let found = || shown(&value.to_string());
-        (!fits).then(|| format!("must be {}, not `{}`", self.describe(), found()))
+        let written = value.to_string();
+        (!fits).then(|| format!("must be {}, not `{}`", self.describe(), found(&written)))
     }
 
     /// The values that it takes, for people and for the agent.

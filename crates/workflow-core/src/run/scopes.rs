@@ -12,6 +12,7 @@ use crate::definition::{
 use crate::diagnostic::shown;
 use crate::template;
 use crate::text::{self, shortened};
+use crate::white_space::trim;
 
 /// UTF-16 units of an item, where it is shown in one line.
 const SHORT: u32 = 40;
@@ -245,7 +246,7 @@ fn input_limit(workflow: &Workflow, name: &str, catalog: &Catalog) -> Option<usi
 }
 
 /// What is wrong with the items of a list, or with a text that becomes one.
-pub(crate) fn wrong_items(value: &Value, most: usize) -> Option<String> {
+pub(super) fn wrong_items(value: &Value, most: usize) -> Option<String> {
     let items = match value {
         Value::Array(items) => &**items,
         other => std::slice::from_ref(other),
@@ -265,6 +266,17 @@ pub(crate) fn wrong_items(value: &Value, most: usize) -> Option<String> {
     ))
 }
 
+/// What is wrong with a list that is given for a loop.
+pub(crate) fn wrong_list(value: &Value, most: usize) -> Option<String> {
+    let empty = || {
+        let items = value.as_array()?;
+        let is_empty = |item: &Value| item.as_str().is_some_and(|text| trim(text).is_empty());
+        let at = items.iter().position(is_empty)? + 1;
+        Some(format!("has an empty item ({at} of {})", items.len()))
+    };
+    wrong_items(value, most).or_else(empty)
+}
+
 /// What is wrong with the lists of the inputs of a run.
 pub(crate) fn wrong_lists(
     workflow: &Workflow,
@@ -275,7 +287,7 @@ pub(crate) fn wrong_lists(
     let mut lists = lists.filter(|input| input.kind == ParameterKind::List);
     lists.find_map(|input| {
         let most = input_limit(workflow, &input.name, catalog)?;
-        let problem = wrong_items(inputs.get(&input.name)?, most)?;
+        let problem = wrong_list(inputs.get(&input.name)?, most)?;
         Some(format!("Input `{}` {problem}.", input.name))
     })
 }

@@ -14,6 +14,8 @@ use crate::{Text, text_or_none};
 
 /// The size of all outputs of a run together, in bytes as JSON.
 const MAX_OUTPUTS: usize = 1 << 20;
+/// UTF-16 units of a value in an example.
+const MAX_EXAMPLE: u32 = 60;
 /// UTF-16 units of the agent's summary that are kept.
 const MAX_SUMMARY: u32 = 2000;
 
@@ -80,6 +82,10 @@ impl<'a> StepCall<'a> {
             Err(problem) => refused.push(problem),
         }
         if !refused.is_empty() {
+            outputs.retain(|name, value| {
+                let one = Values::from([(name.clone(), value.clone())]);
+                more_problems(&one).is_empty()
+            });
             return Err(incomplete(resolved, &refused, &outputs));
         }
         Ok(HandedOver {
@@ -196,7 +202,7 @@ fn incomplete(resolved: &ResolvedPhase, refused: &[String], outputs: &Values) ->
     ToolAnswer::error(lines.join("\n"), details)
 }
 
-/// The arguments of a call that leaves the phase, with those of the given values that are valid.
+/// The arguments of a call that leaves the phase, with those of the given values that are valid, shortened.
 fn example(phase: &Phase, given: &Values) -> Value {
     let mut call = json!({ "action": "next" });
     if let Some(outcome) = phase.outcomes.first() {
@@ -204,7 +210,11 @@ fn example(phase: &Phase, given: &Values) -> Value {
     }
     let outputs = phase.outputs.iter().filter_map(|output| {
         let right = given.get(&output.name);
-        let value = right.filter(|value| output.check(value).is_ok()).cloned();
+        let right = right.filter(|value| output.check(value).is_ok());
+        let value = right.and_then(|value| match value {
+            Value::String(text) => Some(shortened(text, MAX_EXAMPLE).into()),
+            value => (value.to_string().len() <= MAX_EXAMPLE as usize).then(|| value.clone()),
+        });
         let value = value.or_else(|| output.required.then(|| output.fitting()))?;
         Some((output.name.clone(), value))
     });

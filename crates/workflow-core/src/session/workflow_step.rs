@@ -153,6 +153,9 @@ impl Session {
             Err(error) => {
                 let answer = refused(&error, run);
                 self.with_run(ActiveRun::forget_answer);
+                if let (TransitionError::Given(_), Some(run)) = (error, &mut self.run) {
+                    run.drop_outputs(&self.settings, &mut self.out);
+                }
                 answer
             }
         }

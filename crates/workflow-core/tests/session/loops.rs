@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 use workflow_core::definition::{Loaded, MemoryFiles, Tier, Workflow, load};
 use workflow_core::diagnostic::Severity;
-use workflow_core::session::Control;
 
 use crate::gates::{over, taken};
 use crate::world::{World, line};
@@ -216,9 +215,6 @@ fn a_value_that_breaks_an_input_is_refused_at_the_next_before_and_nothing_moves(
     );
     assert!(answer.contains("You are still in Plan"), "{answer}");
     assert_eq!(world.last_state(), before);
-    // The user reads the same.
-    let lines = world.control(Control::Skip, "");
-    assert_eq!(world.last_state(), before, "{lines:?}");
     world.next("", &json!({ "tasks": ["Add", "Move"] }));
     assert_eq!(instructions(&world), "Add (1 of 2, 1), last ");
 }
@@ -401,5 +397,32 @@ fn the_tests_of_an_item_are_compared_with_the_files_at_its_start() {
         let lines = world.next("", &json!({"risk": "low"}));
         let expected = format!(", start {}, to trust", start.unwrap_or("unknown"));
         assert!(line(&lines, "gate").contains(&expected), "{lines:?}");
+    }
+}
+
+#[test]
+fn values_that_are_refused_are_dropped_and_never_shown_as_an_example() {
+    let mut world = World::started(workflows(WORK, &task()));
+    let answer = |world: &mut World, tasks: Value| {
+        let lines = world.next("", &json!({ "tasks": tasks }));
+        line(&lines, "tool").to_owned()
+    };
+    let text = answer(&mut world, json!(["", "B"]));
+    assert!(
+        text.contains("Output `tasks` has an empty item (1 of 2)."),
+        "{text}"
+    );
+    assert!(text.contains(r#""outputs":{"tasks":["…"]}"#), "{text}");
+    // What the subworkflow refuses is known at the move.
+    let text = answer(&mut world, json!(["Good", "bad"]));
+    assert!(
+        text.contains("Task 2 of 2: bad cannot begin. Input `goal` must match"),
+        "{text}"
+    );
+    let text = line(&world.tool("next"), "tool").to_owned();
+    assert!(text.contains("Output `tasks` is missing"), "{text}");
+    for long in [json!(["x".repeat(60_000)]), json!("x".repeat(60_000))] {
+        let text = answer(&mut world, long);
+        assert!(text.len() < 1000, "{text}");
     }
 }

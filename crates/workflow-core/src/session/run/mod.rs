@@ -31,7 +31,7 @@ use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
     Changes, DefinitionMismatch, HandedOver, Path, Position, ReachedLimit, RestoredRun,
     RunProgress, RunState, RunValues, ScopeLevel, Spending, StoredDefinition, StoredGuards,
-    StoredRun, Tally, Terms, UserMove, Values, item_limit, wrong_items,
+    StoredRun, Tally, Terms, UserMove, Values, item_limit, wrong_list,
 };
 use crate::text;
 
@@ -392,6 +392,15 @@ impl ActiveRun {
         }
     }
 
+    /// Forgets the outputs that were handed over, because what follows cannot begin with them.
+    pub(crate) fn drop_outputs(&mut self, settings: &Settings, out: &mut Effects) {
+        let Some(phase) = self.phase() else { return };
+        let (workflow, id) = (phase.workflow_key.clone(), phase.phase.id.clone());
+        self.progress.data.drop_outputs(&workflow, &id);
+        self.resolve(settings);
+        self.persist_counters(out);
+    }
+
     /// Returns true if the run is active, and only a person may cancel it.
     pub(crate) fn is_cancelled_by_user(&self) -> bool {
         let root = &self.progress.state.workflow_key;
@@ -407,7 +416,7 @@ impl ActiveRun {
             let (phase, shown, name) = (phase.to_owned(), name, name.clone());
             let subject = Subject::Output { phase, name };
             let most = item_limit(&scopes, &subject, self.catalog())?;
-            Some(format!("Output `{shown}` {}.", wrong_items(value, most)?))
+            Some(format!("Output `{shown}` {}.", wrong_list(value, most)?))
         });
         lists.collect()
     }
