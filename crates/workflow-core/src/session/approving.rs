@@ -241,7 +241,7 @@ impl Session {
         };
         self.last_shown = LastShown::default();
         let target = approval.target(choice);
-        let choice = &approval.choices[choice];
+        let (is_first, choice) = (choice == 0, &approval.choices[choice]);
         run.note_answer(choice, comment.as_deref().unwrap_or_default());
         let Some(target) = target else {
             let (asked, name) = (asked_and_chose(&approval.ask, choice), run.phase_name());
@@ -260,6 +260,7 @@ impl Session {
             ask: approval.ask.clone(),
             choice: choice.clone(),
             target,
+            is_first,
             comment,
         });
         let checked = exit

@@ -106,6 +106,8 @@ pub(crate) struct UserAnswer {
     pub(crate) ask: String,
     pub(crate) choice: String,
     pub(crate) target: Target,
+    /// True for the first choice, which is no rejection wherever it leads.
+    pub(crate) is_first: bool,
     /// The comment for the agent.
     pub(crate) comment: Option<String>,
 }
@@ -113,7 +115,7 @@ pub(crate) struct UserAnswer {
 impl UserAnswer {
     /// True if the answer itself sends the run back. After one that leads on, the agent's outcome may do that.
     pub(crate) fn sends_back(&self, went_back: bool) -> bool {
-        went_back && !self.target.is_onward()
+        went_back && !self.is_first && !self.target.is_onward()
     }
 
     /// What the answer says of the phase that the run has left.

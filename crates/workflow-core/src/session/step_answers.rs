@@ -170,7 +170,12 @@ pub(crate) fn answer_text(answer: &UserAnswer, moved: &Move, run: &ActiveRun) ->
     let mut text = match run.phase() {
         Some(phase) => {
             let went_back = leads_back(from, run.state());
-            let did = if went_back { "went back" } else { "moved" };
+            let is_said = answer.sends_back(went_back) || answer.target.is_onward();
+            let did = if went_back && is_said {
+                "went back"
+            } else {
+                "moved"
+            };
             format!(
                 "{}: {asked}. The workflow {did}: {left} → {}",
                 answer.verdict(went_back),

@@ -290,3 +290,22 @@ fn a_move_past_a_failed_gate_names_the_approval_too() {
         "{entry}"
     );
 }
+
+#[test]
+fn the_first_choice_is_no_rejection_wherever_it_leads() {
+    let mut work = workflow("w", &["a", "b", "c"]);
+    edit(&mut work, "b", |b| {
+        b.approve = Some(ask("Go on?", &[("go-on", "a"), ("stop", "a")]));
+    });
+    let answered = |choice: &str| {
+        let mut world = started(work.clone());
+        world.tool("next");
+        world.step(crate::event::Event::TurnEnd);
+        world.tool("next");
+        line(&world.choose(Some(choice)), "settled tool").to_owned()
+    };
+    let text = answered("go-on");
+    let neutral = "✓ Answered: the user was asked \"Go on?\" and chose \"go-on\". The workflow moved: B → 🔹 A";
+    assert!(text.contains(neutral), "{text}");
+    assert!(answered("stop").contains("↩ Not approved"));
+}
