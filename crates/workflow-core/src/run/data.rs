@@ -156,8 +156,8 @@ pub struct RunData {
     /// The limits that led the last move elsewhere or ended the run, as people read them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<String>,
-    /// How often checks have failed since their phase was entered, by `<key of its visits>/<check>`. The way by `onFail` and back
-    /// counts as one visit.
+    /// How often checks have failed since their phase was entered, by `<key of its visits>/<number of the check>`. The way by
+    /// `onFail` or `loop` and back counts as one visit.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub failures: BTreeMap<String, u32>,
     /// The key of the visits that the run waits for: a person may allow one more.
@@ -244,12 +244,12 @@ impl RunData {
     }
 
     /// How often a check of the phase at a path has failed.
-    pub(crate) fn failures_of(&self, path: &Path, phase: &str, check: &str) -> u32 {
+    pub(crate) fn failures_of(&self, path: &Path, phase: &str, check: usize) -> u32 {
         times(&self.failures, &failure_key(path, phase, check))
     }
 
     /// Counts a failure of a check, and returns the new number.
-    pub(crate) fn count_failure(&mut self, path: &Path, phase: &str, check: &str) -> u32 {
+    pub(crate) fn count_failure(&mut self, path: &Path, phase: &str, check: usize) -> u32 {
         count(&mut self.failures, &failure_key(path, phase, check))
     }
 
@@ -257,7 +257,7 @@ impl RunData {
     pub(super) fn failures_elsewhere(&self, state: &RunState, catalog: &Catalog) -> Counts {
         let mut failures = self.failures.clone();
         if let Ok(position) = Position::of(state, catalog) {
-            let own = failure_key(&state.current_path, &position.phase.id, "");
+            let own = state.current_path.visit_key(&position.phase.id) + "/";
             failures.retain(|key, _| !key.starts_with(&own));
         }
         failures
@@ -426,7 +426,7 @@ pub(super) fn count(counts: &mut Counts, key: &str) -> u32 {
 }
 
 /// The key of the failures of a check.
-fn failure_key(path: &Path, phase: &str, check: &str) -> String {
+fn failure_key(path: &Path, phase: &str, check: usize) -> String {
     format!("{}/{check}", path.visit_key(phase))
 }
 

@@ -123,6 +123,16 @@ pub(crate) fn follow_limit(
     Ok(to)
 }
 
+/// The same move with the failures of checks so far: the way back to a phase whose gate has not passed belongs to its visit.
+pub(crate) fn counting_on(moved: Moved, from: &RunProgress) -> Moved {
+    moved.map(|mut to| {
+        if to.state.active {
+            to.data.failures.clone_from(&from.data.failures);
+        }
+        to
+    })
+}
+
 /// Restarts the innermost scope (state-management: "Loop Phase"), entering down to a phase (B07).
 ///
 /// The position in the scope does not matter: one that no longer exists can be left by this. Phases whose conditions do not
@@ -136,6 +146,7 @@ pub fn repeat(from: &RunProgress, actor: Actor, catalog: &Catalog) -> Moved {
     }
     let mut arrival = Arrival::of(from, actor, catalog);
     arrival.bound = Some(ArrivalBound::of_loop(current.clone()));
+    arrival.keeps_outcome = true;
     arrival.at(Step::Entry(first))
 }
 

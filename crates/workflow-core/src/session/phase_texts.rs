@@ -291,12 +291,10 @@ pub(crate) fn needed_to_leave(
         let entry = scope.phases.iter().find(|entry| entry.id() == id);
         shown(entry.map_or(id, |entry| entry_name(entry, at.catalog)))
     };
-    let gates = gates.iter().map(|gate| {
+    let gates = gates.iter().enumerate().map(|(number, gate)| {
         let requirement = gate.check.requirement(fit) + &gate.otherwise(name);
         let path = &progress.state.current_path;
-        let failed = progress
-            .data
-            .failures_of(path, &phase.id, &gate.check.called(shown));
+        let failed = progress.data.failures_of(path, &phase.id, number);
         match gate.tries {
             Some(most) if failed >= most => {
                 let times = text::times(failed);

@@ -480,8 +480,12 @@ impl Flow {
             }
             Step::Loop => {
                 let fence = Fence::UpTo(walk.so_far(at));
-                let first = walk.phases[at].loops_to;
+                let (first, steps) = (walk.phases[at].loops_to, next.visits.clone());
+                let failures = next.failures.clone();
                 next.go(walk, at, first, Limits::Declared, false, fence);
+                if next.visits != steps || next.at != Place::Phase(at) {
+                    next.failures = failures;
+                }
             }
             Step::PersonNext(outcome) => {
                 if phase.outcomes.is_empty() || outcome.is_some() {
@@ -536,7 +540,7 @@ impl Flow {
     /// Goes where the failed check of a phase leads, or its limit.
     fn fail(&mut self, walk: &Walk, at: usize) {
         let check = &walk.phase(at).gate[0];
-        let key = format!("{}/true", walk.own_key(at, &walk.phase(at).id));
+        let key = format!("{}/0", walk.own_key(at, &walk.phase(at).id));
         let mut is_limit = false;
         if let Some(most) = check.tries {
             let count = self.failures.entry(key.clone()).or_default();

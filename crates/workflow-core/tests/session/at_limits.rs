@@ -1,7 +1,9 @@
 //! `tries`, and where a limit leads: of a check, of a budget, of reminders.
 
 use serde_json::json;
-use workflow_core::definition::{Bound, Budget, CancelBy, ContinueRule, Gate, Target, Workflow};
+use workflow_core::definition::{
+    Bound, Budget, CancelBy, Check, ContinueRule, Gate, Target, Workflow,
+};
 use workflow_core::session::Control;
 
 use crate::approvals::ask;
@@ -102,7 +104,7 @@ fn on_fail_acts_at_each_failure_before_the_limit_and_the_way_back_counts_on() {
 }
 
 #[test]
-fn a_move_begins_the_tries_anew() {
+fn a_loop_counts_the_tries_on_and_a_move_of_the_user_begins_them_anew() {
     let mut world = started(with_tries(|_| {}));
     world.tool("next");
     fail(&mut world, 2);
@@ -110,7 +112,40 @@ fn a_move_begins_the_tries_anew() {
     world.step(Event::TurnEnd);
     world.tool("next");
     world.step(Event::TurnEnd);
-    assert!(fail(&mut world, 1).contains("Try 1 of 3."));
+    let answer = fail(&mut world, 1);
+    assert!(answer.contains("has failed 3 times"), "{answer}");
+    world.control(Control::Goto, "plan");
+    world.prompt("go on");
+    world.tool("next");
+    world.step(Event::TurnEnd);
+    let answer = fail(&mut world, 1);
+    assert!(answer.contains("Try 1 of 3."), "{answer}");
+}
+
+#[test]
+fn a_check_is_the_same_whatever_values_its_text_has() {
+    let mut work = with_tries(|check| {
+        let Check::Run(run) = &mut check.check else {
+            panic!("it is a command");
+        };
+        run.command.push("{outputs.build.filter}".to_owned());
+        let values = ["a", "b"].map(str::to_owned).to_vec();
+        run.values = vec![("outputs.build.filter".to_owned(), values)];
+    });
+    edit(&mut work, "build", |build| {
+        let filter =
+            json!({"name": "filter", "kind": {"oneOf": ["a", "b"]}, "required": true, "about": ""});
+        build.outputs = vec![serde_json::from_value(filter).expect("it is an output")];
+    });
+    let mut world = started(work);
+    world.tool("next");
+    let mut answers = Vec::new();
+    for filter in ["a", "a", "b"] {
+        world.next("", &json!({ "filter": filter }));
+        answers.push(over(&mut world, "failed").join("\n"));
+    }
+    let last = &answers[2];
+    assert!(last.contains("cargo test b has failed 3 times"), "{last}");
 }
 
 #[test]

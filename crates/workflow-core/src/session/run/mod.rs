@@ -452,7 +452,7 @@ impl ActiveRun {
         let most = check.tries?;
         let path = &self.progress.state.current_path;
         let what = check.check.called(shown);
-        let count = self.progress.data.count_failure(path, &id, &what);
+        let count = self.progress.data.count_failure(path, &id, failed);
         let depth = path.depth();
         self.resolve(settings);
         (count >= most).then(|| ReachedLimit {
@@ -469,10 +469,13 @@ impl ActiveRun {
     /// The number of the try of a check that failed, and its limit.
     pub(crate) fn try_note(&self, reports: &[Report]) -> Option<String> {
         let phase = &self.phase()?.phase;
-        let check = phase.gate.get(failed_check(reports)?)?;
-        let (path, what) = (&self.progress.state.current_path, check.check.called(shown));
-        let failed = self.progress.data.failures_of(path, &phase.id, &what);
-        Some(format!("Try {failed} of {}.", check.tries?))
+        let failed = failed_check(reports)?;
+        let RunProgress { state, data } = &self.progress;
+        let times = data.failures_of(&state.current_path, &phase.id, failed);
+        Some(format!(
+            "Try {times} of {}.",
+            phase.gate.get(failed)?.tries?
+        ))
     }
 
     /// Allows the visit that the run waits for. Returns true if it waits for one.
