@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{MeasuredChange, Path, Position, RunState, is_default, output_key};
+use super::{MeasuredChange, Path, Position, RunState, down_to_phase, is_default, output_key};
 use crate::definition::{Catalog, Comparison, Fact, PhaseEntry, Subject, Workflow};
 use crate::text;
 
@@ -87,20 +87,6 @@ pub struct ScopeValues {
     /// The number of the item, from 1; 0 without a loop.
     #[serde(skip_serializing_if = "is_default")]
     pub number: usize,
-}
-
-impl RunValues {
-    /// The size of the outputs, without those of a phase.
-    pub(crate) fn size_without(&self, workflow: &str, phase: &str) -> usize {
-        let key = output_key(workflow, phase);
-        let others = self.outputs.iter().filter(|(of, _)| **of != key);
-        others.map(|(_, values)| size_of(values)).sum()
-    }
-}
-
-/// The size of values, in bytes as JSON.
-pub(crate) fn size_of(values: &Values) -> usize {
-    values.values().map(|value| value.to_string().len()).sum()
 }
 
 /// How often things have happened, by their keys.
@@ -213,6 +199,30 @@ impl RunData {
         if let Some(outcome) = &self.handed_over.outcome {
             self.values.outcomes.insert(key, outcome.clone());
         }
+    }
+
+    /// The size of all outputs in bytes as JSON, once a phase has handed these over, and the subworkflows around it have returned
+    /// them.
+    pub(crate) fn size_with(
+        &self,
+        path: &Path,
+        phase: &str,
+        outputs: &Values,
+        catalog: &Catalog,
+    ) -> usize {
+        let mut after = self.clone();
+        let path = down_to_phase(path.clone(), catalog);
+        let handed_over = &mut after.values.outputs;
+        handed_over.insert(path.output_key(phase), outputs.clone());
+        for scope in path.scopes() {
+            if let Some(around) = scope.left()
+                && let Some(reference) = around.subworkflow(catalog)
+            {
+                after.return_from(&scope, &around, reference, None, catalog);
+            }
+        }
+        let values = after.values.outputs.values().flat_map(Values::values);
+        values.map(|value| value.to_string().len()).sum()
     }
 
     /// Forgets the outputs that the agent handed over for a phase.

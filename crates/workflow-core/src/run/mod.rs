@@ -21,7 +21,7 @@ pub use change::MeasuredChange;
 pub(crate) use changes::{Changes, meaning};
 pub use changes::{Terms, changed_terms};
 pub use data::{HandedOver, PhaseAnswer, RunData, RunProgress, RunValues, ScopeValues, Values};
-pub(crate) use data::{Texts, input_texts, size_of};
+pub(crate) use data::{Texts, input_texts};
 pub use parameters::problems;
 pub(crate) use resolve::phase_name;
 pub use resolve::{DefinitionMismatch, Position, ScopeLevel, entry_name};

@@ -8,7 +8,7 @@ use super::phase::ResolvedPhase;
 use crate::definition::{Phase, Target};
 use crate::diagnostic::shown;
 use crate::effect::ToolAnswer;
-use crate::run::{HandedOver, RunValues, Values, problems, size_of};
+use crate::run::{HandedOver, Values, problems};
 use crate::text::shortened;
 use crate::{Text, text_or_none};
 
@@ -49,12 +49,12 @@ impl<'a> StepCall<'a> {
     }
 
     /// Reads what a call of `next` hands over; the error is the answer to a call that lacks some. Outputs of an earlier
-    /// call in the same phase count. A function has the problems that only the run knows.
+    /// call in the same phase count. Functions have what only the run knows: the size of all outputs with these, and their problems.
     pub(crate) fn handed_over(
         &self,
         before: &HandedOver,
-        values: &RunValues,
         resolved: &ResolvedPhase,
+        size_with: impl FnOnce(&Values) -> usize,
         more_problems: impl Fn(&Values) -> Vec<String>,
     ) -> Result<HandedOver, ToolAnswer> {
         let phase = &resolved.phase;
@@ -67,11 +67,11 @@ impl<'a> StepCall<'a> {
         match read_outputs(self.outputs) {
             Ok(mut given) => {
                 refused.extend(unwrap_nested(phase, &mut given));
+                let gives_nothing = given.is_empty();
                 outputs.extend(given);
                 let found = problems(&phase.outputs, &outputs).into_iter();
                 refused.extend(found.map(|problem| format!("Output {problem}.")));
-                let others = values.size_without(&resolved.workflow_key, &phase.id);
-                if others + size_of(&outputs) > MAX_OUTPUTS {
+                if !gives_nothing && size_with(&outputs) > MAX_OUTPUTS {
                     refused.push(format!(
                         "All outputs of a run may take {} KiB together, and these are more: write them to a file and name the file.",
                         MAX_OUTPUTS >> 10

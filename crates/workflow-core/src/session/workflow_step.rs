@@ -115,11 +115,14 @@ impl Session {
             .filter(|_| self.exit.condition().is_none());
         let Some(run) = run else { return Ok(()) };
         if let Some(phase) = run.phase() {
-            let data = &run.progress().data;
-            let handed_over =
-                call.handed_over(&data.handed_over, &data.values, phase, |outputs| {
-                    run.wrong_outputs(&phase.phase.id, outputs)
-                })?;
+            let RunProgress { state, data } = run.progress();
+            let (path, id) = (&state.current_path, &phase.phase.id);
+            let handed_over = call.handed_over(
+                &data.handed_over,
+                phase,
+                |outputs| data.size_with(path, id, outputs, run.catalog()),
+                |outputs| run.wrong_outputs(id, outputs),
+            )?;
             run.hand_over(handed_over, &self.settings, &mut self.out);
         }
         Ok(())

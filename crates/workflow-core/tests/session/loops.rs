@@ -301,6 +301,55 @@ fn all_outputs_of_a_run_have_a_limit() {
 }
 
 #[test]
+fn what_a_next_makes_be_returned_counts_before_it_is_accepted() {
+    let names: Vec<String> = (0..10).map(|number| format!("o{number}")).collect();
+    let listed = |item: &dyn Fn(&str) -> String| {
+        let items: Vec<String> = names.iter().map(|name| item(name)).collect();
+        items.join(", ")
+    };
+    let work = r"
+name: Work
+commandName: work
+initialMessage: Go.
+phases:
+  - subworkflow: task
+  - { id: report, name: Report, emoji: r, instructions: Report., outputs: { note: { type: text, required: false } } }
+";
+    let task = format!(
+        r"
+name: Task
+show: workflows
+outputs: {{ {} }}
+phases:
+  - {{ id: build, name: Build, emoji: b, instructions: Build., outputs: {{ {} }} }}
+  - {{ id: check, name: Check, emoji: c, instructions: Check. }}
+",
+        listed(&|name| format!("{name}: \"{{outputs.build.{name}}}\"")),
+        listed(&|name| format!("{name}: {{ type: text }}")),
+    );
+    let mut world = World::started(workflows(work, &task));
+    let outputs = |length: usize| {
+        let value = Value::from("x".repeat(length));
+        let values = names.iter().map(|name| (name.clone(), value.clone()));
+        values.collect::<Value>()
+    };
+    // These take less than 1 MiB, but not twice.
+    let answer = world.next("", &outputs(60_000));
+    let answer = line(&answer, "tool");
+    assert!(answer.contains("may take 1024 KiB together"), "{answer}");
+    world.next("", &outputs(52_000));
+    // A call that hands over nothing is never refused.
+    world.next("", &json!({}));
+    assert!(line(&world.tool("status"), "tool").contains("Report"));
+    let values = newest(&world, "workflow:values")["outputs"].to_string();
+    assert!((1_000_000..1 << 20).contains(&values.len()));
+    let lines = world.next("", &json!({ "note": "x".repeat(20_000) }));
+    assert!(line(&lines, "tool").contains("may take"), "{lines:?}");
+    let lines = world.next("", &json!({}));
+    assert!(line(&lines, "tool").contains("DONE"), "{lines:?}");
+}
+
+#[test]
 fn the_values_inside_are_not_those_outside() {
     let work = r#"
 name: Work
