@@ -431,3 +431,25 @@ fn a_limit_of_visits_that_passes_the_gate_or_the_approval_of_its_phase_is_an_err
     }
     assert_eq!(with("", "next"), NOTHING);
 }
+
+#[test]
+fn one_mistake_is_reported_once_and_not_by_what_follows_from_it() {
+    const INNER: &str = "name: Inner\nshow: workflows\ninputs: { x: { type: TYPE } }\noutputs: { y: '{outputs.a.y}' }\nphases:\n  - { id: a, instructions: '{inputs.x}', outputs: { y: { type: text } } }\n";
+    const OUTER: &str = "name: Outer\nshow: workflows\nphases:\n  - { id: p, instructions: Do it. }\n  - subworkflow: batch\n    with: { x: a }\n  - { id: q, instructions: '{outputs.batch.y}' }\n";
+    let messages = |kind: &str| {
+        let files = MemoryFiles::new()
+            .with(
+                Tier::Project,
+                "batch/workflow.yaml",
+                INNER.replace("TYPE", kind),
+            )
+            .with(Tier::Project, "w/workflow.yaml", OUTER.to_owned());
+        let found = load(&files).diagnostics.into_iter();
+        found.map(|found| found.message).collect::<Vec<_>>()
+    };
+    assert_eq!(messages("text"), [""; 0]);
+    let found = messages("strnig");
+    assert!(found[0].contains("strnig"), "{found:?}");
+    let follows = "`w` cannot run, because its subworkflow `batch` has errors";
+    assert_eq!(found[1..], [follows], "{found:?}");
+}

@@ -96,6 +96,9 @@ pub(super) fn check_passing<'d>(
 /// A name of an output of a subworkflow that there is not, or that is compared with what it cannot be.
 fn unknown_name(flow: &Flow<'_>, name: &PendingName) -> Option<Diagnostic> {
     let subject = &name.subject;
+    // What is wrong with a workflow that is not there is said where it is named.
+    let reference = subject.producer().and_then(|id| flow.reference(id))?;
+    (flow.find)(&reference.key)?;
     let finding = if let Some(comparison) = &name.comparison {
         check_comparison(flow, comparison, None).err()?
     } else {

@@ -38,6 +38,7 @@ pub(super) fn check_references<'d>(
     let targets: Vec<Vec<usize>> = references.iter().map(targets_of).collect();
     let mut check = ReferenceCheck {
         kept: vec![true; drafts.len()],
+        cyclic: HashSet::new(),
         diagnostics: Vec::new(),
         suggestions_left: 20,
         drafts,
@@ -61,6 +62,8 @@ type WorkflowReference<'d> = (Option<usize>, &'d ReferenceSites);
 
 struct ReferenceCheck<'d> {
     kept: Vec<bool>,
+    /// Those that contain themselves.
+    cyclic: HashSet<usize>,
     diagnostics: Vec<Diagnostic>,
     /// Each suggestion compares a key with all others.
     suggestions_left: usize,
@@ -104,6 +107,7 @@ impl<'d> ReferenceCheck<'d> {
             cycle.sort_unstable();
         }
         cycles.sort_unstable();
+        self.cyclic = cycles.iter().flatten().copied().collect();
         for cycle in cycles {
             self.leave_out_cycle(&cycle);
         }
@@ -170,11 +174,20 @@ impl<'d> ReferenceCheck<'d> {
             let is_broken = |to: Option<usize>| to.is_none_or(|to| !self.kept[to]);
             let broken = references.filter(|(_, (to, _))| is_broken(*to));
             let broken: Vec<(usize, WorkflowReference<'d>)> = broken.collect();
-            for &(at, (_, sites)) in &broken {
+            for &(at, (to, sites)) in &broken {
                 let (key, target) = (self.key(at), shown(&sites.key));
-                let message = format!(
-                    "Workflow \"{key}\" references non-existent subworkflow \"{target}\". Skipping."
-                );
+                // The text of the npm package is also about a cycle (B50).
+                let has_errors = match to {
+                    Some(to) => !self.cyclic.contains(&to),
+                    None => self.found.contains(&*sites.key),
+                };
+                let message = if has_errors {
+                    format!("`{key}` cannot run, because its subworkflow `{target}` has errors")
+                } else {
+                    format!(
+                        "Workflow \"{key}\" references non-existent subworkflow \"{target}\". Skipping."
+                    )
+                };
                 let help = self.help_for(&sites.key);
                 let found = self.leave_out(at, Some(sites), Code::BrokenReference, message);
                 found.help = help.or_else(|| found.help.take());

@@ -142,7 +142,9 @@ impl<const ARE_OUTPUTS: bool> KeyType for Parameters<ARE_OUTPUTS> {
         let of = written.key.name;
         let nothing = format!("`{of}` names nothing");
         let mut all = Vec::new();
-        for entry in written.entries(reader, "a map of names to maps", nothing)? {
+        let before = std::mem::replace(&mut reader.sites.lacks_values, true);
+        let entries = written.entries(reader, "a map of names to maps", nothing)?;
+        for entry in entries {
             let name = &*entry.key;
             if !is_name(name) || name.len() > MAX_NAME_LENGTH {
                 reader.report(not_a_name(Self::SECTION.name, name, entry.key_span));
@@ -156,6 +158,7 @@ impl<const ARE_OUTPUTS: bool> KeyType for Parameters<ARE_OUTPUTS> {
                 reader.report(finding.help(format!("write `{name}: {{type: text}}`")));
             }
         }
+        reader.sites.lacks_values = before || all.len() < entries.len();
         Some(all)
     }
 }

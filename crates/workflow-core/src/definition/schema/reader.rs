@@ -84,6 +84,8 @@ pub(crate) struct Sites {
     pub(crate) excepted: Vec<(String, Option<Span>)>,
     /// The keys of what is open where a phase is read-only.
     pub(crate) openings: Vec<(&'static str, Option<Span>)>,
+    /// True if an input or an output could not be read, so that a name may be known.
+    pub(crate) lacks_values: bool,
 }
 
 /// The kind of a jump: the key that declares it.

@@ -19,6 +19,9 @@ pub(crate) fn check_flow(reader: &mut Reader<'_>, flow: &Flow<'_>) -> Vec<Pendin
     check_unreachable(reader, flow, &graph);
     check_loops(reader, flow, &graph);
     check_visits(reader, flow, &graph);
+    if flow.sites().any(|sites| sites.lacks_values) {
+        return Vec::new();
+    }
     check_references(reader, flow, &graph)
 }
 
