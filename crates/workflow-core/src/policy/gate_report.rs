@@ -148,9 +148,7 @@ pub(crate) fn not_passed(place: &str, reports: &[Report], what_to_do: &str) -> S
     };
     let text = format!("{head}: {named}. {place}\n\n{}", listed(reports));
     // A host may show a person the last lines only.
-    let exit = report
-        .and_then(|report| report.exit)
-        .filter(|code| *code != 0);
+    let exit = report.and_then(|report| report.exit.filter(|code| *code != 0));
     let exit = exit.map_or_else(String::new, |code| format!(" (exit code {code})"));
     let end = format!("{head}: {named}{exit}.");
     if what_to_do.is_empty() {

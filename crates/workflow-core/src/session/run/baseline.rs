@@ -132,15 +132,15 @@ impl ActiveRun {
         if self.phase().is_some() {
             self.baseline = Some(baseline);
             self.store_gate(&[], out);
-            let (is_first, is_known) = (self.step() == 0, start.is_some());
+            let is_first = self.step() == 0;
             let data = &mut self.progress.data;
             for item in data.item_starts.values_mut().filter(|item| item.is_empty()) {
                 *item = start.clone().unwrap_or_else(|| "unknown".to_owned());
             }
-            if is_known && is_first {
-                data.start = start;
-            }
-            if is_known {
+            if start.is_some() {
+                if is_first {
+                    data.start = start;
+                }
                 self.persist_counters(out);
             }
         }

@@ -64,7 +64,8 @@ impl BaseTree {
         let shown = |path: PathBuf| path.to_string_lossy().into_owned();
         let cwd = root.join(below);
         let paths = [cwd.clone(), cwd.join("src")].into_iter();
-        let python = std::env::join_paths(paths);
+        let given = std::env::var_os("PYTHONPATH").unwrap_or_default();
+        let python = std::env::join_paths(paths.chain(std::env::split_paths(&given)));
         let variable = |(name, value): (&str, String)| (name.to_owned(), value);
         let environment = [
             ("CARGO_TARGET_DIR", shown(own.join("target"))),
@@ -147,13 +148,9 @@ impl BaseTree {
 /// Returns the text of a regular file below a directory to which no link leads, if it is not too long for a source.
 pub(super) fn text_below(directory: &Path, path: &str) -> Option<String> {
     let file = ContainedFile::below(directory, &directory.join(path))?;
-    let mut text = String::new();
-    let read = file
-        .open()
-        .ok()??
-        .take(SOURCE + 1)
-        .read_to_string(&mut text);
-    (read.ok()? as u64 <= SOURCE).then_some(text)
+    let (file, mut text) = (file.open().ok()??, String::new());
+    let read = file.take(SOURCE + 1).read_to_string(&mut text).ok()?;
+    (read as u64 <= SOURCE).then_some(text)
 }
 
 /// Makes the directory for a repository, which only the user can read.

@@ -12,7 +12,6 @@ mod runner;
 mod test_module;
 mod without_change;
 
-use std::env;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -28,6 +27,8 @@ use crate::platform::process::{CheckError, Failure, Finished, Monitor, one_line}
 
 /// Bytes of output that are read.
 pub(super) const OUTPUT: usize = 64 * 1024 * 1024;
+/// The sign between paths of a variable.
+const BETWEEN_PATHS: char = if cfg!(windows) { ';' } else { ':' };
 /// Names of tests that are shown.
 const SHOWN: usize = 5;
 
@@ -107,17 +108,13 @@ impl TestCheck<'_> {
         let mut command = started(self.expected);
         command.timeout = u32::try_from(left).unwrap_or(command.timeout);
         for (name, value) in environment {
-            let own = command.env.iter().position(|(own, _)| own == name);
-            let own = own.map(|at| command.env.remove(at).1);
-            let value = if name == "PYTHONPATH" {
-                let own = own.or_else(|| env::var(name).ok()).unwrap_or_default();
-                let paths = env::split_paths(value).chain(env::split_paths(&own));
-                let paths = env::join_paths(paths).unwrap_or_default();
-                paths.to_string_lossy().into_owned()
-            } else {
-                own.unwrap_or_else(|| value.clone())
-            };
-            command.env.push((name.clone(), value));
+            match command.env.iter_mut().find(|(own, _)| own == name) {
+                Some((own, paths)) if own == "PYTHONPATH" => {
+                    *paths = format!("{value}{BETWEEN_PATHS}{paths}");
+                }
+                Some(_) => (),
+                None => command.env.push((name.clone(), value.clone())),
+            }
         }
         if let Some(file) = runner::replaced(&command, tree) {
             let reason = format!("{file} stands before the module of Python that runs the tests");

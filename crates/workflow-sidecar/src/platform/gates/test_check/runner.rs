@@ -47,30 +47,16 @@ pub(super) fn started(command: &[String]) -> Vec<String> {
 }
 
 /// Modules that Python loads to run tests. With `-m` it looks for them in its directory first.
-const MODULES: [&str; 12] = [
-    "unittest",
-    "pytest",
-    "_pytest",
-    "pluggy",
-    "argparse",
-    "contextlib",
-    "difflib",
-    "functools",
-    "logging",
-    "signal",
-    "traceback",
-    "warnings",
-];
+const MODULES: &str = "unittest pytest _pytest pluggy argparse contextlib difflib functools logging signal traceback warnings";
 
 /// Returns the file of a project that Python takes for a module of those that run the tests.
 pub(super) fn replaced(expected: &RunCheck, project: &Path) -> Option<String> {
-    let runs = |words: &[String]| words[0] == "-m" && MODULES[..2].contains(&&*words[1]);
+    let runs = |words: &[String]| words[0] == "-m" && ["unittest", "pytest"].contains(&&*words[1]);
     expected.command.windows(2).find(|words| runs(words))?;
     let directory = project.join(expected.cwd.as_deref().unwrap_or_default());
-    let files = MODULES
-        .iter()
-        .flat_map(|name| [format!("{name}.py"), format!("{name}/__init__.py")]);
-    files.into_iter().find(|file| directory.join(file).exists())
+    let files = |name: &str| [format!("{name}.py"), format!("{name}/__init__.py")];
+    let mut files = MODULES.split(' ').flat_map(files);
+    files.find(|file| directory.join(file).exists())
 }
 
 #[cfg(test)]

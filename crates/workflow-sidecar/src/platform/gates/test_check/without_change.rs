@@ -148,10 +148,8 @@ impl ChangedTests {
 
 /// The file that the name of a test begins with, where it does.
 fn file_of(name: &str) -> &str {
-    name.split(" > ")
-        .next()
-        .and_then(|name| name.split("::").next())
-        .unwrap_or_default()
+    let file = name.split_once(" > ").map_or(name, |(file, _)| file);
+    file.split_once("::").map_or(file, |(file, _)| file)
 }
 
 /// Returns the tests of the base, which must pass; that there are none yet is no failure.
