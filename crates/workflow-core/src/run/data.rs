@@ -189,16 +189,22 @@ impl RunData {
         (!self.limits.is_empty()).then(|| format!("{}.", self.limits.join("; ")))
     }
 
-    /// Takes over what the agent handed over for a phase. A value that is not given anew stays.
-    pub(crate) fn take_over(&mut self, workflow: &str, phase: &str) {
+    /// Takes over what the agent handed over for a phase, in place of the outputs of an earlier visit. Returns false if they are
+    /// the same.
+    pub(crate) fn take_over(&mut self, workflow: &str, phase: &str) -> bool {
         let key = output_key(workflow, phase);
-        if !self.handed_over.outputs.is_empty() {
-            let values = self.values.outputs.entry(key.clone()).or_default();
-            values.extend(self.handed_over.outputs.clone());
+        let HandedOver {
+            outcome, outputs, ..
+        } = &self.handed_over;
+        if let Some(outcome) = outcome {
+            self.values.outcomes.insert(key.clone(), outcome.clone());
         }
-        if let Some(outcome) = &self.handed_over.outcome {
-            self.values.outcomes.insert(key, outcome.clone());
-        }
+        let before = if outputs.is_empty() {
+            self.values.outputs.remove(&key)
+        } else {
+            self.values.outputs.insert(key, outputs.clone())
+        };
+        before.unwrap_or_default() != *outputs
     }
 
     /// The size of all outputs in bytes as JSON, once a phase has handed these over, and the subworkflows around it have returned
@@ -223,16 +229,6 @@ impl RunData {
         }
         let values = after.values.outputs.values().flat_map(Values::values);
         values.map(|value| value.to_string().len()).sum()
-    }
-
-    /// Forgets the outputs that the agent handed over for a phase.
-    pub(crate) fn drop_outputs(&mut self, workflow: &str, phase: &str) {
-        let key = output_key(workflow, phase);
-        let dropped = std::mem::take(&mut self.handed_over.outputs);
-        if let Some(outputs) = self.values.outputs.get_mut(&key) {
-            outputs.retain(|name, _| !dropped.contains_key(name));
-        }
-        self.values.outputs.retain(|_, values| !values.is_empty());
     }
 
     /// Forgets the outcome of the phase of a state, because the phase is left without it.

@@ -220,10 +220,7 @@ fn outputs_stay_until_new_ones_are_given_and_are_required_anew() {
         "{lines:?}"
     );
     world.next("", &json!({"plan": "two"}));
-    assert_eq!(
-        data(&world)["outputs"]["w/plan"],
-        json!({"plan": "two", "note": "first"})
-    );
+    assert_eq!(data(&world)["outputs"]["w/plan"], json!({"plan": "two"}));
 }
 
 #[test]

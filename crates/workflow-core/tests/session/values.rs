@@ -177,6 +177,41 @@ fn all_outputs_of_a_run_take_one_mebibyte_at_most() {
 }
 
 #[test]
+fn what_a_visit_hands_over_takes_the_place_of_all_outputs_of_an_earlier_one() {
+    let mut work = workflow("w", &["a", "b"]);
+    edit(&mut work, "a", |a| {
+        let optional = |name: &str| Parameter {
+            required: false,
+            name: name.to_owned(),
+            ..plan_text(1)
+        };
+        a.outputs = vec![optional("plan"), optional("risk")];
+        a.outcomes = vec![outcome("again", "a"), outcome("on", "next")];
+        a.gate = vec![gate(None)];
+    });
+    let outputs = |world: &World| data(world)["outputs"]["w/a"].clone();
+    let mut world = started(work);
+    world.next("again", &json!({ "plan": "1", "risk": "2" }));
+    over(&mut world, "passed");
+    assert_eq!(outputs(&world), json!({ "plan": "1", "risk": "2" }));
+    // The user leaves it without the agent.
+    world.control(Control::Next, "again");
+    over(&mut world, "passed");
+    assert_eq!(outputs(&world), json!({ "plan": "1", "risk": "2" }));
+    world.tool("status");
+    world.next("again", &json!({ "plan": "3" }));
+    over(&mut world, "failed");
+    assert_eq!(outputs(&world), json!({ "plan": "3" }));
+    // In the same visit, values add up.
+    world.next("again", &json!({ "risk": "4" }));
+    over(&mut world, "passed");
+    assert_eq!(outputs(&world), json!({ "plan": "3", "risk": "4" }));
+    world.next("on", &json!({}));
+    over(&mut world, "passed");
+    assert_eq!(outputs(&world), Value::Null);
+}
+
+#[test]
 fn the_constraints_of_outputs_are_told_with_the_phase() {
     let mut work = workflow("w", &["a", "b"]);
     edit(&mut work, "a", |a| {

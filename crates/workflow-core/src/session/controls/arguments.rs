@@ -6,8 +6,9 @@ use super::texts::takes_no_argument;
 use crate::definition::{Approval, Settings};
 use crate::diagnostic::visible;
 use crate::effect::Effects;
-use crate::run::{Actor, HandedOver, entry_name};
+use crate::run::{Actor, HandedOver, entry_name, output_key};
 use crate::session::commands::Proposals;
+use crate::session::phase::ResolvedPhase;
 use crate::session::run::ActiveRun;
 use crate::{text, white_space};
 
@@ -44,7 +45,12 @@ pub(crate) fn choose_outcome(
     settings: &Settings,
     out: &mut Effects,
 ) -> Result<(), String> {
-    let Some(phase) = run.phase().map(|phase| &phase.phase) else {
+    let Some(ResolvedPhase {
+        workflow_key: key,
+        phase,
+        ..
+    }) = run.phase()
+    else {
         return Ok(());
     };
     if phase.outcomes.is_empty() {
@@ -61,9 +67,13 @@ pub(crate) fn choose_outcome(
             "{unknown}Say how {phase} ended: /workflow-next {{outcome}}\n{listed}"
         ));
     }
+    let data = &run.progress().data;
+    // The outputs of an earlier visit stay.
+    let outputs = data.values.outputs.get(&output_key(key, &phase.id));
     let handed_over = HandedOver {
         outcome: Some(name.to_owned()),
-        ..run.progress().data.handed_over.clone()
+        outputs: outputs.cloned().unwrap_or_default(),
+        ..data.handed_over.clone()
     };
     run.hand_over(handed_over, settings, out);
     Ok(())

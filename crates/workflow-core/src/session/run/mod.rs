@@ -380,10 +380,10 @@ impl ActiveRun {
         let before = std::mem::replace(&mut data.handed_over, handed_over);
         // A summary leads nowhere.
         let now = &data.handed_over;
-        if (&now.outcome, &now.outputs) == (&before.outcome, &before.outputs) {
+        let is_same = (&now.outcome, &now.outputs) == (&before.outcome, &before.outputs);
+        if !data.take_over(&workflow, &id) && is_same {
             return;
         }
-        data.take_over(&workflow, &id);
         self.drop_approval(out);
         self.resolve(settings);
         // Otherwise the move stores it.
@@ -396,7 +396,9 @@ impl ActiveRun {
     pub(crate) fn drop_outputs(&mut self, settings: &Settings, out: &mut Effects) {
         let Some(phase) = self.phase() else { return };
         let (workflow, id) = (phase.workflow_key.clone(), phase.phase.id.clone());
-        self.progress.data.drop_outputs(&workflow, &id);
+        let data = &mut self.progress.data;
+        data.handed_over.outputs.clear();
+        data.take_over(&workflow, &id);
         self.resolve(settings);
         self.persist_counters(out);
     }
