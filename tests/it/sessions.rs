@@ -144,3 +144,40 @@ fn a_relative_directory_of_a_host_is_listed_absolutely() {
     let listed = std::path::Path::new(listed[0]["cwd"].as_str().unwrap());
     assert_eq!(listed, directory.path().canonicalize().unwrap());
 }
+
+#[test]
+fn what_lifts_the_rules_without_a_run_ends_with_the_session() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::create_dir(directory.path().join(".pi")).unwrap();
+    let settings = "{withoutRun: {tools: 'read-only'}}";
+    std::fs::write(
+        directory.path().join(".pi/workflow-sidecar.json5"),
+        settings,
+    )
+    .unwrap();
+    let lifted = json!({"type": "custom", "customType": "workflow:door", "data": {"version": 1, "offUntil": 9_000_000}});
+    for (reason, is_lifted) in [
+        ("reload", true),
+        ("startup", false),
+        ("resume", false),
+        ("new", false),
+        ("fork", false),
+    ] {
+        let mut host = TestHost::in_memory();
+        let params = json!({
+            "protocolVersion": 1, "host": {"name": "test", "version": "0"}, "cwd": directory.path(),
+            "agentDir": directory.path().join("agent"), "capabilities": {}, "clock": {"virtual": {"now": 0}},
+        });
+        host.result("initialize", &params);
+        let start = json!({"event": {"reason": reason}, "context": {"branch": [lifted]}});
+        let started = host.result("hook/session_start", &start);
+        assert_eq!(
+            started["actions"].to_string().contains("workflow:door"),
+            !is_lifted,
+            "{reason}"
+        );
+        let call = json!({"event": {"toolName": "write", "toolCallId": "1", "input": {"path": "a", "content": "x"}}});
+        let decided = host.result("hook/tool_call", &call);
+        assert_eq!(decided["block"].is_null(), is_lifted, "{reason}: {decided}");
+    }
+}

@@ -41,8 +41,10 @@ const NOT_TRUSTED: &str = "it or its settings come from this project, which is n
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Door {
     stored: StoredDoor,
-    /// The last prompt, if it may become the description of a run.
+    /// The user's last prompt, if it may become the description of a run.
     pub(super) prompt: Option<String>,
+    /// The last message that was sent in the user's name.
+    pub(super) sent: Option<String>,
 }
 
 /// The decision, as an entry of the session.
@@ -76,7 +78,7 @@ impl Door {
         }
         Self {
             stored,
-            prompt: None,
+            ..Self::default()
         }
     }
 
@@ -118,14 +120,14 @@ impl Session {
         self.is_at_door() && self.door.lifted_for(self.out.now()).is_none()
     }
 
-    /// Notes a prompt that may become the description of a run.
+    /// Notes a prompt that may become the description of a run, unless the session has sent it.
     pub(super) fn note_prompt(&mut self, prompt: Option<&str>) {
-        let starts = self.settings.start().is_some_and(|(start, _)| !start.ask);
-        let is_needed = self.is_at_door() && (starts || self.questions.can_ask());
-        let prompt = prompt
-            .map(white_space::trim)
-            .filter(|prompt| is_needed && !prompt.is_empty());
-        self.door.prompt = prompt.map(|prompt| text::shortened(prompt, MAX_PROMPT));
+        let prompt = prompt.filter(|_| self.call_guard.has_door());
+        if prompt.is_none_or(|prompt| self.door.sent.as_deref() != Some(prompt)) {
+            let prompt = prompt.map(white_space::trim);
+            let prompt = prompt.filter(|prompt| !prompt.is_empty());
+            self.door.prompt = prompt.map(|prompt| text::shortened(prompt, MAX_PROMPT));
+        }
     }
 
     /// Decides about a call that is stopped because no run is active.
@@ -297,6 +299,14 @@ impl Session {
         pending.end(&why, &mut self.out);
     }
 
+    /// Ends the time for which the rules are lifted, because a session begins, anew or over the entries of another one.
+    pub fn end_lift(&mut self) {
+        let now = self.out.now();
+        if self.door.lifted_for(now).is_some() {
+            self.lift_until(now);
+        }
+    }
+
     fn lift_until(&mut self, until: Millis) {
         self.door.decide(Some(until), &mut self.out);
     }
@@ -316,7 +326,7 @@ impl Session {
         let span = spelled_duration(argument).map(|seconds| Millis::from(seconds) * 1000);
         let Some(span) = span.filter(|span| (1..=LONGEST).contains(span)) else {
             return Err(Notice::warning(
-                "Say for how long, at most a day: /workflow-off 30m. /workflow-off 0 ends it.",
+                "Say for how long, at most 24h: /workflow-off 30m. /workflow-off 0 ends it.",
             ));
         };
         self.lift_until(now.saturating_add(span));
@@ -330,10 +340,14 @@ impl Session {
             return None;
         }
         Some(match self.door.lifted_for(self.out.now()) {
-            Some(left) => format!(
-                "`withoutRun` of the settings is off for {}. /workflow-off 0 ends it.",
-                text::duration(left)
-            ),
+            Some(left) => {
+                let seconds = left.div_ceil(1000);
+                let left = match seconds {
+                    ..120 => format!("{seconds} s"),
+                    _ => text::duration(left),
+                };
+                format!("`withoutRun` of the settings is off for {left}. /workflow-off 0 ends it.")
+            }
             None => "`withoutRun` of the settings holds until a workflow starts. /workflow-off 30m lifts it.".to_owned(),
         })
     }

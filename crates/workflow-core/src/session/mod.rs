@@ -552,6 +552,8 @@ impl Session {
     /// Sends a message to the agent in the user's name.
     fn send_to_agent(&mut self, content: String, deliver_as: Option<Delivery>) {
         self.triggers.set_waking(self.out.now());
+        let has_door = self.call_guard.has_door();
+        self.door.sent = has_door.then(|| content.clone());
         self.out.act(Action::SendUserMessage {
             content,
             deliver_as,

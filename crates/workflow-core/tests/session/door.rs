@@ -192,6 +192,15 @@ fn off_lifts_the_rules_for_a_time() {
         "{said:?}"
     );
     assert!(runs(&write(&mut world)));
+    for (time, said) in [
+        ("90s", "off for 90 s"),
+        ("24h", "off for 1 day"),
+        ("1d", "at most 24h"),
+    ] {
+        let lines = world.control(Control::Off, time);
+        assert!(line(&lines, "notify ").contains(said), "{lines:?}");
+    }
+    world.control(Control::Off, "30m");
     let status = world.control(Control::Status, "");
     assert!(
         line(&status, "notify Info").contains("off for 30 min"),
@@ -401,4 +410,30 @@ fn the_question_says_what_stops_the_call() {
         question.contains("not asked again before the next run"),
         "{question}"
     );
+}
+
+#[test]
+fn after_a_run_the_last_prompt_of_the_user_is_offered() {
+    let mut world = world(true);
+    world.command("w the task");
+    world.prompt("make it red");
+    world.prompt("Start N-w: the task");
+    world.cancel_command();
+    let question = write(&mut world);
+    let question = line(&question, "ask ");
+    assert!(
+        question.contains("make it red") && !question.contains("the task"),
+        "{question}"
+    );
+}
+
+#[test]
+fn what_lifts_the_rules_ends_with_the_session() {
+    let mut world = without_dialogs(true);
+    world.control(Control::Off, "24h");
+    let ((), out) = world.session.at(world.now, Session::end_lift);
+    assert_eq!(out.actions.len(), 1, "it is an entry");
+    assert!(!runs(&write(&mut world)));
+    let ((), out) = world.session.at(world.now, Session::end_lift);
+    assert!(out.actions.is_empty());
 }

@@ -200,10 +200,14 @@ fn begin_session(server: &mut Server, params: &SessionHookParams<'_>) -> Handler
     if malformed > 0 {
         out.diagnostics.push(malformed_entries(malformed));
     }
-    let open = server.sessions.get_mut(id);
+    let (now, open) = (server.clock.now(), server.sessions.get_mut(id));
     let open = open.ok_or_else(|| unknown_session(id))?;
     // A reload changes nothing that the user sees.
     let reason = params.event.reason.as_deref();
+    if reason.is_some_and(|reason| reason != "reload") {
+        let ((), ended) = open.driver.with_effects(now, Session::end_lift);
+        out.merge(ended);
+    }
     if !is_known && matches!(reason, Some("startup" | "resume" | "fork")) {
         out.actions
             .extend(open.driver.session.announce_resumed_run());

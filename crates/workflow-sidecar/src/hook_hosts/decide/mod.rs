@@ -262,6 +262,7 @@ impl EventHandler<'_> {
                         session.memory.may_lack_context = false;
                     }
                 } else {
+                    session.with_effects(Session::end_lift);
                     warnings = installation_warnings();
                 }
             }
@@ -460,6 +461,9 @@ fn load(
 /// if the run is younger than the copy.
 fn with_own_run(mut copy: StoredSession, made_at: Option<i64>) -> Option<StoredSession> {
     copy.version = 0;
+    // What the user decided for the time without a run ends with its session.
+    copy.entries
+        .retain(|entry| entry.custom_type != entry_type::DOOR);
     let mut entries = copy.entries.iter();
     let state = entries.rfind(|entry| entry.custom_type == entry_type::STATE);
     let state = state.and_then(|state| serde_json::from_str::<Value>(state.data.get()).ok());
