@@ -453,3 +453,26 @@ fn one_mistake_is_reported_once_and_not_by_what_follows_from_it() {
     let follows = "`w` cannot run, because its subworkflow `batch` has errors";
     assert_eq!(found[1..], [follows], "{found:?}");
 }
+
+#[test]
+fn what_a_phase_opens_acts_where_the_defaults_are_read_only() {
+    const WORK: &str =
+        "name: W\nshow: workflows\nphases:\n  - { id: a, instructions: a, TOOLS writable: [q] }\n";
+    let found = |settings: &str, tools: &str| {
+        let files = MemoryFiles::new()
+            .with_settings(Tier::Project, settings)
+            .with(
+                Tier::Project,
+                "w/workflow.yaml",
+                WORK.replace("TOOLS", tools),
+            );
+        let found = load(&files).diagnostics.into_iter();
+        found
+            .map(|found| found.code.to_string())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found("{}", ""), ["WF023"]);
+    assert_eq!(found("{ defaults: { tools: 'read-only' } }", ""), NOTHING);
+    let lifted = found("{ defaults: { tools: 'read-only' } }", "tools: all,");
+    assert_eq!(lifted, ["WF023"]);
+}

@@ -72,6 +72,8 @@ pub(super) struct Directory<'a> {
     pub(super) left: &'a Cell<Option<u32>>,
     /// The rule sets of the settings.
     pub(super) sets: &'a RuleSets,
+    /// True if the `defaults` of the settings are read-only.
+    pub(super) is_read_only: bool,
     /// True if the locations of all keys are kept.
     pub(super) keeps_locations: bool,
 }

@@ -3,20 +3,21 @@
 use std::collections::HashSet;
 
 use super::flow::{Flow, report_in};
-use crate::definition::model::{OwnRuleSet, PhaseEntry};
+use crate::definition::model::{OwnRuleSet, Phase, PhaseEntry};
 use crate::definition::schema::{Reader, meant_or};
 use crate::diagnostic::{Code, Finding, shown};
 
 /// Reports what a workflow or a phase opens although nothing is read-only there: it would open nothing, and the rest is open
-/// anyway.
-pub(super) fn check_openings(reader: &mut Reader<'_>, flow: &Flow<'_>) {
+/// anyway. `by_default` is true if the `defaults` of the settings are read-only.
+pub(super) fn check_openings(reader: &mut Reader<'_>, flow: &Flow<'_>, by_default: bool) {
     let workflow = flow.workflow;
-    let is_read_only = |phase| workflow.read_only_in(phase).is_some();
+    let is_read_only =
+        |phase: &Phase| workflow.read_only_in(phase).is_some() || by_default && !phase.lifts();
     let phases = flow.phases().map(|(_, phase, sites)| (Some(phase), sites));
     for (phase, sites) in phases.chain([(None, flow.own)]) {
         let (why, help) = match phase {
             Some(phase) if is_read_only(phase) => continue,
-            Some(_) if workflow.is_read_only() => (
+            Some(_) if workflow.is_read_only() || by_default => (
                 "`tools: all` of the phase lifts the `read-only` of the workflow",
                 "remove it from the phase, or write `tools: read-only` there",
             ),

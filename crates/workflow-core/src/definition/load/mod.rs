@@ -23,7 +23,7 @@ pub use files::{FilePath, FileProblem, Files, MemoryFiles, TierEntry};
 pub use listing::{Listing, LoadOutcome};
 pub use origins::{EntryOrigin, Origins, WorkflowOrigin};
 
-use super::model::{Catalog, Limits, Settings, SettingsStatus, Show, TierSettings};
+use super::model::{Catalog, Limits, Settings, SettingsStatus, Show, TierSettings, ToolAccess};
 use super::schema::{KeyLocations, nearest};
 use super::syntax::{Findings, Source, json5};
 use super::tier::{Root, Tier};
@@ -101,6 +101,10 @@ fn load_all(files: &dyn Files, keeps_locations: bool) -> Loaded {
     let (project, project_keys) = settings_of(Tier::Project, &global);
     let tiers = [global, project];
     let settings = merged(&tiers);
+    let is_read_only = tiers.iter().any(|tier| {
+        let access = &tier.defaults.tools.access;
+        matches!(access, Some(ToolAccess::ReadOnly { .. }))
+    });
     let left = Cell::new(Some(settings.limits.max_total_bytes));
     let found = Root::ALL.map(|root| {
         let directory = Directory {
@@ -110,6 +114,7 @@ fn load_all(files: &dyn Files, keeps_locations: bool) -> Loaded {
             limits: &settings.limits,
             left: &left,
             sets: &tiers[root.tier() as usize].rule_sets,
+            is_read_only,
             keeps_locations,
         };
         directory.read_all(&mut diagnostics)

@@ -85,7 +85,7 @@ impl Directory<'_> {
             find: &|_| None,
         };
         let mut pending = Vec::new();
-        check_openings(reader, &flow);
+        check_openings(reader, &flow, self.is_read_only);
         // Of an entry that could not be read it is not known what it uses and where it leads.
         if workflow.phases.len() == entries.len() {
             check_rule_sets(reader, &flow, &own_sets);
