@@ -104,7 +104,22 @@ fn a_phase_that_replaces_another_does_not_hide_a_loop() {
         ("a", "maxVisits: 2, onLimit: b"),
         ("b", "outcomes: { ok: next, back: a }"),
     ];
-    assert_eq!(found("", &phases), ["w WF060"]);
+    let loaded = loaded("", &phases);
+    let [found] = &loaded.diagnostics[..] else {
+        panic!("{:?}", loaded.diagnostics)
+    };
+    let message = "`b` leads back to `a`, and the `onLimit` of `a` leads on in this loop: `limits.maxVisits` (25) applies";
+    assert_eq!(found.message, message);
+    assert_eq!(
+        found.help.as_deref(),
+        Some("give `b` a bound: `maxVisits: 3`")
+    );
+}
+
+#[test]
+fn a_check_with_tries_bounds_the_loop_of_its_failures() {
+    let check = "gate: [{ git: clean, onFail: a, tries: 3 }]";
+    assert_eq!(found("", &[("a", ""), ("b", check)]), NOTHING);
 }
 
 #[test]

@@ -132,11 +132,21 @@ fn check_loops(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) 
         };
         seen.insert(group);
         let (id, to, jumps) = (shown(entry.id()), shown(&site.to), flow.jumps);
-        let message = format!(
-            "`{id}` leads back to `{to}`, and no phase of this loop has `maxVisits`: `limits.maxVisits` ({jumps}) applies"
-        );
+        let entry_to = graph.entry(&site.to).map(|to| &flow.workflow.phases[to]);
+        let (why, unbounded) = match entry_to.and_then(PhaseEntry::max_visits) {
+            Some(_) => (
+                format!("the `onLimit` of `{to}` leads on in this loop"),
+                id.clone(),
+            ),
+            None => (
+                "no phase of this loop has `maxVisits`".to_owned(),
+                to.clone(),
+            ),
+        };
+        let message =
+            format!("`{id}` leads back to `{to}`, and {why}: `limits.maxVisits` ({jumps}) applies");
         let finding = Finding::warning(Code::UnboundedLoop, site.span, message);
-        let help = format!("give `{to}` a bound: `maxVisits: 3`");
+        let help = format!("give `{unbounded}` a bound: `maxVisits: 3`");
         report_in(reader, sites, finding.help(help));
     }
 }

@@ -14,7 +14,7 @@ struct Edge {
     to: usize,
     /// True if the phase is left with its outputs.
     completes: bool,
-    /// True if it ends by itself: a person's answer leads there, or a budget, which leads elsewhere once.
+    /// True if it ends by itself: a person's answer leads there, a check with `tries`, or a budget, which leads elsewhere once.
     is_bounded: bool,
 }
 
@@ -116,10 +116,16 @@ impl<'w> FlowGraph<'w> {
             })
         });
         let checks = phase.gate.iter();
-        let failing = checks.flat_map(|check| [&check.on_fail, &check.on_limit]);
+        let failing = checks.flat_map(|check| {
+            let has_tries = check.tries.is_some();
+            [(&check.on_fail, has_tries), (&check.on_limit, false)]
+        });
         let limits = [&phase.budget.on_limit, &phase.auto_continue.on_limit];
-        let failing = failing.chain(limits).flatten();
-        let failing = failing.filter_map(|to| self.way(at, to));
+        let failing = failing.chain(limits.map(|to| (to, false)));
+        let failing = failing.filter_map(|(to, is_bounded)| {
+            let edge = self.way(at, to.as_ref()?)?;
+            Some(Edge { is_bounded, ..edge })
+        });
         let of_workflow = self.at_limits(at);
         completing.chain(failing).chain(of_workflow).collect()
     }
