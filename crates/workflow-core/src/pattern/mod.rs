@@ -5,7 +5,10 @@ mod project_glob;
 pub(crate) mod secrets;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use std::sync::{Arc, OnceLock};
+
 use regex::{Regex, RegexBuilder};
+use serde::{Deserialize, Serialize};
 
 pub(crate) use anchored::{Anchor, Anchored, anchored, globs};
 pub use project_glob::ProjectGlob;
@@ -61,6 +64,45 @@ pub(crate) fn regex(pattern: &str) -> Result<Regex, String> {
     compiled.map_err(|error| error.to_string())
 }
 
+/// A regular expression that is compiled at its first use.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct Pattern(Arc<(String, OnceLock<Option<Regex>>)>);
+
+impl Pattern {
+    /// As it is written.
+    pub(crate) fn text(&self) -> &str {
+        &self.0.0
+    }
+
+    /// Returns whether a text matches. None matches one that cannot be read, which the loader reports.
+    pub(crate) fn is_match(&self, text: &str) -> bool {
+        let (pattern, compiled) = &*self.0;
+        let compiled = compiled.get_or_init(|| regex(pattern).ok());
+        compiled.as_ref().is_some_and(|it| it.is_match(text))
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+    }
+}
+
+impl Eq for Pattern {}
+
+impl From<String> for Pattern {
+    fn from(text: String) -> Self {
+        Self(Arc::new((text, OnceLock::new())))
+    }
+}
+
+impl From<Pattern> for String {
+    fn from(pattern: Pattern) -> Self {
+        pattern.text().to_owned()
+    }
+}
+
 /// Checks one glob.
 pub(crate) fn check_glob(pattern: &str) -> Result<(), String> {
     let anchored = anchored(pattern, Anchor::Root)?;
@@ -87,6 +129,18 @@ pub(crate) fn glob_set(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_pattern_of_a_value_is_compiled_once() {
+        let pattern = Pattern::from(r"^[\w ]{1,20}$".to_owned());
+        assert!(pattern.0.1.get().is_none());
+        assert!(pattern.is_match("one") && !pattern.is_match("1.0"));
+        // That of a definition which is taken over as well.
+        assert!(pattern.clone().0.1.get().is_some());
+        assert!(!Pattern::from("(".to_owned()).is_match("("));
+        let stored = serde_json::to_string(&pattern).expect("it is a text");
+        assert_eq!(stored, r#""^[\\w ]{1,20}$""#);
+    }
 
     #[test]
     fn stars_in_names_stand_for_any_characters() {

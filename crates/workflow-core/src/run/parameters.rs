@@ -5,7 +5,6 @@ use serde_json::{Number, Value};
 use super::Values;
 use crate::definition::{Parameter, ParameterKind, value_text};
 use crate::diagnostic::shown;
-use crate::pattern::regex;
 use crate::text::shortened;
 use crate::white_space::trim;
 
@@ -120,10 +119,9 @@ impl ParameterKind {
                         "must have at least {least} characters, not {length}"
                     ));
                 }
-                // The loader reports a pattern that cannot be read.
-                let matches = |pattern: &String| regex(pattern).is_ok_and(|it| it.is_match(text));
                 let pattern = limits.pattern.as_ref();
-                if let Some(pattern) = pattern.filter(|pattern| !matches(pattern)) {
+                if let Some(pattern) = pattern.filter(|pattern| !pattern.is_match(text)) {
+                    let pattern = pattern.text();
                     return Some(format!("must match `{pattern}`, not `{}`", found(text)));
                 }
                 true

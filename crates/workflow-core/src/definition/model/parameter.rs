@@ -13,9 +13,10 @@ use crate::definition::schema::{
 };
 use crate::definition::syntax::{Entry, Kind};
 use crate::definition::value::{
-    Choices, FilledText, Flag, Text, Whole, is_name, not_a_name, scalar,
+    Choices, Flag, RegexText, Text, Whole, is_name, not_a_name, scalar,
 };
 use crate::diagnostic::{Code, Finding, shown};
+use crate::pattern::Pattern;
 use crate::text::join;
 
 /// The longest name of a parameter.
@@ -61,8 +62,8 @@ section! {
     #[derive(Default)]
     pub struct TextLimits {
         /// A regular expression that a text must match.
-        #[key("pattern"?: FilledText, check: Some(GuardText::Regex), default: Described("any"), example: r#""^.+$""#)]
-        pub pattern: Option<String>,
+        #[key("pattern"?: RegexText, check: Some(GuardText::Regex), default: Described("any"), example: r#""^.+$""#)]
+        pub pattern: Option<Pattern>,
         /// The smallest number of characters of a text.
         #[key("minLength"?: Whole<1>, default: Described("any"), example: "40")]
         pub min_length: Option<u32>,
@@ -494,7 +495,7 @@ impl ParameterKind {
         match self {
             Self::Text(limits) => {
                 let matching = limits.pattern.as_ref();
-                let matching = matching.map(|it| format!(" that matches `{}`", shown(it)));
+                let matching = matching.map(|it| format!(" that matches `{}`", shown(it.text())));
                 let least = limits.min_length;
                 let least = least.map(|least| format!(" of at least {least} characters"));
                 "a text".to_owned() + &matching.unwrap_or_default() + &least.unwrap_or_default()
