@@ -83,7 +83,7 @@ fn no_template_has_a_finding_in_a_project_of_any_language() {
     ];
     // The programs of the gates are found, whatever this machine has.
     let programs = tempfile::tempdir().unwrap();
-    for name in ["cargo", "npm", "python3", "go", "make"] {
+    for name in ["cargo", "npm", "node", "python3", "go", "make"] {
         let path = programs.path().join(name);
         fs::write(&path, "#!/bin/sh\n").unwrap();
         #[cfg(unix)]

@@ -17,6 +17,8 @@ use print::project_path;
 use test_command::ProjectFiles;
 use workflow_core::diagnostic::shown;
 
+use crate::files::repository_root;
+
 pub(crate) use first_run::{SECONDS, first_run};
 pub(crate) use print::{print_next_steps, test_result};
 pub(crate) use templates::{Language, STARTER, TEMPLATES, Template, templates};
@@ -128,25 +130,28 @@ fn write_files(project: &Path, files: Vec<(String, String)>) -> Result<Vec<PathB
 fn adapt(project: ProjectFiles<'_>, files: &mut [(String, String)]) -> (TestCommand, Vec<PathBuf>) {
     let (ecosystem, other) = (Ecosystem::of(&project.all_names()), Ecosystem::of(&[]));
     let command = TestCommand::of(project, ecosystem.guess);
+    let compares = project
+        .0
+        .canonicalize()
+        .is_ok_and(|root| repository_root(&root).is_some());
+    let counting = |keys| {
+        let gate = command.counting_gate(if compares { keys } else { "" });
+        gate.unwrap_or_else(|| command.gate())
+    };
     let mut changed = Vec::new();
     for (path, text) in files {
         if text.contains(GATE_PLACEHOLDER) || text.contains(COMMAND_PLACEHOLDER) {
             changed.push(Path::new(WORKFLOWS).join(&path));
         }
-        let compares = project.0.join(".git").exists();
-        let new_test = command
-            .counting_gate(", failsWithoutChange: true")
-            .filter(|_| compares);
-        *text = match new_test {
-            Some(gate) => text.replace(NEW_TEST, &gate),
-            None => text.replace(NEW_TEST, GATE_PLACEHOLDER),
-        };
         let must_fail = format!("{GATE_PLACEHOLDER}\n    expect:");
-        let counting = command.counting_gate("").unwrap_or_else(|| command.gate());
         *text = text
             // What must fail may not compile yet.
             .replace(&must_fail, &format!("{}\n    expect:", command.gate()))
-            .replace(GATE_PLACEHOLDER, &counting)
+            .replace(
+                NEW_TEST,
+                &counting(", noNewSkips: true, failsWithoutChange: true"),
+            )
+            .replace(GATE_PLACEHOLDER, &counting(", noNewSkips: true"))
             .replace(COMMAND_PLACEHOLDER, &command.patterns())
             .replace(&list(other.tests), &list(ecosystem.tests))
             .replace(&either(other.changes), &either(ecosystem.changes));

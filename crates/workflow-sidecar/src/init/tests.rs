@@ -165,8 +165,40 @@ fn gates_count_tests_where_the_runner_is_read_and_compare_them_in_a_repository()
             compares,
             "{mark}: {fix}"
         );
+        assert_eq!(
+            verify.contains("noNewSkips: true"),
+            compares,
+            "{mark}: {verify}"
+        );
         assert!(!fix.contains('#'), "{mark}: {fix}");
     }
+}
+
+#[test]
+fn no_gate_of_a_template_accepts_fewer_tests_than_at_the_start() {
+    let repository = tempfile::tempdir().unwrap();
+    fs::create_dir(repository.path().join(".git")).unwrap();
+    let project = repository.path().join("part");
+    fs::create_dir(&project).unwrap();
+    fs::write(project.join("Cargo.toml"), "").unwrap();
+    for template in templates() {
+        write(&project, template, template.name, Language::Yaml, "{}").unwrap();
+    }
+    let disk = crate::platform::disk::Disk::new(project.join("agent"), project);
+    let loaded = workflow_core::definition::load(&disk);
+    let phases = loaded.catalog.iter().flat_map(|workflow| &workflow.phases);
+    let gates = phases.filter_map(|entry| match entry {
+        PhaseEntry::Phase(phase) => Some(&phase.gate),
+        PhaseEntry::Subworkflow(_) => None,
+    });
+    let tests: Vec<_> = gates
+        .flatten()
+        .filter_map(|gate| match &gate.check {
+            Check::Tests(tests) => Some(tests),
+            Check::Run(_) | Check::File(_) | Check::Git(_) => None,
+        })
+        .collect();
+    assert!(tests.len() > 10 && tests.iter().all(|tests| tests.no_new_skips));
 }
 
 #[test]
