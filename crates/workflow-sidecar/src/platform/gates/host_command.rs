@@ -9,7 +9,7 @@ use workflow_core::definition::{Check, Gate, OutputStream, RunCheck};
 use workflow_protocol::{ExecParams, ExecResult};
 
 use super::Report;
-use super::check::{EXECUTED_BY_SHELL, STDOUT, judge_exit, pattern, too_much_output};
+use super::command_check::{EXECUTED_BY_SHELL, STDOUT, judge_exit, pattern, too_much_output};
 use super::report::{Checked, NotPassed, could_not_run, report};
 use super::test_check::{OUTPUT, judge_output, started};
 use crate::platform::process::{CheckError, shown_end};

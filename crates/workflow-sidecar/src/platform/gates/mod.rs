@@ -33,8 +33,10 @@
 
 mod baseline;
 mod check;
+mod command_check;
 mod git_check;
 mod host_command;
+mod job;
 mod no_test;
 mod report;
 mod runner;
@@ -47,8 +49,8 @@ pub use workflow_core::policy::gate_report::{CheckError, CheckVerdict, Report};
 
 pub use baseline::Baseline;
 pub(crate) use baseline::start_files;
-pub use check::Job;
 pub(crate) use host_command::{HostAnswer, host_command, judge_answer};
+pub use job::Job;
 pub(crate) use no_test::no_test_ran;
 pub(crate) use report::check_name;
 pub use runner::{GateEvent, Running, start, this_binary};

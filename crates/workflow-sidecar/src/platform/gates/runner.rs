@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use workflow_core::definition::Gate;
 
 use super::Report;
-use super::check::Job;
+use super::job::Job;
 use super::report::{check_name, could_not_run};
 use super::supervisor::SupervisorMessage;
 use crate::platform::process::{CheckError, Failure, GRACE, ProcessGroup, is_stopped, kill_tree};

@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::Report;
-use super::check::{Job, check};
+use super::check::check;
+use super::job::Job;
 use crate::platform::process::{GRACE, Monitor, end_descendants};
 
 /// A line of the supervisor's output.

@@ -21,7 +21,8 @@ use workflow_core::diagnostic::few;
 use self::formats::TestRun;
 use self::report_file::ReportFile;
 use super::Report;
-use super::check::{Job, finish_command, judge};
+use super::command_check::{finish_command, judge};
+use super::job::Job;
 use super::report::{Checked, NotPassed, report};
 use crate::platform::process::{CheckError, Failure, Finished, Monitor, one_line};
 
