@@ -376,12 +376,15 @@ export const EXPECTED = [
       const result = isStep(step, "status", "next", "loop") ? find(expected, "result") : undefined;
       const state = statesAround(step).after;
       const here = locationOf(step.workflows, state);
-      const line = here && toolsLine(step.workflows, state, here.phase);
-      if (!result || !line) return false;
+      if (!result || !here) return false;
+      const line = toolsLine(step.workflows, state, here.phase);
       const [content] = result.content;
-      if (isStep(step, "status")) return replaceField(content, "text", content.text.replace("\n\n**What to do:**\n", () => `\n${line}\n\n**What to do:**\n`));
+      if (isStep(step, "status")) return line !== null && replaceField(content, "text", content.text.replace("\n\n**What to do:**\n", () => `\n${line}\n\n**What to do:**\n`));
       const lead = `\n\n**What to do in ${here.phase.name}:**\n`;
-      return replaceField(content, "text", content.text.replace(lead, () => `\n\n${line}${lead}`));
+      const { profiles } = here.phase;
+      const names = profiles?.length > 0 ? `**Available subagent profiles for this phase:** ${profiles.join(", ")}` : null;
+      const lines = [line, names].filter((each) => each !== null).join("\n");
+      return lines !== "" && replaceField(content, "text", content.text.replace(lead, () => `\n\n${lines}${lead}`));
     },
   },
   {

@@ -280,6 +280,12 @@ impl ResolvedPhase {
         !self.phase.gate.is_empty() || self.phase.approve.is_some()
     }
 
+    /// The subagents that it names, if the answer that enters it says so: not where every turn does.
+    pub(crate) fn profiles(&self) -> Option<&[String]> {
+        let names = self.phase.available_profiles.as_deref();
+        names.filter(|names| !names.is_empty() && self.context_mode == ContextMode::ByChange)
+    }
+
     /// The phase, as people read it.
     pub(crate) fn label(&self) -> String {
         self.phase.label()

@@ -204,6 +204,9 @@ impl ContextTopic {
 /// The head of the instructions.
 pub(crate) const INSTRUCTIONS: &str = "**What to do in this phase:**\n";
 
+/// The head of the subagents that a phase names.
+pub(crate) const PROFILES: &str = "**Available subagent profiles for this phase:** ";
+
 /// The parts of the context message of a phase, whose templates are resolved by a function.
 pub(crate) fn parts(
     run: &RunProgress,
@@ -250,8 +253,7 @@ pub(crate) fn parts(
     }
     if wording.lists_profiles {
         let own = text::list(phase.available_profiles.as_deref().unwrap_or_default());
-        let own = format!("**Available subagent profiles for this phase:** {own}");
-        add(ContextTopic::Profiles, own);
+        add(ContextTopic::Profiles, format!("{PROFILES}{own}"));
         let all = all_profiles(root, catalog).join(", ");
         let all = format!("**All profiles:** {all}");
         add(ContextTopic::AllProfiles, all);

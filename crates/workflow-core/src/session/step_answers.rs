@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::handover::{UserAnswer, asked_and_chose};
 use super::phase::ResolvedPhase;
+use super::phase_texts::PROFILES;
 use super::run::{ActiveRun, Move, NONE_APPLIES, leads_back};
 use crate::diagnostic::visible;
 use crate::effect::{AnswerKind, Question, ToolAnswer};
@@ -418,10 +419,12 @@ pub(crate) fn entered_text(resolved: &ResolvedPhase) -> String {
 
 fn what_to_do(resolved: &ResolvedPhase) -> String {
     let (name, context) = (&resolved.phase.name, &resolved.context);
-    let rules = context.rules();
-    let rules = rules.map_or_else(String::new, |rules| format!("\n\n{rules}"));
+    let profiles = resolved.profiles();
+    let profiles = profiles.map(|names| format!("{PROFILES}{}", text::list(names)));
+    let rules = text::join(context.rules().into_iter().chain(profiles), "\n");
+    let blank = if rules.is_empty() { "" } else { "\n\n" };
     let instructions = context.instructions();
-    format!("{rules}\n\n**What to do in {name}:**\n{instructions}")
+    format!("{blank}{rules}\n\n**What to do in {name}:**\n{instructions}")
 }
 
 pub(crate) fn none_active(text: &str) -> ToolAnswer {

@@ -255,6 +255,23 @@ fn a_definition_that_names_subagents_has_the_text_of_the_package() {
 }
 
 #[test]
+fn the_answer_that_enters_a_phase_names_its_subagents() {
+    let entered = |context: Option<ContextMode>| {
+        let mut work = workflow_of(documenting());
+        work.context = context;
+        crate::flow::edit(&mut work, "b", |b| {
+            b.available_profiles = Some(vec!["coder".to_owned(), "tester".to_owned()]);
+        });
+        let mut world = World::started(vec![work]);
+        line(&world.tool("next"), "tool").to_owned()
+    };
+    let profiles =
+        "\n**Available subagent profiles for this phase:** coder, tester\n\n**What to do in ";
+    assert!(entered(None).contains(profiles), "{}", entered(None));
+    assert!(!entered(Some(ContextMode::EveryTurn)).contains("subagent"));
+}
+
+#[test]
 fn every_turn_states_rules_only_where_the_package_knows_none_of_them() {
     let text = |first: Phase| {
         let mut work = workflow_of(first);
