@@ -208,6 +208,18 @@ fn step(host: &mut TestHost, action: &str) -> String {
 }
 
 #[test]
+fn what_lifts_the_rules_without_a_run_is_counted() {
+    let root = world();
+    let settings = root.path().join(".pi/agent/workflow-sidecar.json5");
+    fs::write(settings, "{ withoutRun: { tools: 'read-only' } }").unwrap();
+    let (address, received) = collector();
+    until_sent(&received, "/v1/metrics", &["workflow.lifts"], || {
+        let lift = json!({ "prompt": "workflow off 30m" });
+        hook(root.path(), &address, "UserPromptSubmit", &lift);
+    });
+}
+
+#[test]
 fn everything_that_is_measured_in_a_run_reaches_the_collector() {
     let root = tempfile::tempdir().unwrap();
     let (address, received) = collector();

@@ -51,6 +51,8 @@ pub struct Effects {
     pub effects: Vec<Effect>,
     /// The calls that rules denied without asking a person, for statistics.
     pub denied: Vec<Denied>,
+    /// True if the user has lifted the rules for the time without a run, for statistics.
+    pub lifted: bool,
     /// The runs that the session has unloaded for good.
     pub ended: Vec<EndedRun>,
 }
@@ -242,6 +244,7 @@ impl Effects {
         self.answers.extend(other.answers);
         self.effects.extend(other.effects);
         self.denied.extend(other.denied);
+        self.lifted |= other.lifted;
         self.ended.extend(other.ended);
     }
 }

@@ -39,6 +39,8 @@ pub(crate) struct CallGuard {
     rules: Rules,
     /// The same with those of `withoutRun`, if the settings have it.
     door: Rules,
+    /// True while these hold.
+    pub(super) is_at_door: bool,
     /// The rules of the settings on results, for the time without a run.
     pub(super) results: Results,
     /// True if the host itself asks the user about a call that needs consent.
@@ -58,34 +60,14 @@ pub(crate) struct RepeatedDenial {
     times: u32,
 }
 
-/// Where a call is made.
-#[derive(Clone, Copy)]
-pub(crate) enum Place<'p> {
-    Phase(&'p ResolvedPhase),
-    /// Under `withoutRun`.
-    AtDoor,
-    /// Under the other rules of the settings.
-    Outside,
-}
-
 /// What follows from a call.
 #[derive(Debug, Clone)]
 pub(crate) enum CallVerdict {
     Decided(ToolDecision),
     /// The user is asked.
     Ask(Question, PendingCall),
-    /// It is blocked or needs consent, because no run is active.
-    AtDoor(Box<Stopped>),
-}
-
-/// A call that `withoutRun` stops.
-#[derive(Debug, Clone)]
-pub(crate) struct Stopped {
-    pub(super) call: PendingCall,
-    /// The rule, for the user.
-    pub(super) cause: String,
-    /// The question for consent, if that is enough.
-    pub(super) question: Option<Question>,
+    /// `withoutRun` stops it, by this rule; the question is for consent, if that is enough.
+    AtDoor(PendingCall, String, Option<Question>),
 }
 
 /// A call that waits for a person.
@@ -149,39 +131,44 @@ impl CallGuard {
         &mut self,
         request: RequestId,
         call: &Call<'_>,
-        place: Place<'_>,
+        phase: Option<&ResolvedPhase>,
         allowed: Option<&BTreeSet<String>>,
         cannot_ask: Option<&str>,
         out: &mut Effects,
     ) -> CallVerdict {
-        let (rules, phase) = match place {
-            Place::Phase(phase) => (&phase.rules, Some(phase)),
-            Place::AtDoor => (&self.door, None),
-            Place::Outside => (&self.rules, None),
+        let outside = if self.is_at_door {
+            &self.door
+        } else {
+            &self.rules
         };
+        let rules = phase.map_or(outside, |phase| &phase.rules);
         let Some((denial, needs_consent)) = rules.decide_with(call, allowed).denial() else {
             self.repeated = None;
             return CallVerdict::Decided(ToolDecision::Allow);
         };
+        let (by_door, cause) = (is_of_door(denial.level), cause(&denial, call.tool()));
         let reason = match phase {
             Some(phase) => phase.denial_reason(&denial, call.tool()),
-            None => reason(&denial, call.tool(), None),
-        };
-        let by_door = is_of_door(denial.level);
-        if by_door && !needs_consent {
-            self.denials += 1;
-            out.denied.push(denied(call, &denial));
-            let cause = cause(&denial, call.tool());
-            let reason = format!(
+            None if by_door => format!(
                 "[workflow] The tool \"{}\" is blocked by {cause}",
                 call.tool()
-            );
-            return stopped(request, reason, cause);
-        }
+            ),
+            None => reason(&denial, call.tool(), None),
+        };
+        let pending = |reason, asked| PendingCall {
+            request,
+            asked,
+            likeness: None,
+            reason,
+        };
         if denial.rule.is_none() {
             self.repeated = None;
             out.denied.push(denied(call, &denial));
-            return blocked(reason);
+            return if by_door {
+                CallVerdict::AtDoor(pending(reason, None), cause, None)
+            } else {
+                blocked(reason)
+            };
         }
         self.denials += 1;
         let levels = &*denial.denied_by;
@@ -202,7 +189,6 @@ impl CallGuard {
         match next {
             Ok(why) => {
                 let location = phase.map(ResolvedPhase::location);
-                let cause = cause(&denial, call.tool());
                 let mut question =
                     self.question(call, location, &why, &cause, &reason, needs_consent);
                 let is_for_run =
@@ -211,18 +197,13 @@ impl CallGuard {
                     question.message += FOR_RUN;
                     question.options = ["No", ALLOW, ALLOW_IN_RUN].map(str::to_owned).to_vec();
                 }
+                let asked = needs_consent.then_some(hash);
                 let pending = PendingCall {
-                    request,
-                    asked: needs_consent.then_some(hash),
                     likeness: is_for_run.then(|| call.likeness()),
-                    reason,
+                    ..pending(reason, asked)
                 };
                 if by_door {
-                    return CallVerdict::AtDoor(Box::new(Stopped {
-                        call: pending,
-                        cause,
-                        question: Some(question),
-                    }));
+                    return CallVerdict::AtDoor(pending, cause, Some(question));
                 }
                 CallVerdict::Ask(question, pending)
             }
@@ -234,7 +215,7 @@ impl CallGuard {
                 out.denied.push(denied(call, &denial));
                 let reason = reason + &addition;
                 if by_door {
-                    return stopped(request, reason, cause(&denial, call.tool()));
+                    return CallVerdict::AtDoor(pending(reason, None), cause, None);
                 }
                 blocked(reason)
             }
@@ -340,21 +321,6 @@ fn denied(call: &Call<'_>, denial: &Denial<'_>) -> Denied {
         level: denial.level.to_owned(),
         rule: denial.rule.map_or("", |rule| &rule.source).to_owned(),
     }
-}
-
-/// The verdict that `withoutRun` blocks a call.
-fn stopped(request: RequestId, reason: String, cause: String) -> CallVerdict {
-    let call = PendingCall {
-        request,
-        asked: None,
-        likeness: None,
-        reason,
-    };
-    CallVerdict::AtDoor(Box::new(Stopped {
-        call,
-        cause,
-        question: None,
-    }))
 }
 
 /// The verdict that rules block a call.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::call_guard::{ALLOW_ONCE, CANNOT_ASK, CallVerdict, Place, Stopped, blocked, described};
+use super::call_guard::{ALLOW_ONCE, CANNOT_ASK, CallVerdict, PendingCall, blocked, described};
 use super::commands::{NewRun, PendingDoor};
 use super::controls::{Answered, CommandOutcome};
 use super::phase::ResolvedPhase;
@@ -100,6 +100,7 @@ impl Door {
             off_until,
             asked: off_until.is_none(),
         };
+        out.lifted |= self.lifted_for(out.now()).is_some();
         out.append_entry(entry_type::DOOR, &self.stored);
     }
 }
@@ -134,14 +135,16 @@ impl Session {
     pub(super) fn at_door(
         &mut self,
         call: &Call<'_>,
-        stopped: Stopped,
+        pending: PendingCall,
+        cause: &str,
+        question: Option<Question>,
         definitions: Option<&Arc<Loaded>>,
     ) {
-        let request = stopped.call.request;
+        let request = pending.request;
         let mut why = String::new();
         if let (Some((start, tier)), Some(loaded)) = (self.settings.start(), definitions)
             && !start.ask
-            && stopped.question.is_none()
+            && question.is_none()
         {
             let name = start.workflow.clone();
             let run = self.new_at_door(&name, loaded);
@@ -168,19 +171,19 @@ impl Session {
             && can_ask
             && !(is_open || self.door.stored.asked)
         {
-            self.ask_at_door(call, stopped, loaded);
+            self.ask_at_door(call, pending, cause, loaded);
             return self.refresh_status();
         }
         let commands = self.commands_at_door(definitions.map(Arc::as_ref));
-        let verdict = if let Some(mut question) = stopped.question {
+        let verdict = if let Some(mut question) = question {
             if !can_ask {
                 // The host asks by itself, and knows nothing of workflows.
                 question.message += &commands;
             }
-            CallVerdict::Ask(question, stopped.call)
+            CallVerdict::Ask(question, pending)
         } else {
             let wait = if is_open { BEING_ASKED } else { "" };
-            blocked(format!("{}{wait}{why}{commands}", stopped.call.reason))
+            blocked(format!("{}{wait}{why}{commands}", pending.reason))
         };
         self.follow(request, verdict);
     }
@@ -206,7 +209,13 @@ impl Session {
     }
 
     /// Asks the user what to start.
-    fn ask_at_door(&mut self, call: &Call<'_>, stopped: Stopped, loaded: &Arc<Loaded>) {
+    fn ask_at_door(
+        &mut self,
+        call: &Call<'_>,
+        pending: PendingCall,
+        cause: &str,
+        loaded: &Arc<Loaded>,
+    ) {
         let start = self.settings.start();
         let start = start.map(|(start, _)| start.workflow.clone());
         let offers = start.map(|name| (format!("Start {name}"), name));
@@ -219,7 +228,7 @@ impl Session {
                     return Ok(Some((offer, run, None)));
                 }
                 let run = run.completed()?;
-                let verdict = self.judge_in(&run, stopped.call.request, call);
+                let verdict = self.judge_in(&run, pending.request, call);
                 Ok(verdict.map(|verdict| (offer, run, Some(verdict))))
             });
             match offered {
@@ -231,10 +240,10 @@ impl Session {
         }
         let mut question = Question::new("No workflow is active", String::new());
         let offers = runs.iter().map(|(offer, ..)| offer.clone());
-        let once = stopped.call.needs_consent().then_some(ALLOW_ONCE);
+        let once = pending.needs_consent().then_some(ALLOW_ONCE);
         let others = once.into_iter().chain([OFFER_FREELY, NO]);
         question.options = offers.chain(others.map(str::to_owned)).collect();
-        let (shown, cause) = (described(call), stopped.cause);
+        let shown = described(call);
         let task = self.door.prompt.as_deref().unwrap_or_default();
         question.message = format!(
             "{shown}\n\nIt is stopped by {cause}\n\nWhat holds for this task?\n{}{problems}\n\n\
@@ -242,7 +251,7 @@ impl Session {
             text::shortened(task, 200)
         );
         let pending = PendingDoor {
-            call: stopped.call,
+            call: pending,
             runs,
         };
         self.ask(Topic::Door(Box::new(pending)), question);
@@ -258,7 +267,7 @@ impl Session {
         // A copy: nothing has happened yet.
         let mut guard = self.call_guard.clone();
         let out = &mut Effects::at(now);
-        Some(guard.on_call(request, call, Place::Phase(&phase), None, cannot_ask, out))
+        Some(guard.on_call(request, call, Some(&phase), None, cannot_ask, out))
     }
 
     /// Acts on the user's decision on what to start.

@@ -47,7 +47,7 @@ use serde_json::value::RawValue;
 
 use self::auto_continue::AutoContinue;
 use self::budget::Budgets;
-use self::call_guard::{CANNOT_ASK, CallGuard, CallVerdict, Place, blocked};
+use self::call_guard::{CANNOT_ASK, CallGuard, CallVerdict, blocked};
 use self::checkpoints::Checkpoints;
 use self::context::SentContext;
 use self::door::Door;
@@ -329,7 +329,9 @@ impl Session {
         self.triggers.set_busy();
         self.auto_continue.on_tool_used(&mut self.out);
         match self.judge(request, call) {
-            CallVerdict::AtDoor(stopped) => self.at_door(call, *stopped, definitions),
+            CallVerdict::AtDoor(pending, cause, question) => {
+                self.at_door(call, pending, &cause, question, definitions);
+            }
             verdict => self.follow(request, verdict),
         }
     }
@@ -346,16 +348,13 @@ impl Session {
             let reason = text.unwrap_or_else(|| budget::blocked(&used_up));
             return blocked(reason);
         }
+        self.call_guard.is_at_door = self.is_in_force();
         let run = self.run.as_ref();
-        let place = match run.and_then(ActiveRun::phase) {
-            Some(phase) => Place::Phase(phase),
-            None if self.is_in_force() => Place::AtDoor,
-            None => Place::Outside,
-        };
+        let phase = run.and_then(ActiveRun::phase);
         let allowed = run.map(ActiveRun::allowed).filter(|all| !all.is_empty());
         let cannot_ask = self.questions.cannot_ask(CANNOT_ASK);
         let guard = &mut self.call_guard;
-        guard.on_call(request, call, place, allowed, cannot_ask, &mut self.out)
+        guard.on_call(request, call, phase, allowed, cannot_ask, &mut self.out)
     }
 
     /// Answers a call, or asks the user about it.
@@ -371,7 +370,7 @@ impl Session {
                 self.ask(Topic::ToolCall(pending), question);
                 self.refresh_status();
             }
-            CallVerdict::AtDoor(stopped) => self.follow(request, blocked(stopped.call.reason)),
+            CallVerdict::AtDoor(pending, ..) => self.follow(request, blocked(pending.reason)),
         }
     }
 

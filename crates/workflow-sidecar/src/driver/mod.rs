@@ -139,6 +139,7 @@ impl Driver {
             out.merge(more);
         }
         telemetry::denials(&self.session, &out.denied);
+        telemetry::lift(out.lifted);
         (result, out)
     }
 

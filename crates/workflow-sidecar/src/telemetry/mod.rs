@@ -130,6 +130,13 @@ pub(crate) fn denials(session: &Session, denied: &[Denied]) {
     }
 }
 
+/// Counts that the user has lifted the rules for the time without a run, if that is so.
+pub(crate) fn lift(is_lifted: bool) {
+    if is_lifted && export::is_on() {
+        export::count("workflow.lifts", &Labels::default(), 1, &[]);
+    }
+}
+
 /// Counts a gate that ended, with the time that its checks took.
 pub(crate) fn gate(session: &Session, reports: &[Report]) {
     if !export::is_on() {
