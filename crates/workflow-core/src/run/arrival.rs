@@ -29,6 +29,9 @@ pub enum TransitionError {
     /// A subworkflow cannot begin with what its reference passes.
     #[error("{0}")]
     Given(String),
+    /// What is stored of the run does not say which item the loop over this subworkflow is at.
+    #[error("it is not known which item {0} is at")]
+    NoItem(String),
 }
 
 /// The actor that moves a run. Limits apply to the agent only.
@@ -349,6 +352,12 @@ impl<'a> Arrival<'a> {
                 let to = step_to(&outcome.to, &around, self.catalog)?;
                 self.note_jump(&around, &outcome.to, &to);
                 to
+            } else if reference.for_each.is_none() {
+                behind(&around, self.catalog)
+            } else if values.is_none_or(|values| values.item().is_none()) {
+                let name = self.catalog.get(&reference.key);
+                let name = name.map_or(&reference.key, |inner| &inner.name);
+                return Err(TransitionError::NoItem(name.clone()));
             } else if values.is_some_and(|values| values.next().is_some()) {
                 self.begin_item(&around, reference, &[], data)?
             } else {

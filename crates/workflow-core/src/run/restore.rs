@@ -212,5 +212,5 @@ fn damaged(custom_type: &str) -> Diagnostic {
         Severity::Warning,
         format!("a stored `{custom_type}` entry is damaged and skipped"),
     )
-    .with_help("nothing: it will be stored again")
+    .with_help("the one before it counts: /workflow-goto leads back to what was handed over since and is lost")
 }

@@ -18,7 +18,7 @@ use crate::white_space::trim;
 const SHORT: u32 = 40;
 
 impl ScopeValues {
-    fn item(&self) -> Option<&String> {
+    pub(super) fn item(&self) -> Option<&String> {
         self.items.get(self.number.checked_sub(1)?)
     }
 
@@ -30,7 +30,9 @@ impl ScopeValues {
 
     /// The number of the next item.
     pub(super) fn next(&self) -> Option<usize> {
-        (self.number > 0 && self.number < self.items.len()).then_some(self.number + 1)
+        (1..self.items.len())
+            .contains(&self.number)
+            .then(|| self.number + 1)
     }
 }
 
@@ -129,15 +131,12 @@ impl RunData {
 
     /// Begins the lists of what a loop collects.
     pub(super) fn begin_lists(&mut self, reference: &Subworkflow, path: &Path, catalog: &Catalog) {
-        let (key, outer) = (path.output_key(reference.id()), path.workflow(catalog));
-        let find = |key: &str| catalog.get(key);
-        let returned = find(&reference.key).into_iter();
-        let lists = returned
+        let key = path.output_key(reference.id());
+        let inner = catalog.get(&reference.key).into_iter();
+        let collected = inner
             .flat_map(|inner| &inner.outputs)
-            .filter_map(|returned| {
-                outer?.output_of(reference.id(), &returned.name, &find)?;
-                Some((returned.name.clone(), Value::Array(Vec::new())))
-            });
+            .filter(|returned| is_returned(reference, &returned.name, path, catalog));
+        let lists = collected.map(|returned| (returned.name.clone(), Value::Array(Vec::new())));
         let lists: Values = lists.collect();
         if lists.is_empty() {
             self.values.outputs.remove(&key);
@@ -161,15 +160,23 @@ impl RunData {
             let value = self.value(&returned.subject(), scope, catalog);
             let value = value.map(Cow::into_owned);
             let name = returned.name.clone();
+            let at = self.values.scopes.get(&scope.scope_key());
+            let at = at.filter(|at| at.item().is_some()).map(|at| at.number - 1);
             let outputs = self.values.outputs.entry(key.clone()).or_default();
-            match (outputs.get_mut(&name), value) {
-                (Some(Value::Array(items)), value) if reference.for_each.is_some() => {
-                    items.push(text_of(value.as_ref()).into());
+            if reference.for_each.is_none() {
+                match value {
+                    Some(value) => drop(outputs.insert(name, value)),
+                    None => drop(outputs.remove(&name)),
                 }
-                // A list is not collected.
-                _ if reference.for_each.is_some() => {}
-                (_, Some(value)) => drop(outputs.insert(name, value)),
-                (_, None) => drop(outputs.remove(&name)),
+            } else if is_returned(reference, &name, around, catalog) {
+                let mut items = match outputs.remove(&name) {
+                    Some(Value::Array(items)) => items,
+                    _ => Vec::new(),
+                };
+                // If the files have changed, the items before may have no value.
+                items.resize(at.unwrap_or(items.len()), "".into());
+                items.push(text_of(value.as_ref()).into());
+                outputs.insert(name, items.into());
             }
         }
         self.values.outputs.retain(|_, values| !values.is_empty());
@@ -185,6 +192,13 @@ impl RunData {
         let around: Vec<String> = around.map(|scope| scope.scope_key()).collect();
         self.values.scopes.retain(|key, _| around.contains(key));
     }
+}
+
+/// Returns whether a subworkflow returns an output to the workflow around it: a loop does not collect lists.
+fn is_returned(reference: &Subworkflow, name: &str, around: &Path, catalog: &Catalog) -> bool {
+    let find = |key: &str| catalog.get(key);
+    let outer = around.workflow(catalog);
+    outer.is_some_and(|outer| outer.output_of(reference.id(), name, &find).is_some())
 }
 
 /// A value of `with`, where a function knows the values of names: that of a placeholder alone, or a text with its placeholders

@@ -304,6 +304,13 @@ pub(crate) fn not_moved_on(error: &TransitionError, run: &ActiveRun) -> ToolAnsw
         TransitionError::Given(why) => not_advanced(format!(
             "Not moved: {why} You are still in {name}. Call workflow_step with action='next' again, with other values."
         )),
+        TransitionError::NoItem(_) => {
+            let text = format!(
+                "⏸ Not moved: {error}, and the workflow is paused. You are still in {name}. Stop here and wait for the user, who can \
+                 move it with /workflow-goto."
+            );
+            waiting("item", text)
+        }
         TransitionError::DefinitionMismatch(_)
         | TransitionError::NotLoopable
         | TransitionError::Limit(_) => no_definition(&run.state().workflow_key),
@@ -319,7 +326,10 @@ pub(crate) fn not_repeated(error: &TransitionError, _: &ActiveRun) -> ToolAnswer
                         phase. Call workflow_step with action='next' when it is done.";
             (text.to_owned(), "no phase applies".to_owned())
         }
-        TransitionError::NotLoopable | TransitionError::Given(_) | TransitionError::Limit(_) => {
+        TransitionError::NotLoopable
+        | TransitionError::Given(_)
+        | TransitionError::NoItem(_)
+        | TransitionError::Limit(_) => {
             let text = format!(
                 "⚠️ {error} You are still in this phase. Continue with it, and call workflow_step with action='next' when \
                  it is done."

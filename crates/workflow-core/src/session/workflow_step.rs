@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::Session;
 use super::handover::StepCall;
 use super::phase_exit::ExitBy;
 use super::run::{ActiveRun, Move, not_moved};
 use super::step_answers::{self, NO_WORKFLOW, none_active};
+use super::{Session, auto_continue};
 use crate::definition::Target;
 use crate::effect::{Delivery, Reply, ToolAnswer};
 use crate::policy::gate_report::{self, Report};
@@ -156,8 +156,15 @@ impl Session {
             Err(error) => {
                 let answer = refused(&error, run);
                 self.with_run(ActiveRun::forget_answer);
-                if let (TransitionError::Given(_), Some(run)) = (error, &mut self.run) {
-                    run.drop_outputs(&self.settings, &mut self.out);
+                match (&error, &mut self.run) {
+                    (TransitionError::Given(_), Some(run)) => {
+                        run.drop_outputs(&self.settings, &mut self.out);
+                    }
+                    (TransitionError::NoItem(_), Some(run)) => {
+                        let (why, reason) = (error.to_string(), PauseReason::Question);
+                        auto_continue::pause(run, reason, &why, &mut self.out);
+                    }
+                    _ => {}
                 }
                 answer
             }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use workflow_core::definition::{Loaded, MemoryFiles, Tier, Workflow, load};
 use workflow_core::diagnostic::Severity;
+use workflow_core::session::Control;
 
 use crate::gates::{over, taken};
 use crate::world::{World, line};
@@ -474,4 +475,96 @@ fn values_that_are_refused_are_dropped_and_never_shown_as_an_example() {
         let text = answer(&mut world, long);
         assert!(text.len() < 1000, "{text}");
     }
+}
+
+/// The run in its second item, after the scope of the loop is stored as this function says.
+fn with_scope(change: impl FnOnce(&mut Value)) -> World {
+    let mut world = three();
+    finish_item(&mut world, "a.rs", &json!({}));
+    let mut values = newest(&world, "workflow:values");
+    change(&mut values["scopes"]["work:1/task"]);
+    world.append("workflow:values", &values);
+    world.restart();
+    world.next("ok", &json!({ "file": "b.rs" }));
+    world
+}
+
+#[test]
+fn a_loop_whose_item_is_not_known_pauses_and_does_not_end() {
+    let number = |number: u64| with_scope(move |scope| scope["number"] = json!(number));
+    let broken = vec![
+        number(0),
+        number(4),
+        number(u64::MAX),
+        with_scope(|scope| *scope = json!({})),
+    ];
+    for mut world in broken {
+        let lines = world.tool("next");
+        let answer = line(&lines, "tool");
+        assert!(
+            answer.contains("Not moved: it is not known which item Task is at"),
+            "{answer}"
+        );
+        assert!(
+            lines.join("\n").contains("is paused in c Check"),
+            "{lines:?}"
+        );
+        let lines = world.control(Control::Skip, "");
+        assert!(
+            line(&lines, "notify").contains("which item Task is at"),
+            "{lines:?}"
+        );
+        assert_eq!(world.last_state()["currentPath"][1]["phaseIndex"], 1);
+    }
+    let mut world = number(2);
+    assert!(line(&world.tool("next"), "tool").contains("Task 3 of 3"));
+}
+
+#[test]
+fn values_that_are_damaged_are_said_to_be_lost() {
+    let mut world = three();
+    world.append("workflow:values", &json!({ "version": 1, "taskId": 3 }));
+    let lines = world.restart().join("\n");
+    assert!(
+        lines.contains("`workflow:values` entry is damaged"),
+        "{lines}"
+    );
+    assert!(lines.contains("the one before it counts"), "{lines}");
+}
+
+#[test]
+fn a_loop_goes_on_with_changed_files() {
+    let with = |work: &str, task: &str| {
+        let mut world = three();
+        finish_item(&mut world, "a.rs", &json!({ "risk": "low" }));
+        world.workflows = workflows(work, task);
+        let lines = world.restart();
+        line(&lines, "ask Use the changed files");
+        world.answer(true);
+        finish_item(&mut world, "b.rs", &json!({}));
+        world
+    };
+    let other_name = WORK
+        .replace("as: each", "as: every")
+        .replace("outputs.each", "outputs.every");
+    let mut world = with(&other_name, &task());
+    finish_item(&mut world, "c.rs", &json!({}));
+    assert_eq!(instructions(&world), "Files: , b.rs, c.rs. Risks: , , .");
+    let more = task().replace("risk: \"", "more: \"{outputs.build.file}\", risk: \"");
+    let work = WORK.replace("Risks: {outputs.each.risk}", "{outputs.each.more}");
+    let mut world = with(&work, &more);
+    finish_item(&mut world, "c.rs", &json!({}));
+    assert_eq!(
+        instructions(&world),
+        "Files: a.rs, b.rs, c.rs. , b.rs, c.rs."
+    );
+    // Without the loop, its item is the last one.
+    let once = WORK
+        .replace("    forEach: \"{outputs.plan.tasks}\"\n", "")
+        .replace(
+            "goal: \"{item}\", place: \"{item.number} of {item.count}\", number: \"{item.number}\"",
+            "goal: X, place: y, number: 1",
+        );
+    let world = with(&once, &task());
+    assert_eq!(instructions(&world), "Files: b.rs. Risks: .");
 }

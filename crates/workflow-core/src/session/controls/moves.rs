@@ -8,7 +8,7 @@ use crate::effect::Question;
 use crate::policy::gate_report::{Report, listed};
 use crate::run::{RunProgress, TransitionError, UserMove, advance, entry_name, jump, phase_name};
 use crate::session::phase::ResolvedPhase;
-use crate::session::run::{ActiveRun, Move, leads_back};
+use crate::session::run::{ActiveRun, Move, leads_back, not_moved};
 use crate::session::step_answers::{answer_text, entered_text};
 use crate::text;
 
@@ -121,7 +121,8 @@ pub(crate) fn plan_skip(run: &ActiveRun) -> Result<Plan, String> {
     let phase = run.phase().ok_or_else(no_definition)?;
     let mut from = run.progress().clone();
     from.data.forget_outcome(&from.state, run.catalog());
-    let to = advance(&from, run.catalog()).map_err(|_| no_definition())?;
+    let to = advance(&from, run.catalog());
+    let to = to.map_err(|error| not_moved(&error).unwrap_or_else(no_definition))?;
     let passed = conditions(&phase.phase).collect();
     Ok(plan(run, phase, to, Control::Skip, passed))
 }
@@ -147,14 +148,11 @@ pub(crate) fn plan_goto(run: &ActiveRun, argument: &str) -> Result<Plan, String>
     }
     let entry = &scope.phases[index];
     let name = entry_name(entry, run.catalog());
-    let to = jump(run.progress(), index, run.catalog()).map_err(|error| match error {
-        TransitionError::NoneApplies => format!(
-            "The conditions (`when`) of all phases of {name} are not met, so the workflow was not moved."
-        ),
-        TransitionError::Given(why) => format!("The workflow was not moved. {why}"),
-        TransitionError::DefinitionMismatch(_)
-        | TransitionError::NotLoopable
-        | TransitionError::Limit(_) => no_definition(),
+    let to = jump(run.progress(), index, run.catalog()).map_err(|error| {
+        if error != TransitionError::NoneApplies {
+            return not_moved(&error).unwrap_or_else(no_definition);
+        }
+        format!("The conditions (`when`) of all phases of {name} are not met, so the workflow was not moved.")
     })?;
     let between = scope.phases.get(now..index).unwrap_or_default();
     let between = between.iter();

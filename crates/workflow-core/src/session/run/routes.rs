@@ -156,6 +156,7 @@ impl ActiveRun {
                 format!("pauses the workflow, because {limit}")
             }
             Err(TransitionError::Given(why)) => format!("leads nowhere: {why}"),
+            Err(error @ TransitionError::NoItem(_)) => format!("leads nowhere: {error}"),
             Err(TransitionError::NoneApplies) => format!("leads nowhere, because {NONE_APPLIES}"),
             Err(TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable) => {
                 "leads nowhere, because the definition has changed".to_owned()
@@ -171,6 +172,9 @@ pub(crate) fn not_moved(error: &TransitionError) -> Option<String> {
             "The workflow was not moved, because {NONE_APPLIES}."
         )),
         TransitionError::Given(why) => Some(format!("The workflow was not moved. {why}")),
+        TransitionError::NoItem(_) => Some(format!(
+            "The workflow was not moved: {error}. /workflow-goto leads elsewhere."
+        )),
         TransitionError::Limit(_)
         | TransitionError::DefinitionMismatch(_)
         | TransitionError::NotLoopable => None,
