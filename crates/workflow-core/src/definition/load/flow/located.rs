@@ -66,8 +66,8 @@ impl<'a> Flow<'a> {
 
     /// The phase with an id.
     pub(super) fn phase(&self, id: &str) -> Option<(usize, &'a Phase)> {
-        let mut phases = self.phases();
-        phases.find_map(|(at, phase, _)| (phase.id == id).then_some((at, phase)))
+        let mut phases = self.workflow.phases.iter().enumerate();
+        phases.find_map(|(at, entry)| Some((at, entry.phase().filter(|phase| phase.id == id)?)))
     }
 
     /// The same of an output that a subworkflow does not return.
@@ -152,8 +152,7 @@ impl<'a> Flow<'a> {
                 Some(_) => format!("`{id}` {what}"),
                 None => format!("this workflow has no phase `{id}`"),
             };
-            let having = self.phases().map(|(_, phase, _)| phase);
-            let having = having.filter(|phase| has(phase));
+            let having = self.workflow.own_phases().filter(|phase| has(phase));
             (1, why, having.map(|phase| &*phase.id).collect())
         };
         match subject {
