@@ -28,6 +28,7 @@ mod telemetry;
 mod terminal;
 mod trust;
 
+use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -135,7 +136,13 @@ fn with_help(command: clap::Command) -> clap::Command {
 /// Parses the command line. Without a command, a pipe on stdin means `serve`, because a host may spawn the
 /// binary without arguments.
 fn parse() -> Result<Option<Command>, clap::Error> {
-    let arguments = command_line().try_get_matches()?;
+    let (command, mut words) = (command_line(), env::args_os().collect::<Vec<_>>());
+    if let Some(simulate) = command.find_subcommand("simulate")
+        && words.get(1).is_some_and(|word| word == "simulate")
+    {
+        words = simulate::marked(words, simulate);
+    }
+    let arguments = command.try_get_matches_from(words)?;
     let arguments = Arguments::from_arg_matches(&arguments)?;
     if arguments.command.is_none() && !io::stdin().is_terminal() {
         return Ok(Arguments::try_parse_from(["workflow-sidecar", "serve"])?.command);

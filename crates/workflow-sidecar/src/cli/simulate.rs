@@ -1,12 +1,13 @@
 //! `simulate`: a dry run of a workflow, interactive or scripted.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal};
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
-use workflow_core::definition::load_located;
-use workflow_core::diagnostic::visible;
+use anyhow::{Context, Result, ensure};
+use workflow_core::definition::{Parameter, ParameterKind, load_located};
+use workflow_core::diagnostic::{shown, visible};
 
 use super::lookup;
 use super::project::Project;
@@ -18,7 +19,7 @@ use crate::simulate::{Script, ScriptKind, Walk, begin_recording};
 pub(super) struct Arguments {
     /// Command name of the workflow
     workflow: String,
-    /// Inputs and description of the task: `version=1.2.0 the export`
+    /// Inputs and description of the task: `--version 1.2.0 the export`
     #[arg(default_value = "a dry run")]
     description: Vec<String>,
     /// Read commands from a file
@@ -44,11 +45,70 @@ pub(super) fn run(arguments: &Arguments) -> Result<CommandOutcome> {
     if script.kind == ScriptKind::Typed {
         walk.introduce();
     }
-    walk.start_run(&format!("{command} {}", arguments.description.join(" ")))?;
+    let inputs = &loaded
+        .catalog
+        .started_by(command)
+        .expect("it was found")
+        .inputs;
+    walk.start_run(&format!("{command}{}", arguments.line(inputs)?))?;
     walk.play(script)
 }
 
+/// Marks an option that may be an input of the workflow.
+const MARK: char = '\u{1}';
+
+/// Marks the options that a command does not have, for which the parser then has no error.
+pub(super) fn marked(arguments: Vec<OsString>, command: &clap::Command) -> Vec<OsString> {
+    let own = |name: &str| {
+        name == "help"
+            || command
+                .get_arguments()
+                .any(|arg| arg.get_long() == Some(name))
+    };
+    let marked = arguments.into_iter().map(|word| {
+        match word.to_str().and_then(|word| word.strip_prefix("--")) {
+            Some(rest) if !rest.is_empty() && !own(rest.split('=').next().unwrap_or(rest)) => {
+                format!("{MARK}--{rest}").into()
+            }
+            _ => word,
+        }
+    });
+    marked.collect()
+}
+
 impl Arguments {
+    /// Returns what stands behind the command. A value with spaces is one word of the shell, and quoted.
+    fn line(&self, inputs: &[Parameter]) -> Result<String> {
+        let find = |name: &str| inputs.iter().find(|input| input.name == name);
+        let (mut line, mut is_value) = (String::new(), false);
+        for word in &self.description {
+            let option = word.strip_prefix(MARK);
+            let word = option.unwrap_or(word);
+            let bare = word.strip_prefix("--").unwrap_or(word);
+            let assigned = bare
+                .split_once('=')
+                .filter(|(name, _)| find(name).is_some());
+            let input = find(bare).filter(|_| word.starts_with("--"));
+            ensure!(
+                option.is_none() || assigned.is_some() || input.is_some(),
+                "`{}` is neither an option of `simulate` nor an input of `{}`",
+                shown(word),
+                shown(&self.workflow)
+            );
+            let value = assigned.map_or(word, |(_, value)| value);
+            let has_space = value.is_empty() || value.contains(char::is_whitespace);
+            let quote = match value.contains('"') {
+                _ if !has_space || !is_value && assigned.is_none() => "",
+                true => "'",
+                false => "\"",
+            };
+            let name = &word[..word.len() - value.len()];
+            line = format!("{line} {name}{quote}{value}{quote}");
+            is_value = input.is_some_and(|input| input.kind != ParameterKind::Flag);
+        }
+        Ok(line)
+    }
+
     /// Opens the source of the commands.
     fn script(&self) -> Result<Script<'static>> {
         let (lines, name): (Box<dyn BufRead>, String) = match &self.script {

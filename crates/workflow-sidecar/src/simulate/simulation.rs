@@ -21,6 +21,8 @@ const GO_ON: &str = "Go on.";
 pub(crate) struct Simulation<'a> {
     host: TestHost<'a>,
     is_running: bool,
+    /// True once there was a run.
+    pub(super) was_started: bool,
     /// The number of calls of the agent. Each is in a turn of its own.
     calls: u64,
     /// The number of messages of triggers that wait until the agent has stopped.
@@ -47,6 +49,7 @@ impl<'a> Simulation<'a> {
         Self {
             host,
             is_running: false,
+            was_started: false,
             calls: 0,
             queued: 0,
             waiting: None,
@@ -63,6 +66,7 @@ impl<'a> Simulation<'a> {
     ) -> Result<ReactionLabels> {
         self.happen(command)?;
         self.continue_call()?;
+        self.was_started |= self.host.sidecar.look(|view| view.is_some());
         for reaction in self.host.take_reactions() {
             page.add(&reaction.0.0);
         }

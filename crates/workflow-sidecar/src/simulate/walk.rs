@@ -137,8 +137,12 @@ impl<'a> Walk<'a> {
 
     fn end(mut self, kind: ScriptKind) -> Result<CommandOutcome> {
         let (rest, location) = self.simulation.rest();
+        let was_started = self.simulation.was_started;
         self.simulation.finish()?;
-        let outcome = if kind == ScriptKind::Typed {
+        let outcome = if !was_started && location.is_none() {
+            self.page.line("nothing was started");
+            CommandOutcome::Findings
+        } else if kind == ScriptKind::Typed {
             self.page.line("");
             CommandOutcome::Success
         } else if self.failed > 0 {
