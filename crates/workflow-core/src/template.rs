@@ -120,6 +120,17 @@ impl TemplateKind {
             Self::RuleReason => &["path", "tool", "command"],
         }
     }
+
+    /// Returns whether a name without dots is a variable of the texts of a run.
+    pub(crate) fn is_of_run(name: &str) -> bool {
+        let texts = [
+            Self::InitialMessage,
+            Self::Context,
+            Self::Completion,
+            Self::NotDone,
+        ];
+        texts.iter().any(|kind| kind.variables().contains(&name))
+    }
 }
 
 /// A piece of a template.

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use crate::definition::syntax::{Span, TYPOGRAPHIC_QUOTES};
 use crate::diagnostic::{Code, Finding, Severity, shown};
 use crate::pattern::{ProjectGlob, check_glob, regex};
-use crate::template::{self, Family, Piece, pieces};
+use crate::template::{self, Family, Piece, TemplateKind, pieces};
 use crate::white_space::trim;
 
 pub(crate) use commands::is_one_command;
@@ -89,8 +89,10 @@ impl GuardText {
         let text = &*self.with_sample(text);
         if self == Self::Variable {
             let message = "the value of a variable cannot contain a null character";
-            let has_null = text.contains('\0');
-            return has_null.then(|| Finding::error(Code::InvalidValue, span, message));
+            if text.contains('\0') {
+                return Some(Finding::error(Code::InvalidValue, span, message));
+            }
+            return self.finding(text, span);
         }
         if trim(text).is_empty() && !self.is_tool() {
             let message = "an empty pattern matches nothing";
@@ -122,7 +124,7 @@ impl GuardText {
     /// The finding about a text that can never act.
     pub(crate) fn finding(self, text: &str, span: Option<Span>) -> Option<Finding> {
         let text = &*self.with_sample(text);
-        let mistake = foreign(text).or_else(|| match self {
+        let mistake = self.foreign(text).or_else(|| match self {
             Self::Tool => tools::name(text, false),
             Self::ToolPattern => tools::name(text, true),
             Self::Path => paths::files(text),
@@ -145,6 +147,26 @@ impl GuardText {
             span,
             message: format!("{perhaps}{before}`{text}`{after}: {why}"),
             ..mistake
+        })
+    }
+
+    /// Texts that no guard takes: in typographic quotes, or with a variable of the run.
+    fn foreign(self, text: &str) -> Option<Finding> {
+        let inner = text.trim_matches(TYPOGRAPHIC_QUOTES);
+        if self != Self::Variable && inner.len() != text.len() && !inner.is_empty() {
+            let why = "typographic quotes are part of the text";
+            return Some(corrected(why, text, inner));
+        }
+        pieces(text).find_map(|piece| {
+            let Piece::Variable(name, _) = piece else {
+                return None;
+            };
+            if TemplateKind::is_of_run(name) {
+                let why = format!("`{{{name}}}` is replaced in texts only");
+                return Some(mistake(why, "write the value itself"));
+            }
+            let help = "write the value itself: variables are in texts, arguments of `run`, `cwd`, `env`, `file` and `show`";
+            Family::of(name).map(|_| mistake("no variable is replaced here", help))
         })
     }
 
@@ -179,17 +201,6 @@ fn leaves_project(path: &str) -> bool {
     path.starts_with(['/', '~', '\\'])
         || path.contains('\0')
         || path.split(['/', '\\']).any(|part| part == "..")
-}
-
-/// Texts that no guard takes: in typographic quotes, or with a variable of the run.
-fn foreign(text: &str) -> Option<Finding> {
-    let inner = text.trim_matches(TYPOGRAPHIC_QUOTES);
-    if inner.len() != text.len() && !inner.is_empty() {
-        let why = "typographic quotes are part of the text";
-        return Some(corrected(why, text, inner));
-    }
-    let help = "write the value itself: variables are in texts, arguments of `run`, `cwd`, `env`, `file` and `show`";
-    variable(text).map(|_| mistake("no variable is replaced here", help))
 }
 
 /// Returns the first variable of a text that is a value of the run.

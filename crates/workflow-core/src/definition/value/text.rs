@@ -211,8 +211,12 @@ pub(crate) fn check_template(
         } else {
             known.contains(&name) || unknown.contains(&name) || unknown.len() == REPORTED
         };
-        // A question and a guard have no other variables.
-        if is_idle || family.is_none() && matches!(kind, TemplateKind::Ask | TemplateKind::Guard) {
+        // A question and a guard have no other variables. A guard refuses those of texts.
+        let is_literal = match kind {
+            TemplateKind::Ask => !TemplateKind::is_of_run(name),
+            kind => kind == TemplateKind::Guard,
+        };
+        if is_idle || family.is_none() && is_literal {
             continue;
         }
         let span = span.map(|span| variable_span(reader.source.text(), span, name, at));
@@ -235,6 +239,7 @@ pub(crate) fn check_template(
                 finding.help(format!("`{{{form}}}` has no value here: remove it"))
             }
             (None, Some(near)) => finding.meant(&format!("{{{name}}}"), &format!("{{{near}}}")),
+            (None, None) if known.is_empty() => finding.help("write the value itself"),
             (None, None) => {
                 let known = listed(known.iter().copied());
                 finding.help(format!("known variables: {known}"))

@@ -108,8 +108,14 @@ impl References<'_, '_, '_> {
             let asking = self.flow.phases().map(|(_, phase, _)| phase);
             let mut asking = asking.filter(|phase| phase.approve.is_some());
             let id = asking.next().map_or("<phase>", |phase| &phase.id);
-            let part = name.strip_prefix("approval.").unwrap_or_default();
-            return Some(finding.help(format!("write `{{answer.{id}.{part}}}`")));
+            let mut part = name
+                .strip_prefix("approval.")
+                .unwrap_or_default()
+                .to_owned();
+            if !part.contains('.') {
+                part = format!("{id}.{part}");
+            }
+            return Some(finding.help(format!("write `{{answer.{part}}}`")));
         }
         let Some(subject) = Subject::named(name) else {
             let help = format!("write `{{{}}}`", family.form());
