@@ -17,7 +17,7 @@ pub(crate) struct TestCommand {
     /// False for a guess: no file of the project names it.
     pub(crate) is_detected: bool,
     /// What gates run instead: the runner that a script of the project is. Nothing then prints results but the runner.
-    runner: Option<String>,
+    runner: String,
     /// True if a gate can read in its output which tests ran.
     is_read: bool,
 }
@@ -39,23 +39,18 @@ impl TestCommand {
         let fits = |conditions: &str| conditions.split_whitespace().all(|one| project.is(one));
         let named = named.find(|(conditions, ..)| fits(conditions));
         let (line, is_detected) = named.map_or((guess, false), |(_, line, is)| (line, is));
+        let (line, runner) = line.split_once(" > ").unwrap_or((line, line));
         let words = ["cargo test", "go test", "pytest", "unittest"];
-        let runner = project.runner(line);
-        let is_read = runner.is_some()
+        let is_read = line != runner
             || words.iter().any(|word| line.contains(word))
             || (["npm test", "pnpm test", "yarn test"].contains(&line)
                 && project.mentions("package.json", "jest|vitest|node --test"));
         Self {
             line: line.to_owned(),
             is_detected,
-            runner,
+            runner: runner.to_owned(),
             is_read,
         }
-    }
-
-    /// Returns what gates run.
-    fn run(&self) -> &str {
-        self.runner.as_deref().unwrap_or(&self.line)
     }
 
     /// Returns true for a line for the shell.
@@ -68,13 +63,13 @@ impl TestCommand {
         if self.is_for_shell() {
             format!("run: {}\n    shell: true", self.line)
         } else {
-            format!("run: [{}]", self.run().replace(' ', ", "))
+            format!("run: [{}]", self.runner.replace(' ', ", "))
         }
     }
 
     /// Returns the key of a gate that runs it and counts its tests, with these keys; `None` if its output is not read.
     pub(super) fn counting_gate(&self, keys: &str) -> Option<String> {
-        let words = self.run().replace(' ', ", ");
+        let words = self.runner.replace(' ', ", ");
         self.is_read
             .then(|| format!("tests: {{ run: [{words}]{keys} }}"))
     }
@@ -86,7 +81,7 @@ impl TestCommand {
 
     /// Returns a check that runs it for a time.
     pub(super) fn check(&self, timeout: u32) -> Gate {
-        let words = self.run().split(' ').map(str::to_owned);
+        let words = self.runner.split(' ').map(str::to_owned);
         Gate {
             check: Check::Run(RunCheck {
                 command: words.collect(),
@@ -143,28 +138,6 @@ impl ProjectFiles<'_> {
     fn mentions(self, file: &str, pattern: &str) -> bool {
         let text = self.text(file).unwrap_or_default();
         Regex::new(&format!("(?m){pattern}")).is_ok_and(|pattern| pattern.is_match(&text))
-    }
-
-    /// Returns how the runner is started that is all of the script that a command runs.
-    fn runner(self, line: &str) -> Option<String> {
-        let start = match line {
-            "npm test" => "npx ",
-            "pnpm test" => "pnpm exec ",
-            "yarn test" => "yarn ",
-            _ => return None,
-        };
-        let package = json(&self.0.join("package.json")).unwrap_or_default();
-        let script = package["scripts"]["test"].as_str()?;
-        // Nothing that a shell or YAML reads in another way.
-        let runner = Regex::new(r"^(node --test|vitest run|jest)( [\w./=-]+)*$");
-        let start = if script.starts_with("node ") {
-            ""
-        } else {
-            start
-        };
-        runner
-            .is_ok_and(|runner| runner.is_match(script))
-            .then(|| format!("{start}{script}"))
     }
 
     /// Returns true if a file has a script `test`, and not the one that npm writes into a new project.
@@ -260,11 +233,10 @@ mod tests {
         for (script, lock, expected) in [
             ("node --test", "package-lock.json", "node --test"),
             ("vitest run", "pnpm-lock.yaml", "pnpm exec vitest run"),
-            ("jest --ci", "yarn.lock", "yarn jest --ci"),
+            ("jest", "yarn.lock", "yarn jest"),
             ("jest", "package-lock.json", "npx jest"),
-            ("vitest", "package-lock.json", "npm test"),
+            ("jest --ci", "package-lock.json", "npm test"),
             ("tsc && node --test", "package-lock.json", "npm test"),
-            ("node --test 'a/*.js'", "package-lock.json", "npm test"),
             ("jest", "bun.lock", "bun run test"),
         ] {
             let project = tempfile::tempdir().unwrap();
@@ -272,7 +244,7 @@ mod tests {
             fs::write(project.path().join("package.json"), package).unwrap();
             fs::write(project.path().join(lock), "").unwrap();
             let command = TestCommand::of(ProjectFiles(project.path()), "make test");
-            assert_eq!(command.run(), expected, "{script}");
+            assert_eq!(command.runner, expected, "{script}");
             // The agent may type the script, as the project says.
             assert_eq!(command.patterns(), format!("\"{}", command.line));
         }
@@ -358,7 +330,7 @@ mod tests {
         let command = TestCommand {
             line: CMAKE.to_owned(),
             is_detected: true,
-            runner: None,
+            runner: CMAKE.to_owned(),
             is_read: false,
         };
         assert_eq!(command.gate(), format!("run: {CMAKE}\n    shell: true"));
