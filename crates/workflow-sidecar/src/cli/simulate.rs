@@ -45,66 +45,55 @@ pub(super) fn run(arguments: &Arguments) -> Result<CommandOutcome> {
     if script.kind == ScriptKind::Typed {
         walk.introduce();
     }
-    let inputs = &loaded
-        .catalog
-        .started_by(command)
-        .expect("it was found")
-        .inputs;
-    walk.start_run(&format!("{command}{}", arguments.line(inputs)?))?;
+    let workflow = lookup::find_workflow(&loaded, &arguments.workflow)?;
+    walk.start_run(&format!("{command}{}", arguments.line(&workflow.inputs)?))?;
     walk.play(script)
 }
 
 /// Marks an option that may be an input of the workflow.
 const MARK: char = '\u{1}';
 
-/// Marks the options that a command does not have, for which the parser then has no error.
-pub(super) fn marked(arguments: Vec<OsString>, command: &clap::Command) -> Vec<OsString> {
-    let own = |name: &str| {
-        name == "help"
-            || command
-                .get_arguments()
-                .any(|arg| arg.get_long() == Some(name))
-    };
-    let marked = arguments.into_iter().map(|word| {
-        match word.to_str().and_then(|word| word.strip_prefix("--")) {
-            Some(rest) if !rest.is_empty() && !own(rest.split('=').next().unwrap_or(rest)) => {
-                format!("{MARK}--{rest}").into()
-            }
-            _ => word,
+/// Marks the options that are not those of the command, which the parser would refuse.
+pub(super) fn marked(words: Vec<OsString>, command: &clap::Command) -> Vec<OsString> {
+    let own = command.get_arguments().filter_map(clap::Arg::get_long);
+    let own: Vec<&str> = own.chain(["help", ""]).collect();
+    let words = words.into_iter().map(|word| {
+        let option = word.to_str().and_then(|word| word.strip_prefix("--"));
+        match option.filter(|option| !own.iter().any(|own| option.split('=').next() == Some(own))) {
+            Some(option) => format!("{MARK}--{option}").into(),
+            None => word,
         }
     });
-    marked.collect()
+    words.collect()
 }
 
 impl Arguments {
-    /// Returns what stands behind the command. A value with spaces is one word of the shell, and quoted.
+    /// Returns what stands behind the command. A value with spaces, which is one word of the shell, is quoted.
     fn line(&self, inputs: &[Parameter]) -> Result<String> {
-        let find = |name: &str| inputs.iter().find(|input| input.name == name);
         let (mut line, mut is_value) = (String::new(), false);
         for word in &self.description {
-            let option = word.strip_prefix(MARK);
-            let word = option.unwrap_or(word);
-            let bare = word.strip_prefix("--").unwrap_or(word);
-            let assigned = bare
-                .split_once('=')
-                .filter(|(name, _)| find(name).is_some());
-            let input = find(bare).filter(|_| word.starts_with("--"));
+            let option = word.trim_start_matches([MARK, '-']);
+            let name = option.split('=').next();
+            let input = inputs.iter().find(|input| Some(&*input.name) == name);
+            let (is_marked, word) = (word.starts_with(MARK), word.trim_start_matches(MARK));
             ensure!(
-                option.is_none() || assigned.is_some() || input.is_some(),
+                !is_marked || input.is_some(),
                 "`{}` is neither an option of `simulate` nor an input of `{}`",
                 shown(word),
                 shown(&self.workflow)
             );
+            let assigned = word.split_once('=').filter(|_| input.is_some());
             let value = assigned.map_or(word, |(_, value)| value);
-            let has_space = value.is_empty() || value.contains(char::is_whitespace);
+            let is_quoted = (is_value || assigned.is_some()) && value.contains(char::is_whitespace);
             let quote = match value.contains('"') {
-                _ if !has_space || !is_value && assigned.is_none() => "",
+                _ if !is_quoted => "",
                 true => "'",
                 false => "\"",
             };
             let name = &word[..word.len() - value.len()];
             line = format!("{line} {name}{quote}{value}{quote}");
-            is_value = input.is_some_and(|input| input.kind != ParameterKind::Flag);
+            let takes_value = |input: &Parameter| input.kind != ParameterKind::Flag;
+            is_value = is_marked && assigned.is_none() && input.is_some_and(takes_value);
         }
         Ok(line)
     }
