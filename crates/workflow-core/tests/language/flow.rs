@@ -491,3 +491,31 @@ fn what_a_phase_opens_acts_where_the_defaults_are_read_only() {
     let lifted = found("{ defaults: { tools: 'read-only' } }", "tools: all,");
     assert_eq!(lifted, ["WF023"]);
 }
+
+#[test]
+fn a_value_that_is_passed_may_not_fit() {
+    let found = |outer: &str, inner: &str| {
+        let inner = format!(
+            "name: S\nshow: workflows\ninputs: {{ o: {{ {inner} }} }}\nphases:\n  - {{ id: x, instructions: '{{inputs.o}}' }}\n"
+        );
+        let outer = format!(
+            "name: W\nshow: workflows\ninputs: {{ o: {{ {outer} }} }}\nphases:\n  - {{ subworkflow: s, with: {{ o: '{{inputs.o}}' }} }}\n"
+        );
+        let files = MemoryFiles::new()
+            .with(Tier::Project, "s/workflow.yaml", inner)
+            .with(Tier::Project, "w/workflow.yaml", outer);
+        let found = load(&files).diagnostics.into_iter();
+        found.map(|found| found.message).collect::<Vec<_>>()
+    };
+    let wider =
+        "the input `o` of subworkflow `s` is one of `p`, and its value may be another: one of `p`, `q`";
+    assert_eq!(found("oneOf: [p, q]", "oneOf: [p]"), [wider]);
+    assert_eq!(found("type: number", "type: number, max: 5").len(), 1);
+    for (outer, inner) in [
+        ("oneOf: [p]", "oneOf: [p, q]"),
+        ("type: number, max: 5", "type: number, max: 5"),
+        ("type: text", "pattern: '^a'"),
+    ] {
+        assert_eq!(found(outer, inner), NOTHING, "{outer}");
+    }
+}

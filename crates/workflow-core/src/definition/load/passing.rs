@@ -166,13 +166,40 @@ impl<'d> Passing<'d> {
         let given = match value {
             Value::String(text) if text.contains('{') => {
                 let value = self.type_of(text)?;
-                (!input.kind.may_take(&value.kind)).then(|| value.in_words())?
+                if input.kind.may_take(&value.kind) {
+                    return self.wider(input, text, &value, location);
+                }
+                value.in_words()
             }
             value => (!input.takes(value)).then(|| format!("`{}`", shown(&value_text(value))))?,
         };
         let message =
             format!("the input `{shown_name}` of subworkflow `{key}` is {words}, not {given}");
         Some(self.error(location, message, format!("pass {words}")))
+    }
+
+    /// The warning about a value of `with` that can be what the input does not take. That of a free text is known at the move only.
+    fn wider(
+        &self,
+        input: &Parameter,
+        text: &str,
+        value: &Parameter,
+        location: Option<&Location>,
+    ) -> Option<Diagnostic> {
+        let is_item = only_name(text).is_none_or(|subject| subject.is_item());
+        let is_text = matches!(input.kind, ParameterKind::Text(_));
+        if is_item || is_text || input.covers(value) {
+            return None;
+        }
+        let (name, key, words) = (shown(&input.name), &self.key, input.in_words());
+        let message = format!(
+            "the input `{name}` of subworkflow `{key}` is {words}, and its value may be another: {}",
+            value.in_words()
+        );
+        let location = location.unwrap_or(&self.sites.location);
+        let help = format!("let both be {words}: another value keeps the run in the phase before");
+        let found = self.found(Severity::Warning, location, message);
+        Some(found.with_help(help))
     }
 
     /// The inputs that `with` leaves out, and that have no default.
