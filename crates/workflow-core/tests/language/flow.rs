@@ -507,8 +507,7 @@ fn a_value_that_is_passed_may_not_fit() {
         let found = load(&files).diagnostics.into_iter();
         found.map(|found| found.message).collect::<Vec<_>>()
     };
-    let wider =
-        "the input `o` of subworkflow `s` is one of `p`, and its value may be another: one of `p`, `q`";
+    let wider = "the input `o` of subworkflow `s` is one of `p`, and its value may be another: one of `p`, `q`";
     assert_eq!(found("oneOf: [p, q]", "oneOf: [p]"), [wider]);
     assert_eq!(found("type: number", "type: number, max: 5").len(), 1);
     for (outer, inner) in [
