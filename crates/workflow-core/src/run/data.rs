@@ -177,9 +177,18 @@ impl RunData {
         is_default(&Self { values, ..stored })
     }
 
-    /// The phases that the last move skipped, for people and for the agent.
+    /// The phases that the last move skipped, for people and for the agent: one that was skipped in several items of a loop once.
     pub(crate) fn skipped_note(&self) -> Option<String> {
-        let skipped = self.skipped.join(", ");
+        let mut seen = BTreeSet::new();
+        let once = self.skipped.iter().filter(|id| seen.insert(*id));
+        let skipped =
+            once.map(
+                |id| match self.skipped.iter().filter(|other| *other == id).count() {
+                    1 => id.clone(),
+                    several => format!("{id} ({several} times)"),
+                },
+            );
+        let skipped = text::join(skipped, ", ");
         let note = format!("Skipped, because the conditions are not met: {skipped}.");
         (!skipped.is_empty()).then_some(note)
     }

@@ -128,7 +128,7 @@ impl Path {
     }
 
     /// Itself and the scopes around it, the innermost first.
-    pub(super) fn scopes(&self) -> impl Iterator<Item = Self> {
+    pub(crate) fn scopes(&self) -> impl Iterator<Item = Self> {
         (1..=self.depth()).rev().map(|depth| self.up_to(depth))
     }
 

@@ -150,16 +150,15 @@ pub fn repeat(from: &RunProgress, actor: Actor, catalog: &Catalog) -> Moved {
     arrival.at(Step::Entry(first))
 }
 
-/// Moves to another entry of the innermost scope, entering down to a phase. A person does this, whatever the limits and
+/// Moves to another entry of a scope around the phase, entering down to a phase. A person does this, whatever the limits and
 /// the conditions of the entry; those of the phases in a subworkflow hold.
-pub fn jump(from: &RunProgress, index: usize, catalog: &Catalog) -> Moved {
-    let to = from.state.current_path.moved_to(index);
+pub fn jump(from: &RunProgress, to: &Path, catalog: &Catalog) -> Moved {
     Position::of(&moved(&from.state, to.clone()), catalog)?;
     let from = counted(from, catalog);
     let mut arrival = Arrival::of(&from, Actor::User, catalog);
     arrival.any_condition = true;
     arrival.bound = Some(ArrivalBound::of_loop(to.clone()));
-    arrival.at(Step::Entry(to))
+    arrival.at(Step::Entry(to.clone()))
 }
 
 /// The progress with its visits. A run without flow counts them from the first `/workflow-goto`, which may pass phases

@@ -324,18 +324,51 @@ fn a_goto_forward_names_the_gates_in_between_and_back_needs_none() {
 }
 
 #[test]
-fn a_goto_stays_inside_the_subworkflow() {
-    let outer = workflow("w", &["{s}", "z"]);
-    let inner = workflow("s", &["x", "y"]);
-    let mut world = World::started(vec![outer, inner]);
-    let lines = world.control(Control::Goto, "z");
+fn a_goto_leads_inside_the_subworkflow_and_out_of_it_past_gates_that_it_names() {
+    let mut outer = workflow("w", &["a", "{s}", "z"]);
+    outer.phases.insert(2, PhaseEntry::Phase(guarded()));
+    let mut inner = workflow("s", &["x", "y"]);
+    inner.phases.push(PhaseEntry::Phase(Phase {
+        gate: gate(),
+        ..phase("last")
+    }));
+    let other = workflow("o", &["elsewhere"]);
+    outer.phases.push(workflow("", &["{o}"]).phases.remove(0));
+    if let PhaseEntry::Phase(b) = &mut outer.phases[2] {
+        b.id = "b".to_owned();
+        b.name = "B".to_owned();
+    }
+    let mut world = World::started(vec![outer, inner, other]);
+    world.control(Control::Next, "");
+    let lines = world.control(Control::Goto, "elsewhere");
     let text = line(&lines, "notify Warning");
     assert!(
-        text.contains("There is no phase \"z\" in N-s. It is a phase of N-w; /workflow-goto moves inside of N-s only.\n\nPhases of N-s:\n  x — X (now)"),
+        text.contains("There is no phase \"elsewhere\" in N-s. It is a phase of N-o; /workflow-goto moves inside of N-s and the workflows around it only.\n\nPhases of N-s:\n  x — X (now)"),
+        "{text}"
+    );
+    assert!(
+        text.contains("\n\nPhases of N-w:\n  a — A\n  s — N-s (now)\n"),
         "{text}"
     );
     world.control(Control::Goto, "y");
     assert_eq!(world.last_state()["currentPath"][1]["phaseIndex"], 1);
+    let lines = world.control(Control::Goto, "z");
+    let question = line(&lines, "ask");
+    for named in ["LAST: gate `cargo test`", "B: gate `cargo test`"] {
+        assert!(question.contains(named), "{question}");
+    }
+    world.choose(Some("Yes, go to Z without them"));
+    assert_eq!((index(&world), depth(&world)), (json!(3), 1));
+    world.control(Control::Goto, "s");
+    assert_eq!((index(&world), depth(&world)), (json!(1), 2));
+    // Back, no gate is passed.
+    world.control(Control::Goto, "a");
+    assert_eq!((index(&world), depth(&world)), (json!(0), 1));
+}
+
+fn depth(world: &World) -> usize {
+    let state = world.last_state();
+    state["currentPath"].as_array().map_or(0, Vec::len)
 }
 
 #[test]

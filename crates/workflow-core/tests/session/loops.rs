@@ -568,3 +568,47 @@ fn a_loop_goes_on_with_changed_files() {
     let world = with(&once, &task());
     assert_eq!(instructions(&world), "Files: b.rs. Risks: .");
 }
+
+#[test]
+fn the_item_is_named_after_a_move_by_the_user_who_can_leave_the_loop() {
+    let mut world = three();
+    let lines = world.control(Control::Goto, "check");
+    let said = line(&lines, "notify");
+    assert!(
+        said.ends_with("✓ Build → c Check, by you. Task 1 of 3: Add."),
+        "{said}"
+    );
+    let lines = lines.join("\n");
+    let text = "The user moved the workflow: Build → c Check\nTask 1 of 3: Add.\n\n";
+    assert!(lines.contains(text), "{lines}");
+    let lines = world.control(Control::Goto, "plan");
+    assert!(
+        line(&lines, "notify").ends_with("✓ Check → p Plan, by you."),
+        "{lines:?}"
+    );
+    world.tool("status");
+    let lines = world.next("", &json!({ "tasks": ["Only"] }));
+    assert!(
+        line(&lines, "tool").contains("Task 1 of 1: Only."),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn what_is_skipped_in_each_item_is_named_once() {
+    let task = task().replace(
+        "    instructions: Check it.",
+        "    instructions: Check it.\n    when: { inputs.goal: Never }",
+    );
+    let task = task.replace(
+        "last {outputs.build.file}\"",
+        "last {outputs.build.file}\"\n    when: { inputs.goal: Never }",
+    );
+    let mut world = World::started(workflows(WORK, &task));
+    let lines = world.next("", &json!({ "tasks": ["Add", "Move", "Test"] }));
+    let answer = line(&lines, "tool");
+    assert!(
+        answer.contains("the conditions are not met: build (3 times), check (3 times)."),
+        "{answer}"
+    );
+}

@@ -1,7 +1,7 @@
 //! The arguments of the commands: completion, outcomes, and answers to a question for approval.
 
 use super::command::Control;
-use super::moves::scope_of;
+use super::moves::scopes_of;
 use super::texts::takes_no_argument;
 use crate::definition::{Approval, Settings};
 use crate::diagnostic::visible;
@@ -18,14 +18,17 @@ pub(crate) fn complete(control: Control, run: Option<&ActiveRun>, prefix: &str) 
         return Vec::new();
     };
     let mut all: Proposals = match control {
-        Control::Goto => scope_of(run).map_or_else(Vec::new, |(scope, now)| {
-            let others = scope.phases.iter().enumerate();
-            let others = others.filter(|(index, _)| *index != now);
+        Control::Goto => {
+            let entries = scopes_of(run).flat_map(|(at, scope)| {
+                let entries = scope.phases.iter().enumerate();
+                entries.map(move |(index, entry)| (at.moved_to(index), entry))
+            });
+            let others = entries.filter(|(to, _)| *to != run.state().current_path);
             let named = |entry| entry_name(entry, run.catalog()).to_owned();
             others
                 .map(|(_, entry)| (entry.id().to_owned(), named(entry)))
                 .collect()
-        }),
+        }
         Control::Approve => run
             .approval()
             .map_or_else(Vec::new, |approval| run.consequences(approval, Actor::User)),

@@ -6,7 +6,9 @@ use crate::definition::{Catalog, Phase, PhaseEntry, Workflow};
 use crate::diagnostic::{shown, visible};
 use crate::effect::Question;
 use crate::policy::gate_report::{Report, listed};
-use crate::run::{RunProgress, TransitionError, UserMove, advance, entry_name, jump, phase_name};
+use crate::run::{
+    Path, RunProgress, TransitionError, UserMove, advance, entry_name, jump, phase_name,
+};
 use crate::session::phase::ResolvedPhase;
 use crate::session::run::{ActiveRun, Move, leads_back, not_moved};
 use crate::session::step_answers::{answer_text, entered_text};
@@ -60,7 +62,11 @@ impl PlannedMove {
                 "The user moved the workflow: {from} → DONE. The workflow is complete. There is nothing left to do in it."
             ),
         };
-        format!("[workflow] {text}")
+        let item = run.phase().and_then(|phase| phase.item.as_ref());
+        match item {
+            Some(item) => format!("[workflow] {text}").replacen('\n', &format!("\n{item}.\n"), 1),
+            None => format!("[workflow] {text}"),
+        }
     }
 
     /// The message to the person; `run` has moved.
@@ -71,10 +77,11 @@ impl PlannedMove {
         }
         let to = run.phase().map(ResolvedPhase::label);
         let to = to.as_deref().unwrap_or("DONE");
-        let over = match &*self.overrode {
-            [] => String::new(),
-            passed => format!(" Skipped: {}.", passed.join("; ")),
-        };
+        let item = run.phase().and_then(|phase| phase.item.as_ref());
+        let mut over = item.map_or_else(String::new, |item| format!(" {item}."));
+        if !self.overrode.is_empty() {
+            over = format!("{over} Skipped: {}.", self.overrode.join("; "));
+        }
         let went_back = leads_back(&self.moved.from, run.state());
         let answer = self.moved.answer.as_ref();
         if answer.is_some_and(|answer| answer.sends_back(went_back)) {
@@ -130,40 +137,52 @@ pub(crate) fn plan_skip(run: &ActiveRun) -> Result<Plan, String> {
 /// Plans `/workflow-goto`; the error is shown to the person.
 pub(crate) fn plan_goto(run: &ActiveRun, argument: &str) -> Result<Plan, String> {
     let phase = run.phase().ok_or_else(no_definition)?;
-    let (scope, now) = scope_of(run).ok_or_else(no_definition)?;
-    let listed = listing(scope, now, run.catalog());
+    let (path, catalog) = (&run.state().current_path, run.catalog());
+    let (_, innermost) = scopes_of(run).next().ok_or_else(no_definition)?;
+    let listed = scopes_of(run).map(|(at, scope)| listing(scope, &at, catalog));
+    let listed = text::join(listed, "\n\n");
     if argument.is_empty() {
         return Err(format!("Usage: /workflow-goto {{phase}}\n\n{listed}"));
     }
-    let index = find_entry(scope, argument, run.catalog()).ok_or_else(|| {
-        let (name, wanted) = (&scope.name, visible(argument));
+    let found = scopes_of(run)
+        .find_map(|(at, scope)| Some((at, scope, find_entry(scope, argument, catalog)?)));
+    let (at, scope, index) = found.ok_or_else(|| {
+        let (name, wanted) = (&innermost.name, visible(argument));
         let elsewhere = workflow_with(run, argument).map_or_else(String::new, |workflow| {
-            format!(" It is a phase of {workflow}; /workflow-goto moves inside of {name} only.")
+            format!(" It is a phase of {workflow}; /workflow-goto moves inside of {name} and the workflows around it only.")
         });
         format!("There is no phase \"{wanted}\" in {name}.{elsewhere}\n\n{listed}")
     })?;
-    if index == now {
+    let to = at.moved_to(index);
+    if to == *path {
         let label = phase.label();
         return Err(format!("The workflow is in {label} already.\n\n{listed}"));
     }
     let entry = &scope.phases[index];
-    let name = entry_name(entry, run.catalog());
-    let to = jump(run.progress(), index, run.catalog()).map_err(|error| {
+    let name = entry_name(entry, catalog);
+    let moved = jump(run.progress(), &to, catalog).map_err(|error| {
         if error != TransitionError::NoneApplies {
             return not_moved(&error).unwrap_or_else(no_definition);
         }
         format!("The conditions (`when`) of all phases of {name} are not met, so the workflow was not moved.")
     })?;
-    let between = scope.phases.get(now..index).unwrap_or_default();
-    let between = between.iter();
-    let mut passed: Vec<String> = between
-        .flat_map(|entry| conditions_of(entry, run.catalog()))
+    // Also what is left of the workflows inside.
+    let left = scopes_of(run).take(path.depth() - at.depth());
+    let left = left.map(|(inside, scope)| (inside, scope, scope.phases.len()));
+    let on = index > at.innermost().phase_index;
+    let passed = left.chain([(at, scope, index)]).filter(|_| on);
+    let mut passed: Vec<String> = passed
+        .flat_map(|(at, scope, end)| {
+            // The subworkflow that is left is in the scopes before.
+            let begin = at.innermost().phase_index + usize::from(at != *path);
+            scope.phases.get(begin..end).unwrap_or_default()
+        })
+        .flat_map(|entry| conditions_of(entry, catalog))
         .collect();
-    let path = run.state().current_path.moved_to(index);
-    if !run.progress().data.admits(entry, &path, run.catalog()) {
+    if !run.progress().data.admits(entry, &to, catalog) {
         passed.push(format!("{name}: condition (`when`)"));
     }
-    Ok(plan(run, phase, to, Control::Goto, passed))
+    Ok(plan(run, phase, moved, Control::Goto, passed))
 }
 
 fn plan(
@@ -224,11 +243,10 @@ fn conditions_of(entry: &PhaseEntry, catalog: &Catalog) -> Vec<String> {
     }
 }
 
-/// The innermost workflow, and the index of the entry that the run is at.
-pub(super) fn scope_of(run: &ActiveRun) -> Option<(&Workflow, usize)> {
-    let segment = run.state().current_path.innermost();
-    let scope = run.catalog().get(&segment.workflow_key)?;
-    Some((scope, segment.phase_index))
+/// The scopes around the phase, the innermost first, each with its workflow.
+pub(super) fn scopes_of(run: &ActiveRun) -> impl Iterator<Item = (Path, &Workflow)> {
+    let scopes = run.state().current_path.scopes();
+    scopes.map_while(|at| Some((at.clone(), at.workflow(run.catalog())?)))
 }
 
 /// Finds an entry by its id, or by its name if that is unique.
@@ -254,10 +272,14 @@ fn workflow_with(run: &ActiveRun, wanted: &str) -> Option<String> {
     with.next().map(|workflow| workflow.name.clone())
 }
 
-fn listing(scope: &Workflow, now: usize, catalog: &Catalog) -> String {
+fn listing(scope: &Workflow, at: &Path, catalog: &Catalog) -> String {
     let entries = scope.phases.iter().enumerate();
     let lines = entries.map(|(index, entry)| {
-        let here = if index == now { " (now)" } else { "" };
+        let here = if index == at.innermost().phase_index {
+            " (now)"
+        } else {
+            ""
+        };
         format!("  {} — {}{here}", entry.id(), entry_name(entry, catalog))
     });
     format!("Phases of {}:\n{}", scope.name, text::join(lines, "\n"))
