@@ -31,7 +31,7 @@ section! {
         /// What happens when the agent stops with a question to the user.
         #[key("onQuestion": OneOf<OnStop>, no_value: WrongType, default: Text("pause"), example: r#""continue""#)]
         pub on_question: Option<OnStop>,
-        /// What happens at a limit: `pause`, `cancel`, `end`, `done`, or an id of the same workflow.
+        /// What happens at a limit: `pause`, `cancel`, `end`, `{end: name}`, `done`, or an id of the same workflow.
         #[key("onLimit": OnLimit, no_value: WrongType, default: Text("pause"), example: r#""cancel""#)]
         pub on_limit: Option<Target>,
         /// Seconds from the stop to the reminder.

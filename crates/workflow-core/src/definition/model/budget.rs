@@ -28,7 +28,7 @@ section! {
         /// US dollars, where the host reports costs.
         #[key("usd"?: Cents, default: Described("no limit"), example: "2.50")]
         pub us_cents: Option<u64>,
-        /// What happens at a limit: `pause`, `cancel`, `end`, `done`, or an id of the same workflow.
+        /// What happens at a limit: `pause`, `cancel`, `end`, `{end: name}`, `done`, or an id of the same workflow.
         #[key("onLimit"?: OnLimit, default: Text("pause"), example: r#""cancel""#)]
         pub on_limit: Option<Target>,
     }

@@ -29,13 +29,13 @@ section! {
         /// `new`: there is a commit that did not exist when the phase was entered.
         #[key("commit": OneOf<NewCommit>, default: Described(ONE_OF), example: r#""new""#)]
         const commit;
-        /// Where the run goes when the check fails: an id of the same workflow, `end` or `done`.
+        /// Where the run goes when the check fails: an id of the same workflow, `end`, `{end: name}` or `done`.
         #[key("onFail"?: OnFail, default: Described("it stays in the phase"), example: r#""reproduce""#)]
         pub on_fail: Option<Target>,
         /// How often the check may fail before the phase is left, or `onLimit` acts.
         #[key("tries"?: Whole<1>, default: Described("no limit"), example: "3")]
         pub tries: Option<u32>,
-        /// What happens with the last of the `tries`: `pause`, `cancel`, `end`, `done`, or an id of the same workflow.
+        /// What happens with the last of the `tries`: `pause`, `cancel`, `end`, `{end: name}`, `done`, or an id of the same workflow.
         #[key("onLimit"?: OnLimit, default: Text("pause"), example: r#""cancel""#)]
         pub on_limit: Option<Target>,
         /// The settings that give it to all workflows.

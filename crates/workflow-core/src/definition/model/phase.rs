@@ -81,7 +81,7 @@ section! {
         /// Values that the agent hands over with `next`, by name: `{outputs.<phase>.<name>}`.
         #[key("outputs"?: Outputs, no_value: Refuse, guard: true, change: Some(Change::Way), example: r#"{"plan": {"type": "text", "minLength": 40, "about": "What will be changed, and why"}}"#)]
         pub outputs: Vec<Parameter>,
-        /// The possible results of the phase, each with its target: an id of the same workflow, `next`, `end` or `done`. The agent names one of them with `next`.
+        /// The possible results of the phase, each with its target: an id of the same workflow, `next`, `end`, `{end: name}` or `done`. The agent names one of them with `next`.
         #[key("outcomes"?: Outcomes, no_value: Refuse, guard: true, change: Some(Change::Way), example: r#"{"ok": "next", "again": "reproduce"}"#)]
         pub outcomes: Vec<PhaseOutcome>,
         /// The values with which the phase is entered; with others it is skipped: `inputs.<name>`, `outputs.<phase>.<name>`, `outcome.<phase>`, `answer.<phase>.choice`, `visits.<phase>`, `change.files`, `change.lines`, `change.paths`, or `any` of several maps.
@@ -90,7 +90,7 @@ section! {
         /// How often the phase may be entered in one run of its workflow.
         #[key("maxVisits"?: WholeOrValue, no_value: Refuse, guard: true, change: Some(Change::Guard), default: Described("no limit, but for `limits.maxVisits`"), example: "3")]
         pub max_visits: Option<u32>,
-        /// What happens instead of one more visit: `pause`, `cancel`, `next` (behind this phase), `end`, `done`, or an id of the same workflow.
+        /// What happens instead of one more visit: `pause`, `cancel`, `next` (behind this phase), `end`, `{end: name}`, `done`, or an id of the same workflow.
         #[key("onLimit"?: OnVisitLimit, no_value: Refuse, guard: true, change: Some(Change::Way), default: Text("pause"), example: r#""cancel""#)]
         pub on_limit: Option<Target>,
         /// How much the phase may use each time it is entered. At a limit the run pauses.

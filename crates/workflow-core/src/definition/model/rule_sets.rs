@@ -26,7 +26,7 @@ section! {
         /// The name of a set in `rulesets`.
         #[key("set": Text, default: Required, example: r#""no-publish""#)]
         pub set: String,
-        /// The phases in which the set does not hold: ids, or keys of subworkflows. Only in `tools` of their workflow.
+        /// The phases in which the set does not hold: ids; that of a subworkflow is `as`, else its key. Only in `tools` of their workflow.
         #[key("except": Texts, default: Required, example: r#"["publish"]"#)]
         pub except: Vec<String>,
     }
