@@ -158,7 +158,7 @@ codes! {
     /// A program, target, script, directory or file that is not here.
     NotHere = "WF073", "correct its name, or make it";
     /// A copied file that is not as its source has it.
-    LockedFile = "WF074", "`workflow-sidecar init --from` copies it again, or remove it from the lock file";
+    LockedFile = "WF074", "remove it, or the workflow from the lock file";
     /// An entry of the session is damaged and was skipped.
     StoredDamaged = "WF101", "start the workflow again with /workflow, or go back to an earlier point of the session";
     /// An entry of the session comes from a later version and was skipped.

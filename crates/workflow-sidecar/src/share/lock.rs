@@ -64,34 +64,49 @@ pub(crate) fn drift(
     shown: impl Fn(&Path) -> PathBuf,
 ) -> Vec<Diagnostic> {
     let workflows = project.join(WORKFLOWS);
-    let found = |path: &str, message: String| {
+    let found = |path: &str, message: String, help: String| {
         let file = shown(&workflows.join(path)).to_string_lossy().into_owned();
         let found = Diagnostic::new(Code::LockedFile, Severity::Warning, message);
-        found
-            .at(Location::file(&file))
-            .with_help(Code::LockedFile.help())
+        found.at(Location::file(&file)).with_help(help)
     };
     let lock = match Lock::read(project) {
         Ok(lock) => lock,
-        Err(error) => return vec![found(LOCK, format!("{error:#}"))],
+        Err(error) => {
+            let help = "delete it, and copy the workflows again".to_owned();
+            return vec![found(LOCK, format!("{error:#}"), help)];
+        }
     };
-    let mut all = Vec::new();
-    for (path, locked) in &lock.files {
-        let from = match &locked.commit {
-            Some(commit) => format!("{} at {commit:.12}", locked.source),
-            None => locked.source.clone(),
-        };
-        let differs = match FileState::of(&workflows.join(path), None) {
-            Ok(FileState::Content(digest)) if digest == locked.sha256 => continue,
-            Ok(FileState::Absent) => format!("this file of {from} is missing"),
-            _ => format!("this file differs from that of {from}"),
-        };
-        all.push(found(path, differs));
-    }
     let is_definition = |name: &&str| matches!(*name, "workflow.yaml" | "workflow.json5");
     let keys = lock.files.keys().filter_map(|path| path.split_once('/'));
     let keys = keys.filter(|(_, name)| is_definition(name));
     let keys: BTreeSet<&str> = keys.map(|(key, _)| key).collect();
+    let mut all = Vec::new();
+    for (path, locked) in &lock.files {
+        let at = |before: &str| {
+            let commit = locked.commit.as_ref();
+            commit.map_or_else(String::new, |commit| format!("{before}{commit:.12}"))
+        };
+        let from = format!("{}{}", locked.source, at(" at "));
+        let key = path.split_once('/').map(|(key, _)| key);
+        let key = key.filter(|key| keys.contains(key)).unwrap_or_default();
+        let copy = |option| {
+            format!("`init --from {}{}{option} {key}", locked.source, at("@"))
+                .trim_end()
+                .to_owned()
+        };
+        let (differs, help) = match FileState::of(&workflows.join(path), None) {
+            Ok(FileState::Content(digest)) if digest == locked.sha256 => continue,
+            Ok(FileState::Absent) => (
+                format!("this file, which was copied from {from}, is missing"),
+                copy("") + "` copies it again",
+            ),
+            _ => (
+                format!("this file was changed here since it was copied from {from}"),
+                copy(" --force") + "` replaces it",
+            ),
+        };
+        all.push(found(path, differs, help));
+    }
     let paths = read.iter().filter(|path| path.is_file());
     let paths = paths.filter_map(|path| path.strip_prefix(&workflows).ok()?.to_str());
     let is_own = |path: &&str| {
@@ -101,6 +116,7 @@ pub(crate) fn drift(
     };
     let own: BTreeSet<&str> = paths.filter(is_own).collect();
     let message = format!("this file of a copied workflow is not in {LOCK}");
-    all.extend(own.into_iter().map(|path| found(path, message.clone())));
+    let own = own.into_iter();
+    all.extend(own.map(|path| found(path, message.clone(), Code::LockedFile.help().to_owned())));
     all
 }

@@ -18,6 +18,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 use workflow_core::definition::{LoadOutcome, Loaded, Tier, load_located, nearest};
 use workflow_core::diagnostic::{render, visible};
 use workflow_core::run::changed_terms;
+use workflow_core::session::project_gate_commands;
 
 use self::lock::{LOCK, Lock, Locked, is_plain};
 use self::source::{Source, SourceFiles};
@@ -44,7 +45,7 @@ pub(crate) struct Copying<'a> {
 struct Change {
     path: String,
     /// In words.
-    what: &'static str,
+    what: String,
     /// It would replace what the user wrote.
     is_conflict: bool,
     /// What is written; `None` removes the file.
@@ -77,9 +78,11 @@ impl Copying<'_> {
             visible(&source.name),
             at.unwrap_or_default()
         ));
-        let row = |change: &Change| (change.what.to_owned(), visible(&change.path));
+        let row = |change: &Change| (change.what.clone(), visible(&change.path));
         page.pairs(&changes.iter().map(row).collect::<Vec<_>>());
-        add_guards(&load_located(&disk), &after, &keys, page);
+        let new = changes.iter().filter(|change| change.what != SAME);
+        let new = new.filter_map(|change| Some(change.path.split_once('/')?.0));
+        add_guards(&load_located(&disk), &after, &keys, &new.collect(), page);
         let conflicts = changes.iter().filter(|change| change.is_conflict).count();
         if self.dry_run {
             page.line("\nNothing was written.");
@@ -113,11 +116,24 @@ impl Copying<'_> {
         let text = serde_json::to_string_pretty(&lock)? + "\n";
         write_atomically(&self.file(LOCK)?, &text)?;
         let files = count(written, "file");
-        page.line(format_args!("\nWrote {files}, and {WORKFLOWS}/{LOCK}. Commands of gates need `workflow-sidecar trust`."));
+        let here = load_located(&disk);
+        let commands = |key: &String| {
+            project_gate_commands(key, &here.catalog, &here.index)
+                .next()
+                .is_some()
+        };
+        let trust = if written > 0 && keys.iter().any(commands) {
+            ". Commands of gates need `workflow-sidecar trust`."
+        } else {
+            ""
+        };
+        page.line(format_args!(
+            "\nWrote {files}, and {WORKFLOWS}/{LOCK}{trust}"
+        ));
         Ok(())
     }
 
-    /// The keys of the workflows that are copied, with their subworkflows. One with errors is refused.
+    /// The keys of the workflows that are copied, with their subworkflows. One with errors is refused if it is named.
     fn selected(
         &self,
         after: &Loaded,
@@ -130,7 +146,9 @@ impl Copying<'_> {
             "there are no workflows in {}; of a repository a commit is named: `ADDRESS@COMMIT`",
             visible(source)
         );
+        let good = || all().filter(|key| after.catalog.get(key).is_some());
         let names: Vec<&str> = match self.names {
+            [] if good().next().is_some() => good().collect(),
             [] => all().collect(),
             names => names.iter().map(|name| &**name).collect(),
         };
@@ -149,16 +167,20 @@ impl Copying<'_> {
             keys.extend(reached.map(|workflow| workflow.key.clone()));
             keys.insert(name.to_owned());
         }
-        let is_about = |key: &Option<String>| key.as_ref().is_none_or(|key| keys.contains(key));
-        let found = after
-            .diagnostics
-            .iter()
-            .filter(|found| is_about(&found.workflow));
-        if keys.iter().any(|key| after.catalog.get(key).is_none()) {
-            for found in found {
-                page.line(format_args!("{}\n", render(found, true)));
-            }
+        let has_errors = |key: &&str| after.catalog.get(key).is_none();
+        let is_told = |about: Option<&String>| about.is_none_or(|key| has_errors(&&**key));
+        let found = after.diagnostics.iter();
+        for found in found.filter(|found| is_told(found.workflow.as_ref())) {
+            page.line(format_args!("{}\n", render(found, true)));
+        }
+        if keys.iter().any(|key| has_errors(&&**key)) {
             bail!("a workflow has errors: nothing was written");
+        }
+        for key in all().filter(has_errors) {
+            page.line(format_args!(
+                "{} has errors, and is not copied.\n",
+                visible(key)
+            ));
         }
         Ok(keys)
     }
@@ -204,6 +226,13 @@ impl Copying<'_> {
                 _ if locked.is_some() => ("changed here", true),
                 _ => ("not from there", true),
             };
+            let other = lock
+                .files
+                .get(&path)
+                .filter(|_| is_conflict && locked.is_none());
+            let what = other.map_or(what.to_owned(), |of| {
+                format!("copied from {}", visible(&of.source))
+            });
             changes.push(Change {
                 path,
                 what,
@@ -229,7 +258,13 @@ impl Copying<'_> {
 }
 
 /// Adds the guards of the workflows, or how they differ from those that the project has.
-fn add_guards(before: &Loaded, after: &Loaded, keys: &BTreeSet<String>, page: &mut Page) {
+fn add_guards(
+    before: &Loaded,
+    after: &Loaded,
+    keys: &BTreeSet<String>,
+    files: &BTreeSet<&str>,
+    page: &mut Page,
+) {
     for key in keys {
         let is_here = before.index.iter().any(|listing| {
             listing.key == *key
@@ -248,11 +283,17 @@ fn add_guards(before: &Loaded, after: &Loaded, keys: &BTreeSet<String>, page: &m
         } else {
             Vec::new()
         };
-        let title = match (is_here, lines.is_empty() && changed.is_empty()) {
-            (true, true) => continue,
-            (true, false) => format!("changes {}", changed.join(", ")),
-            (false, true) => "has no guards".to_owned(),
-            (false, false) => "has these guards".to_owned(),
+        let is_new = |key: &String| files.contains(&**key);
+        let mut used = after.catalog.reachable_from(key).into_iter();
+        let used = used.find(|used| used.key != *key && is_new(&used.key));
+        let title = match (is_here, lines.is_empty() && changed.is_empty(), used) {
+            (true, true, _) => continue,
+            (true, false, Some(used)) if !is_new(key) => {
+                format!("uses {}, which changes", visible(&used.key))
+            }
+            (true, false, _) => format!("changes {}", changed.join(", ")),
+            (false, true, _) => "has no guards".to_owned(),
+            (false, false, _) => "has these guards".to_owned(),
         };
         page.line(format_args!("\n{} {}", visible(key), title.trim_end()));
         for line in &lines {

@@ -105,7 +105,7 @@ impl World {
     }
 
     fn refused(&self, from: &str) -> String {
-        let error = self.copy(from, &[]).unwrap_err();
+        let error = self.copy(from, &["fix"]).unwrap_err();
         assert_eq!(self.files(), [""; 0], "{from}");
         error
     }
@@ -301,8 +301,8 @@ fn what_differs_from_the_lock_file_is_named() {
     assert_eq!(
         world.drift(),
         [
-            format!("check/look.md: this file of {from} is missing"),
-            format!("fix/do.md: this file differs from that of {from}"),
+            format!("check/look.md: this file, which was copied from {from}, is missing"),
+            format!("fix/do.md: this file was changed here since it was copied from {from}"),
             "fix/more.md: this file of a copied workflow is not in workflows.lock".to_owned(),
         ]
     );
@@ -318,7 +318,8 @@ fn a_workflow_with_errors_is_refused_with_its_diagnostics() {
         "name: Check\nshow: workflows\nphases: [gone.md]\n",
     );
     world.commit("v2");
-    let error = world.refused(&world.bare("v2"));
+    let error = world.copy(&world.bare("v2"), &["fix"]).unwrap_err();
+    assert_eq!(world.files(), [""; 0]);
     for said in [
         "WF002",
         "flows.git/.pi/workflows/check/workflow.yaml:3",
@@ -329,8 +330,42 @@ fn a_workflow_with_errors_is_refused_with_its_diagnostics() {
     let repository = world.path("flows.git").display().to_string();
     let error = world.refused(&repository);
     assert!(error.contains("a commit is named"), "{error}");
+    let error = world.refused(&world.bare("6e0b"));
+    assert!(error.contains("7 digits or more"), "{error}");
     let error = world.copy(&world.bare("v1"), &["fox"]).unwrap_err();
     assert!(error.contains("did you mean `fix`?"), "{error}");
+}
+
+#[test]
+fn of_all_workflows_those_without_errors_are_copied_and_the_others_named() {
+    let world = World::new();
+    world.write("flows/.pi/workflows/check/look.md", "none");
+    world.commit("v2");
+    let said = world.copy(&world.bare("v2"), &[]).unwrap();
+    for said_of in ["check has errors, and is not copied", "fix has errors"] {
+        assert!(said.contains(said_of), "{said}");
+    }
+    // Its phase has no gate, whose command would need trust.
+    assert!(!said.contains("trust"), "{said}");
+    let copied = ["_shared/plan.md", "other/workflow.yaml", "workflows.lock"];
+    assert_eq!(world.files(), copied);
+}
+
+#[test]
+fn a_copy_says_where_a_file_was_copied_from_and_which_workflow_changes() {
+    let world = World::new();
+    let said = world.copy(&world.bare("v1"), &["fix"]).unwrap();
+    assert!(said.contains("need `workflow-sidecar trust`"), "{said}");
+    world.write("flows/.pi/workflows/check/look.md", &phase("look", ""));
+    world.commit("v2");
+    let said = world
+        .copy_with(&world.bare("v2"), &["fix"], false, true)
+        .unwrap();
+    assert!(said.contains("fix uses check, which changes\n"), "{said}");
+    let elsewhere = world.path("flows").display().to_string();
+    let said = world.copy(&elsewhere, &["fix"]).unwrap_err();
+    let from = format!("copied from {}", world.path("flows.git").display());
+    assert!(said.contains(&from), "{said}");
 }
 
 /// Its name, what it does to the source, and why it is refused.

@@ -49,7 +49,7 @@ impl FetchedCommit {
             if !is_id {
                 let branch = fetched.commit(&format!("refs/heads/{revision}"));
                 return Err(failed(branch.map_or_else(
-                    |_| format!("it has no tag `{revision}`"),
+                    |_| format!("it has no tag `{revision}`; a commit needs 7 digits or more"),
                     |id| format!("`{revision}` is a branch, which moves: name its commit, `@{id}`"),
                 )));
             }
