@@ -146,8 +146,8 @@ pub(crate) fn not_passed(place: &str, reports: &[Report], what_to_do: &str) -> S
         Some(_) => "✗ Gate failed",
         None => "⚠️ Gate not checked",
     };
-    let text = format!("{head}: {named}. {place}\n\n{}", listed(reports));
-    // A host may show a person the last lines only.
+    let text = format!("{place}\n\n{}", listed(reports));
+    // At the end: a host may show a person the last lines only.
     let exit = report.and_then(|report| report.exit.filter(|code| *code != 0));
     let exit = exit.map_or_else(String::new, |code| format!(" (exit code {code})"));
     let end = format!("{head}: {named}{exit}.");

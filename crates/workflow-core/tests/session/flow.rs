@@ -462,7 +462,7 @@ fn a_gate_that_fails_may_lead_to_another_phase_with_its_report() {
     let lines = over(&mut world, "failed");
     assert_eq!(
         line(&lines, "settled tool #3"),
-        "settled tool #3 ✗ Gate failed: cargo test. You are back in 🔹 RED.\n\n\
+        "settled tool #3 You are back in 🔹 RED.\n\n\
          ✗ cargo test (3.2 s): it ended with exit code 101\n\n\
          **What to do in RED:**\nDo red.\n\n✗ Gate failed: cargo test.\n\
          = None {\"advanced\":true,\"from\":\"GREEN\",\"gate\":[{\"durationMs\":3210,\"reason\":\"it ended with exit code 101\",\
@@ -489,7 +489,7 @@ fn a_gate_that_could_not_be_checked_keeps_the_phase_whatever_on_fail_says() {
         let lines = world.report(PlatformEvent::GateFinished { gate, reports });
         let answer = line(&lines, "settled tool");
         assert!(
-            answer.contains("⚠️ Gate not checked: cargo test. You are still in GREEN."),
+            answer.contains("You are still in GREEN.\n\n⚠ cargo test"),
             "{answer}"
         );
         assert_eq!(index(&world), 1, "{error}");
@@ -509,7 +509,7 @@ fn a_gate_that_fails_at_a_limit_says_that_the_run_waits() {
     let lines = over(&mut world, "failed");
     let answer = line(&lines, "settled tool");
     assert!(
-        answer.contains("✗ Gate failed: cargo test. You are still in GREEN.")
+        answer.contains("You are still in GREEN.\n\n✗ cargo test")
             && answer.contains("⏸ RED has been entered once, which is its limit")
             && !answer.contains("next' again"),
         "{answer}"
