@@ -1,4 +1,4 @@
-"""Workflows for the drills: nested, with tool rules in every phase, a loop and a limit."""
+"""Workflows for the drills: nested, with tool rules in every phase, a loop over a list and a limit."""
 import os
 
 BUILD = """\
@@ -6,14 +6,16 @@ name: Build
 commandName: build
 initialMessage: "Build {description}"
 continue: { max: 5, countdown: 1 }
+inputs: { parts: { type: list, default: [Core, Door, Roof] } }
 phases:
   - { id: plan, name: Plan, emoji: P, instructions: Plan it., tools: { blacklist: [edit, write] } }
-  - subworkflow: part
+  - { subworkflow: part, forEach: "{inputs.parts}", with: { name: "{item}", number: "{item.number}" } }
   - { id: ship, name: Ship, emoji: S, instructions: Ship it., tools: { whitelist: [read, bash] } }
 """
 PART = """\
 name: Part
 show: workflows
+inputs: { name: {}, number: { type: number } }
 phases:
   - { id: test, name: Test, emoji: T, instructions: Test it., tools: { blacklist: [write] } }
   - { id: code, name: Code, emoji: C, instructions: Code it. }

@@ -1,4 +1,6 @@
 """The sidecar is killed at every kind of moment of random sessions."""
+import re
+
 import definitions
 from sidecar import Gone, Session, Sidecar
 from steps import step
@@ -88,5 +90,7 @@ def compare(steady, shaky, ours, theirs):
 
 
 def durable(state):
-    """Selects the fields that survive the process: a countdown ends with it."""
-    return {key: state.get(key) for key in ("active", "path", "phase", "globalStepCount", "taskDescription", "workflowKey", "progress")}
+    """Selects the fields that survive the process, and the item of the loop: a countdown ends with it."""
+    keys = ("active", "path", "phase", "globalStepCount", "taskDescription", "workflowKey", "progress", "flow")
+    item = re.search(r"Part \d of \d: \w+", state.get("status") or "")
+    return {key: state.get(key) for key in keys} | {"item": item and item[0]}
