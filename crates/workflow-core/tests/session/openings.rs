@@ -964,6 +964,9 @@ fn what_the_reason_proposes_opens_the_line_and_not_more_than_its_name() {
         ("npx jest src", Some(&["npx jest *", "jest src *"])),
         ("python3 -m \"$X\"", None),
         ("npm run deploy && make $(x)", None),
+        ("make x > /tmp/out", None),
+        ("make x > .git/config", None),
+        ("make a; make b; make c; make d; cp a b", None),
     ] {
         let text = said(&mut started(&[], &["other"]), line_text).join("\n");
         let Some(proposed) = proposed else {

@@ -211,14 +211,12 @@ impl Openings {
                 opens.is_ok().then_some(pattern)
             })
             .collect();
-        let keys = patterns.map(|patterns| {
-            let paths = self.closed_paths(call, &findings);
-            [
-                key_with("commands", &patterns),
-                key_with("writable", &paths),
-            ]
+        let keys = patterns.and_then(|patterns| {
+            let commands = key_with("commands", &patterns)?;
+            let paths = key_with("writable", &self.closed_paths(call, &findings)?)?;
+            Some([commands, paths].concat())
         });
-        let keys: Vec<String> = keys.into_iter().flatten().flatten().collect();
+        let keys = keys.unwrap_or_default();
         let open = (!keys.is_empty()).then(|| {
             let keys = joined(&keys, "and");
             format!("To allow this, the user can add {keys}.")
@@ -227,20 +225,21 @@ impl Openings {
         parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the paths in the project that are written and not writable, for display.
-    fn closed_paths(&self, call: &Call<'_>, findings: &[LineFinding<'_>]) -> Vec<String> {
+    /// Returns the paths that are written and not writable, for display; `None` if one of them cannot be opened by its name.
+    fn closed_paths(&self, call: &Call<'_>, findings: &[LineFinding<'_>]) -> Option<Vec<String>> {
         let of_line = findings.iter().flat_map(LineFinding::writes);
         let of_line = of_line.map(|write| call.target(write));
         let of_tool = call.tool_writes().then(|| call.named_targets());
-        let closed = of_line
-            .chain(of_tool.into_iter().flatten())
-            .filter(|target| !decides(target) && !self.fits(call, target));
-        let paths =
-            closed.filter_map(|target| target?.into_iter().find_map(|form| form.in_project));
-        let paths = paths.map(|path| shown(&path));
-        paths
-            .filter(|path| !path.is_empty() && !path.contains(['"', '*', '?', '[', '{']))
-            .collect()
+        let written = of_line.chain(of_tool.into_iter().flatten());
+        let closed = written.filter(|target| !self.fits(call, target));
+        let path = |target: Target| {
+            let is_open = !decides(&target);
+            let path = target?.into_iter().find_map(|form| form.in_project)?;
+            let path = shown(&path);
+            let is_plain = !path.is_empty() && !path.contains(['"', '*', '?', '[', '{']);
+            (is_open && is_plain).then_some(path)
+        };
+        closed.map(path).collect()
     }
 
     /// Says, for display, what is allowed: this, and what rules of its level open for the tool of the call. That only read-only
@@ -257,14 +256,16 @@ impl Openings {
     }
 }
 
-/// Returns a key with these values, each once, as the user would write it; `None` without values, or with too many to write.
-fn key_with(key: &str, values: &[String]) -> Option<String> {
+/// Returns a key with these values, each once, as the user would write it, and nothing without values; `None` for too many to
+/// write.
+fn key_with(key: &str, values: &[String]) -> Option<Vec<String>> {
     let mut each: Vec<String> = Vec::new();
     for value in values.iter().map(|value| format!("\"{value}\"")) {
         if !each.contains(&value) {
             each.push(value);
         }
     }
-    let fits = (1..=MAX_SUGGESTED).contains(&each.len());
-    fits.then(|| format!("`{key}: [{}]`", each.join(", ")))
+    let written = || format!("`{key}: [{}]`", each.join(", "));
+    let keys = (!each.is_empty()).then(written).into_iter().collect();
+    (each.len() <= MAX_SUGGESTED).then_some(keys)
 }

@@ -218,7 +218,10 @@ impl EventHandler<'_> {
                 event.name != EventName::ToolCall || has_started
             }
             HookDecision::Deny(_) => has_started && !self.host.form.deny_exits,
-            _ => false,
+            HookDecision::Ask(_)
+            | HookDecision::Input(_)
+            | HookDecision::Replace(_)
+            | HookDecision::BlockPrompt(_) => false,
         };
         is_shown && !event.is_of_subagent && self.host.shows_notices
     }

@@ -5,8 +5,9 @@
 /// Returns the sentence that says that no test ran, if the end of an output has one.
 pub(crate) fn no_test_ran(output: &str) -> Option<&'static str> {
     // In lower case: those of make, of the package managers, and of the programs that run tests.
-    let mut sentences = include_str!("no_test.txt").lines();
+    let sentences = include_str!("no_test.txt").lines();
     let output = output.to_lowercase();
+    let mut sentences = sentences.filter(|sentence| !sentence.is_empty());
     sentences.find(|sentence| output.contains(sentence))
 }
 

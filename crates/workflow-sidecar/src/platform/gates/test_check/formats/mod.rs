@@ -120,6 +120,8 @@ impl TestRun {
         for (name, outcome) in other.named {
             self.name(name, outcome);
         }
+        // Names that one of them left out are missing here too.
+        self.size = self.size.max(other.size);
         self
     }
 }
