@@ -195,6 +195,7 @@ impl<'a> Arrival<'a> {
         // What is about the last move begins anew.
         let mut data = RunData {
             skipped: Vec::new(),
+            empty_lists: BTreeSet::new(),
             outcome: None,
             limits: Vec::new(),
             refused_visit: None,
@@ -233,6 +234,7 @@ impl<'a> Arrival<'a> {
                 data.skipped.push(entry.id().to_owned());
                 if let Some(reference) = reference.filter(|_| is_empty) {
                     data.begin_lists(reference, &path, catalog);
+                    data.empty_lists.insert(entry.id().to_owned());
                 }
                 to = self.leave(behind(&path, catalog), &mut data)?;
                 if let Some(bound) = &self.bound

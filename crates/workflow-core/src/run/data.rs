@@ -136,6 +136,9 @@ pub struct RunData {
     /// The ids of the phases that the last move skipped, because their `when` does not hold.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
+    /// Those of them whose list is empty.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub empty_lists: BTreeSet<String>,
     /// The outcome that the last move followed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
@@ -184,12 +187,19 @@ impl RunData {
         let skipped =
             once.map(
                 |id| match self.skipped.iter().filter(|other| *other == id).count() {
+                    1 if self.empty_lists.contains(id) => format!("{id} (its list is empty)"),
                     1 => id.clone(),
                     several => format!("{id} ({several} times)"),
                 },
             );
         let skipped = text::join(skipped, ", ");
-        let note = format!("Skipped, because the conditions are not met: {skipped}.");
+        let is_empty = |id: &String| self.empty_lists.contains(id);
+        let why = if self.skipped.iter().all(is_empty) {
+            ""
+        } else {
+            ", because the conditions are not met"
+        };
+        let note = format!("Skipped{why}: {skipped}.");
         (!skipped.is_empty()).then_some(note)
     }
 

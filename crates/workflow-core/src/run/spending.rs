@@ -71,6 +71,13 @@ impl Unit {
         Some(limit?.saturating_mul(smallest))
     }
 
+    /// An amount with its unit: `1 turn`, `120 turns`.
+    fn counted(self, amount: u64) -> String {
+        let (amount, unit) = (self.shown(amount), self.to_string());
+        let one = unit.strip_suffix('s').filter(|_| amount == "1");
+        format!("{amount} {}", one.unwrap_or(&unit))
+    }
+
     fn amount(self, usage: &mut Usage) -> &mut u64 {
         self.row().3(usage)
     }
@@ -143,7 +150,7 @@ pub struct BudgetUse {
 impl BudgetUse {
     /// The limit, as people read it.
     pub(crate) fn limit(&self) -> String {
-        format!("{} {}", self.unit.shown(self.amounts.1), self.unit)
+        self.unit.counted(self.amounts.1)
     }
 
     /// The amount that is used beyond the limit.
@@ -167,10 +174,9 @@ impl fmt::Display for BudgetUse {
         let (used, most) = self.amounts;
         write!(
             f,
-            "{} of {} {}",
+            "{} of {}",
             self.unit.shown(used),
-            self.unit.shown(most),
-            self.unit
+            self.unit.counted(most)
         )
     }
 }

@@ -518,3 +518,22 @@ fn a_value_that_is_passed_may_not_fit() {
         assert_eq!(found(outer, inner), NOTHING, "{outer}");
     }
 }
+
+#[test]
+fn a_loop_in_the_words_of_other_programs_is_an_error_and_not_dropped() {
+    for key in [
+        "foreach", "for_each", "forEach", "retry", "parallel", "until",
+    ] {
+        let phase = format!("{key}: 3");
+        assert_eq!(found("", &[("a", &phase)]), ["e WF012"], "{key}");
+    }
+    let work =
+        "name: W\nshow: workflows\nphases:\n  - { subworkflow: s, for_each: '{inputs.l}' }\n";
+    let inner = "name: S\nshow: workflows\nphases:\n  - { id: x, instructions: x }\n";
+    let files = MemoryFiles::new()
+        .with(Tier::Project, "s/workflow.yaml", inner)
+        .with(Tier::Project, "w/workflow.yaml", work);
+    let found = &load(&files).diagnostics[0];
+    assert_eq!(found.severity, Severity::Error);
+    assert_eq!(found.help.as_deref(), Some("did you mean `forEach`?"));
+}

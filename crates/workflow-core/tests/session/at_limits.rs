@@ -226,7 +226,7 @@ fn a_budget_leads_to_a_phase_where_it_does_not_count_and_pauses_the_run_behind_i
     let lines = turn(&mut world);
     assert_eq!(index(&world), 1, "{lines:?}");
     let text = user_text(&lines);
-    assert!(text.contains("1 of 1 turns of workflow N-w."), "{text}");
+    assert!(text.contains("1 of 1 turn of workflow N-w."), "{text}");
     assert!(text.contains("The workflow went to 🔹 REPORT"), "{text}");
     turn(&mut world);
     world.restart();
@@ -250,7 +250,7 @@ fn a_call_beyond_a_budget_is_blocked_and_reads_where_the_run_went() {
         assert!(!world.tool_call("read").join("").contains("block"));
         let lines = world.tool_call("read");
         assert!(
-            line(&lines, "block").contains("1 of 1 tool calls of phase A"),
+            line(&lines, "block").contains("1 of 1 tool call of phase A"),
             "{lines:?}"
         );
         assert_eq!(index(&world), position);

@@ -158,12 +158,12 @@ fn a_turn_belongs_to_the_phase_in_which_it_began() {
     let lines = world.control(Control::Status, "");
     assert!(
         line(&lines, "notify Info")
-            .contains("1 of 9 turns of workflow N-w; 0 of 1 turns of phase B"),
+            .contains("1 of 9 turns of workflow N-w; 0 of 1 turn of phase B"),
         "{lines:?}"
     );
     assert!(runs(&mut world));
     let lines = turn(&mut world);
-    assert!(line(&lines, "notify Warning").contains("1 of 1 turns of phase B"));
+    assert!(line(&lines, "notify Warning").contains("1 of 1 turn of phase B"));
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn the_budget_of_a_phase_starts_anew_when_it_is_entered_again() {
     assert!(runs(&mut world));
     world.control(Control::Goto, "a");
     assert!(runs(&mut world));
-    assert!(line(&world.tool_call("read"), "block").contains("1 of 1 tool calls of phase A"));
+    assert!(line(&world.tool_call("read"), "block").contains("1 of 1 tool call of phase A"));
 }
 
 #[test]

@@ -612,3 +612,14 @@ fn what_is_skipped_in_each_item_is_named_once() {
         "{answer}"
     );
 }
+
+#[test]
+fn an_empty_list_is_the_reason_that_a_loop_is_skipped() {
+    let mut world = World::started(workflows(WORK, &task()));
+    let lines = world.next("", &json!({ "tasks": [] }));
+    let answer = line(&lines, "tool");
+    assert!(
+        answer.contains("\nSkipped: each (its list is empty).\n"),
+        "{answer}"
+    );
+}

@@ -60,9 +60,9 @@ const FOREIGN: &[ForeignKey] = &[
     ForeignKey { names: &["timeout", "maxduration", "timelimit"], guard: Some("budget"), help: "`budget: {minutes: 10}` limits a run or a phase; `timeout` belongs in a check of `gate` with `run`" },
     ForeignKey { names: &["maxturns", "maxsteps", "maxiterations"], guard: Some("budget"), help: "write `budget: {turns: 20}`, or `maxVisits: 3` for a phase that is entered again" },
     ForeignKey { names: &["onmaxvisits"], guard: Some("budget"), help: "write `onLimit` beside `maxVisits` in a phase" },
-    ForeignKey { names: &["retry", "retries", "attempts"], guard: None, help: "a check of `gate` has `tries: 3`, or leads back with `onFail`" },
-    ForeignKey { names: &["parallel", "concurrency"], guard: None, help: "phases follow each other; `availableProfiles` names subagents, which may work at the same time" },
-    ForeignKey { names: &["foreach", "matrix", "loop", "repeat", "until", "while"], guard: None, help: "a subworkflow runs once for each item of a list: `{subworkflow: task, forEach: \"{outputs.plan.tasks}\"}`; a phase is repeated by an outcome" },
+    ForeignKey { names: &["retry", "retries", "attempts"], guard: Some("when"), help: "a check of `gate` has `tries: 3`, or leads back with `onFail`" },
+    ForeignKey { names: &["parallel", "concurrency"], guard: Some("when"), help: "phases follow each other; `availableProfiles` names subagents, which may work at the same time" },
+    ForeignKey { names: &["foreach", "matrix", "loop", "repeat", "until", "while"], guard: Some("when"), help: "a subworkflow runs once for each item of a list: `{subworkflow: task, forEach: \"{outputs.plan.tasks}\"}`; a phase is repeated by an outcome" },
     ForeignKey { names: &["agent", "agents", "subagent", "subagents"], guard: None, help: "write `availableProfiles: [reviewer]` in a phase" },
     ForeignKey { names: &["include", "includes", "extends", "import", "imports"], guard: None, help: "share a phase by its file, `../_shared/review.md`, a workflow by `{subworkflow: review}`, rules by `rulesets`" },
     ForeignKey { names: &["cmd", "exec", "script", "test", "tests", "verify", "assert"], guard: None, help: "a command that must pass is a check: `gate: [{run: [npm, test]}]`" },
@@ -162,7 +162,8 @@ fn unknown(
             None => finding.help(format!("write `{to}`")).fix(from, to),
         };
     }
-    let foreign = foreign(&entry.key);
+    let is_written_otherwise = names(section).any(|known| plain(known) == plain(&entry.key));
+    let foreign = foreign(&entry.key).filter(|_| !is_written_otherwise);
     if let Some(foreign) = foreign.filter(|_| !section.is_guard) {
         let finding = match foreign.guard {
             Some(_) => guard_key(""),
