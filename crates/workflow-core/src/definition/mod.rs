@@ -31,7 +31,7 @@ mod syntax;
 mod tier;
 mod value;
 
-pub use crate::pattern::{Pattern, ProjectGlob};
+pub use crate::pattern::ProjectGlob;
 pub use load::{
     EntryOrigin, FilePath, FileProblem, Files, Listing, LoadOutcome, Loaded, MemoryFiles, Origins,
     TierEntry, WorkflowOrigin, document, load, load_located,

@@ -5,16 +5,18 @@ mod project_glob;
 pub(crate) mod secrets;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use std::sync::{Arc, OnceLock};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use regex::{Regex, RegexBuilder};
-use serde::{Deserialize, Serialize};
 
 pub(crate) use anchored::{Anchor, Anchored, anchored, globs};
 pub use project_glob::ProjectGlob;
 
 /// The maximum size of a compiled regular expression, in bytes.
 const MAX_REGEX_BYTES: usize = 1 << 20;
+/// The patterns of values that are kept compiled.
+const MAX_COMPILED: usize = 20;
 
 /// Returns whether a name matches one of several names in which `*` matches any characters.
 pub(crate) fn names_match(names: &[String], tool: &str) -> bool {
@@ -64,43 +66,21 @@ pub(crate) fn regex(pattern: &str) -> Result<Regex, String> {
     compiled.map_err(|error| error.to_string())
 }
 
-/// A regular expression that is compiled at its first use.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
-pub struct Pattern(Arc<(String, OnceLock<Option<Regex>>)>);
-
-impl Pattern {
-    /// As it is written.
-    pub(crate) fn text(&self) -> &str {
-        &self.0.0
-    }
-
-    /// Returns whether a text matches. None matches one that cannot be read, which the loader reports.
-    pub(crate) fn is_match(&self, text: &str) -> bool {
-        let (pattern, compiled) = &*self.0;
-        let compiled = compiled.get_or_init(|| regex(pattern).ok());
-        compiled.as_ref().is_some_and(|it| it.is_match(text))
-    }
+thread_local! {
+    /// The compiled patterns of values: each item of a loop is checked against the same.
+    static COMPILED: RefCell<BTreeMap<String, Option<Regex>>> = RefCell::default();
 }
 
-impl PartialEq for Pattern {
-    fn eq(&self, other: &Self) -> bool {
-        self.text() == other.text()
-    }
-}
-
-impl Eq for Pattern {}
-
-impl From<String> for Pattern {
-    fn from(text: String) -> Self {
-        Self(Arc::new((text, OnceLock::new())))
-    }
-}
-
-impl From<Pattern> for String {
-    fn from(pattern: Pattern) -> Self {
-        pattern.text().to_owned()
-    }
+/// Returns whether a value matches a pattern. None matches one that cannot be read, which the loader reports.
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+    COMPILED.with_borrow_mut(|compiled| {
+        if compiled.len() == MAX_COMPILED && !compiled.contains_key(pattern) {
+            compiled.clear();
+        }
+        let known = compiled.entry(pattern.to_owned());
+        let known = known.or_insert_with(|| regex(pattern).ok());
+        known.as_ref().is_some_and(|it| it.is_match(text))
+    })
 }
 
 /// Checks one glob.
@@ -132,14 +112,16 @@ mod tests {
 
     #[test]
     fn the_pattern_of_a_value_is_compiled_once() {
-        let pattern = Pattern::from(r"^[\w ]{1,20}$".to_owned());
-        assert!(pattern.0.1.get().is_none());
-        assert!(pattern.is_match("one") && !pattern.is_match("1.0"));
-        // That of a definition which is taken over as well.
-        assert!(pattern.clone().0.1.get().is_some());
-        assert!(!Pattern::from("(".to_owned()).is_match("("));
-        let stored = serde_json::to_string(&pattern).expect("it is a text");
-        assert_eq!(stored, r#""^[\\w ]{1,20}$""#);
+        let compiled = |pattern| COMPILED.with_borrow(|known| known.contains_key(pattern));
+        let pattern = r"^[\w ]{1,20}$";
+        assert!(!compiled(pattern));
+        assert!(matches(pattern, "one") && !matches(pattern, "1.0"));
+        assert!(compiled(pattern) && !matches("(", "("));
+        for number in 0..MAX_COMPILED {
+            assert!(matches(&format!("^{number}$"), &number.to_string()));
+        }
+        assert!(!compiled(pattern), "old ones are dropped");
+        assert!(matches(pattern, "one"));
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub enum TransitionError {
     #[error("{0}")]
     Given(String),
     /// What is stored of the run does not say which item the loop over this subworkflow is at.
-    #[error("it is not known which item {0} is at")]
+    #[error("It is not known which item {0} is at.")]
     NoItem(String),
 }
 

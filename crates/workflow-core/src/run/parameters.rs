@@ -5,6 +5,7 @@ use serde_json::{Number, Value};
 use super::Values;
 use crate::definition::{Parameter, ParameterKind, value_text};
 use crate::diagnostic::shown;
+use crate::pattern::matches;
 use crate::text::shortened;
 use crate::white_space::trim;
 
@@ -120,8 +121,7 @@ impl ParameterKind {
                     ));
                 }
                 let pattern = limits.pattern.as_ref();
-                if let Some(pattern) = pattern.filter(|pattern| !pattern.is_match(text)) {
-                    let pattern = pattern.text();
+                if let Some(pattern) = pattern.filter(|pattern| !matches(pattern, text)) {
                     return Some(format!("must match `{pattern}`, not `{}`", found(text)));
                 }
                 true

@@ -306,8 +306,7 @@ pub(crate) fn not_moved_on(error: &TransitionError, run: &ActiveRun) -> ToolAnsw
         )),
         TransitionError::NoItem(_) => {
             let text = format!(
-                "⏸ Not moved: {error}, and the workflow is paused. You are still in {name}. Stop here and wait for the user, who can \
-                 move it with /workflow-goto."
+                "⏸ Not moved: {error} The workflow is paused in {name}. Stop here and wait for the user, who can move it with /workflow-goto."
             );
             waiting("item", text)
         }

@@ -161,8 +161,8 @@ impl Session {
                         run.drop_outputs(&self.settings, &mut self.out);
                     }
                     (TransitionError::NoItem(_), Some(run)) => {
-                        let (why, reason) = (error.to_string(), PauseReason::Question);
-                        auto_continue::pause(run, reason, &why, &mut self.out);
+                        let why = "it is not known which item it is at";
+                        auto_continue::pause(run, PauseReason::Question, why, &mut self.out);
                     }
                     _ => {}
                 }

@@ -651,7 +651,7 @@ fn with_inputs() -> Workflow {
         ..Parameter::new(name, kind)
     };
     let version = ParameterKind::Text(TextLimits {
-        pattern: Some(r"^\d+\.\d+\.\d+$".to_owned().into()),
+        pattern: Some(r"^\d+\.\d+\.\d+$".to_owned()),
         min_length: None,
     });
     work.inputs = vec![

@@ -502,7 +502,7 @@ fn a_loop_whose_item_is_not_known_pauses_and_does_not_end() {
         let lines = world.tool("next");
         let answer = line(&lines, "tool");
         assert!(
-            answer.contains("Not moved: it is not known which item Task is at"),
+            answer.contains("Not moved: It is not known which item Task is at."),
             "{answer}"
         );
         assert!(

@@ -157,17 +157,8 @@ impl GuardText {
             let why = "typographic quotes are part of the text";
             return Some(corrected(why, text, inner));
         }
-        pieces(text).find_map(|piece| {
-            let Piece::Variable(name, _) = piece else {
-                return None;
-            };
-            if TemplateKind::is_of_run(name) {
-                let why = format!("`{{{name}}}` is replaced in texts only");
-                return Some(mistake(why, "write the value itself"));
-            }
-            let help = "write the value itself: variables are in texts, arguments of `run`, `cwd`, `env`, `file` and `show`";
-            Family::of(name).map(|_| mistake("no variable is replaced here", help))
-        })
+        let help = "write the value itself: variables are in texts, and those of closed types in arguments of `run`, `cwd`, `env`, `file` and `show`";
+        variable(text).map(|name| mistake(format!("`{{{name}}}` is not replaced here"), help))
     }
 
     /// The text with any value of the run in place of its variables, if it takes values.
@@ -206,7 +197,10 @@ fn leaves_project(path: &str) -> bool {
 /// Returns the first variable of a text that is a value of the run.
 pub(crate) fn variable(text: &str) -> Option<&str> {
     pieces(text).find_map(|piece| match piece {
-        Piece::Variable(name, _) => Family::of(name).map(|_| name),
+        Piece::Variable(name, _) => {
+            let is_value = Family::of(name).is_some() || TemplateKind::is_of_run(name);
+            is_value.then_some(name)
+        }
         Piece::Text(_) => None,
     })
 }

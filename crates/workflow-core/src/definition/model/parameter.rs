@@ -13,10 +13,9 @@ use crate::definition::schema::{
 };
 use crate::definition::syntax::{Entry, Kind};
 use crate::definition::value::{
-    Choices, Flag, RegexText, Text, Whole, is_name, not_a_name, scalar,
+    Choices, FilledText, Flag, Text, Whole, is_name, not_a_name, scalar,
 };
 use crate::diagnostic::{Code, Finding, shown};
-use crate::pattern::Pattern;
 use crate::text::join;
 
 /// The longest name of a parameter.
@@ -62,8 +61,8 @@ section! {
     #[derive(Default)]
     pub struct TextLimits {
         /// A regular expression that a text must match.
-        #[key("pattern"?: RegexText, check: Some(GuardText::Regex), default: Described("any"), example: r#""^.+$""#)]
-        pub pattern: Option<Pattern>,
+        #[key("pattern"?: FilledText, check: Some(GuardText::Regex), default: Described("any"), example: r#""^.+$""#)]
+        pub pattern: Option<String>,
         /// The smallest number of characters of a text.
         #[key("minLength"?: Whole<1>, default: Described("any"), example: "40")]
         pub min_length: Option<u32>,
@@ -495,7 +494,7 @@ impl ParameterKind {
         match self {
             Self::Text(limits) => {
                 let matching = limits.pattern.as_ref();
-                let matching = matching.map(|it| format!(" that matches `{}`", shown(it.text())));
+                let matching = matching.map(|it| format!(" that matches `{}`", shown(it)));
                 let least = limits.min_length;
                 let least = least.map(|least| format!(" of at least {least} characters"));
                 "a text".to_owned() + &matching.unwrap_or_default() + &least.unwrap_or_default()

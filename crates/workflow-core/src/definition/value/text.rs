@@ -8,7 +8,6 @@ use crate::definition::schema::{
 };
 use crate::definition::syntax::{Kind, Span, TYPOGRAPHIC_QUOTES};
 use crate::diagnostic::{Code, Finding, Severity, shown};
-use crate::pattern::Pattern;
 use crate::template::{self, Family, Piece, TemplateKind};
 use crate::white_space::trim;
 
@@ -16,8 +15,6 @@ use crate::white_space::trim;
 pub(crate) struct Text;
 /// Text that is not blank, and is checked as its key says.
 pub(crate) struct FilledText;
-/// The same, as a regular expression.
-pub(crate) struct RegexText;
 /// A name that can be typed after `/workflow`.
 pub(crate) struct CommandName;
 /// Text with variables.
@@ -64,15 +61,6 @@ impl KeyType for FilledText {
             check.and_then(|kind| kind.invalid(&text, written.span()))
         };
         reader.passes(finding).then_some(text)
-    }
-}
-
-impl KeyType for RegexText {
-    type Value = Pattern;
-    const SHAPE: Shape = FilledText::SHAPE;
-
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Pattern> {
-        FilledText::read(reader, written).map(Pattern::from)
     }
 }
 

@@ -155,8 +155,9 @@ impl ActiveRun {
             Err(TransitionError::Limit(limit)) => {
                 format!("pauses the workflow, because {limit}")
             }
-            Err(TransitionError::Given(why)) => format!("leads nowhere: {why}"),
-            Err(error @ TransitionError::NoItem(_)) => format!("leads nowhere: {error}"),
+            Err(error @ (TransitionError::Given(_) | TransitionError::NoItem(_))) => {
+                format!("leads nowhere: {error}")
+            }
             Err(TransitionError::NoneApplies) => format!("leads nowhere, because {NONE_APPLIES}"),
             Err(TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable) => {
                 "leads nowhere, because the definition has changed".to_owned()
@@ -171,10 +172,9 @@ pub(crate) fn not_moved(error: &TransitionError) -> Option<String> {
         TransitionError::NoneApplies => Some(format!(
             "The workflow was not moved, because {NONE_APPLIES}."
         )),
-        TransitionError::Given(why) => Some(format!("The workflow was not moved. {why}")),
-        TransitionError::NoItem(_) => Some(format!(
-            "The workflow was not moved: {error}. /workflow-goto leads elsewhere."
-        )),
+        TransitionError::Given(_) | TransitionError::NoItem(_) => {
+            Some(format!("The workflow was not moved. {error}"))
+        }
         TransitionError::Limit(_)
         | TransitionError::DefinitionMismatch(_)
         | TransitionError::NotLoopable => None,
