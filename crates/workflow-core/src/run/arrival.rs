@@ -357,9 +357,9 @@ impl<'a> Arrival<'a> {
             } else if reference.for_each.is_none() {
                 behind(&around, self.catalog)
             } else if values.is_none_or(|values| values.item().is_none()) {
-                let name = self.catalog.get(&reference.key);
-                let name = name.map_or(&reference.key, |inner| &inner.name);
-                return Err(TransitionError::NoItem(name.clone()));
+                let name = self.catalog.get(&reference.key).map(|inner| &inner.name);
+                let name = name.unwrap_or(&reference.key).clone();
+                return Err(TransitionError::NoItem(name));
             } else if values.is_some_and(|values| values.next().is_some()) {
                 self.begin_item(&around, reference, &[], data)?
             } else {

@@ -138,11 +138,8 @@ impl RunData {
             .filter(|returned| is_returned(reference, &returned.name, path, catalog));
         let lists = collected.map(|returned| (returned.name.clone(), Value::Array(Vec::new())));
         let lists: Values = lists.collect();
-        if lists.is_empty() {
-            self.values.outputs.remove(&key);
-        } else {
-            self.values.outputs.insert(key, lists);
-        }
+        self.values.outputs.insert(key, lists);
+        self.values.outputs.retain(|_, values| !values.is_empty());
     }
 
     /// Takes over what the subworkflow of a scope returns to the reference around it, and the name of its end.

@@ -200,10 +200,8 @@ pub(crate) fn check_template(
             known.contains(&name) || unknown.contains(&name) || unknown.len() == REPORTED
         };
         // A question and a guard have no other variables. A guard refuses those of texts.
-        let is_literal = match kind {
-            TemplateKind::Ask => !TemplateKind::is_of_run(name),
-            kind => kind == TemplateKind::Guard,
-        };
+        let is_literal = kind == TemplateKind::Guard
+            || kind == TemplateKind::Ask && !TemplateKind::is_of_run(name);
         if is_idle || family.is_none() && is_literal {
             continue;
         }

@@ -8,7 +8,6 @@ use crate::diagnostic::visible;
 use crate::effect::Effects;
 use crate::run::{Actor, HandedOver, entry_name, output_key};
 use crate::session::commands::Proposals;
-use crate::session::phase::ResolvedPhase;
 use crate::session::run::ActiveRun;
 use crate::{text, white_space};
 
@@ -48,14 +47,10 @@ pub(crate) fn choose_outcome(
     settings: &Settings,
     out: &mut Effects,
 ) -> Result<(), String> {
-    let Some(ResolvedPhase {
-        workflow_key: key,
-        phase,
-        ..
-    }) = run.phase()
-    else {
+    let Some(resolved) = run.phase() else {
         return Ok(());
     };
+    let phase = &resolved.phase;
     if phase.outcomes.is_empty() {
         let refusal = || takes_no_argument(Control::Next, name);
         return name.is_empty().then_some(()).ok_or_else(refusal);
@@ -72,7 +67,10 @@ pub(crate) fn choose_outcome(
     }
     let data = &run.progress().data;
     // The outputs of an earlier visit stay.
-    let outputs = data.values.outputs.get(&output_key(key, &phase.id));
+    let outputs = data
+        .values
+        .outputs
+        .get(&output_key(&resolved.workflow_key, &phase.id));
     let handed_over = HandedOver {
         outcome: Some(name.to_owned()),
         outputs: outputs.cloned().unwrap_or_default(),
