@@ -10,7 +10,7 @@ use workflow_core::definition::{
     Check, Condition, FileCheck, Gate, KeyLocations, Loaded, PhaseEntry, RunCheck, Subject,
     TestsCheck, Tier,
 };
-use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity, shown};
+use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity, few, shown};
 
 use crate::files::{repository_root, text};
 use crate::platform::missing_program;
@@ -64,22 +64,19 @@ pub(crate) fn missing(loaded: &Loaded, project: &Path) -> Vec<Diagnostic> {
 
 /// Reports each thing that is missing once, at the first place that needs it.
 pub(crate) fn merged(all: impl Iterator<Item = Diagnostic>) -> Vec<Diagnostic> {
-    let mut merged: Vec<(Diagnostic, usize)> = Vec::new();
+    let mut merged: Vec<(Diagnostic, Vec<String>)> = Vec::new();
     for found in all {
         let is_same =
             |other: &Diagnostic| other.code == found.code && other.message == found.message;
+        let place = found.location.as_ref().map(Location::file_and_line);
         match merged.iter_mut().find(|(other, _)| is_same(other)) {
-            Some((_, places)) => *places += 1,
-            None => merged.push((found, 1)),
+            Some((_, places)) => places.extend(place),
+            None => merged.push((found, Vec::new())),
         }
     }
-    let with_places = |(found, places): (Diagnostic, usize)| match (&found.help, places) {
-        (Some(help), 2..) => {
-            let others = match places - 1 {
-                1 => "one more place needs it".to_owned(),
-                number => format!("{number} more places need it"),
-            };
-            let help = format!("{help}; {others}");
+    let with_places = |(found, places): (Diagnostic, Vec<String>)| match &found.help {
+        Some(help) if !places.is_empty() => {
+            let help = format!("{help}; also at {}", few(&places, 2));
             found.with_help(help)
         }
         _ => found,

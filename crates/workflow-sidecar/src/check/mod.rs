@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use workflow_core::definition::{
-    FilePath, FileProblem, Files, LoadOutcome, Root, Tier, TierEntry, Workflow, load_located,
+    FilePath, FileProblem, Files, LoadOutcome, Root, Show, Tier, TierEntry, Workflow, load_located,
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
 
@@ -48,6 +48,8 @@ pub(crate) struct CheckReport {
     pub(crate) has_workflows: bool,
     /// The workflows that can run: the project of each, and its key.
     running: BTreeSet<(Option<PathBuf>, String)>,
+    /// Set if one of them can be started.
+    has_start: bool,
     /// The features of flow that the workflows that can run have.
     pub(crate) flow: FlowTotals,
     /// Files that are in no project's directory of definitions.
@@ -172,6 +174,7 @@ fn check_target(target: &Target, files: &Located<'_>, named: &[String], report: 
                 && let Some(workflow) = workflow
             {
                 report.flow.add(workflow);
+                report.has_start |= workflow.show == Show::User;
             }
         }
     }

@@ -18,9 +18,14 @@ impl CheckReport {
         }
         let number = |severity: Severity| count(self.number(severity), severity.as_str());
         page.line(format_args!(
-            "{}{} can run, {}, {}",
+            "{}{} can run{}, {}, {}",
             count(self.workflows(), "workflow"),
             flow(self.flow),
+            if self.has_start || self.workflows() == 0 {
+                ""
+            } else {
+                " inside of others, and none can be started"
+            },
             number(Severity::Error),
             number(Severity::Warning)
         ));

@@ -76,6 +76,11 @@ impl GuardText {
         matches!(self, Self::Tool | Self::ToolPattern)
     }
 
+    /// Returns true for a path in the project.
+    pub(crate) fn is_path(self) -> bool {
+        matches!(self, Self::Files | Self::File | Self::Directory)
+    }
+
     /// Returns true if values of the run that have a closed type may be in it.
     pub(crate) fn takes_values(self) -> bool {
         matches!(
@@ -188,7 +193,7 @@ impl GuardText {
 }
 
 /// Returns true if a path is not certainly inside the project.
-fn leaves_project(path: &str) -> bool {
+pub(crate) fn leaves_project(path: &str) -> bool {
     path.starts_with(['/', '~', '\\'])
         || path.contains('\0')
         || path.split(['/', '\\']).any(|part| part == "..")

@@ -117,4 +117,6 @@ pub(crate) struct TemplateReference {
     pub(crate) name: String,
     pub(crate) kind: TemplateKind,
     pub(crate) span: Option<Span>,
+    /// True in a path of the project.
+    pub(crate) is_path: bool,
 }

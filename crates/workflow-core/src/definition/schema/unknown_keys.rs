@@ -193,9 +193,14 @@ fn unknown(
     let is_condition = suggestion == Some("when") && matches!(entry.value.kind, Kind::Map(_));
     if section.is_guard || is_condition {
         let finding = guard_key(&format!(" in {}", section.name));
+        let homes = homes(reader.sections, &entry.key);
+        let inner = homes.trim_matches('`');
         return match (suggestion, foreign) {
             (Some(known), _) => renamed(finding, known),
             (None, Some(foreign)) => finding.help(foreign.help),
+            (None, None) if is_known(inner) => {
+                finding.help(format!("`{key}` belongs in `{inner}`"))
+            }
             (None, None) => finding.help(format!("known keys: {}", listed(names(section)))),
         };
     }

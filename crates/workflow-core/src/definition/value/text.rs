@@ -167,7 +167,11 @@ pub(crate) fn note_values(
     span: Option<Span>,
 ) {
     if kind.is_some_and(GuardText::takes_values) {
+        let before = reader.sites.references.len();
         check_template(reader, TemplateKind::Guard, text, span);
+        for reference in &mut reader.sites.references[before..] {
+            reference.is_path = kind.is_some_and(GuardText::is_path);
+        }
     }
 }
 
@@ -210,7 +214,13 @@ pub(crate) fn check_template(
             // It is checked against the workflow.
             noted += 1;
             let name = name.to_owned();
-            let reference = TemplateReference { name, kind, span };
+            let is_path = false;
+            let reference = TemplateReference {
+                name,
+                kind,
+                span,
+                is_path,
+            };
             reader.sites.references.push(reference);
             continue;
         }

@@ -6,12 +6,14 @@ use serde_json::{Number, Value};
 
 use super::graph::FlowGraph;
 use super::located::{Flow, PendingName, report_in};
+use crate::definition::guard_text::leaves_project;
 use crate::definition::model::{
     Comparison, Condition, Fact, ParameterKind, PhaseEntry, Subject, Test, value_text,
 };
 use crate::definition::schema::{Reader, Sites, TemplateReference};
 use crate::definition::syntax::Span;
 use crate::diagnostic::{Code, Finding, Severity, shown};
+use crate::pattern::ProjectGlob;
 use crate::template::{Family, TemplateKind};
 
 /// Phases whose outputs are followed through the graph; each costs a walk.
@@ -93,7 +95,9 @@ impl References<'_, '_, '_> {
         reference: &TemplateReference,
         of: Option<(usize, &PhaseEntry)>,
     ) -> Option<Finding> {
-        let TemplateReference { name, kind, span } = reference;
+        let TemplateReference {
+            name, kind, span, ..
+        } = reference;
         let is_passed = *kind == TemplateKind::With;
         let unknown = |code: Code, why: String| {
             let message = format!("unknown variable `{{{name}}}`: {why}");
@@ -142,7 +146,7 @@ impl References<'_, '_, '_> {
             return Some(name.suggest(finding, |name| format!("{{{name}}}")));
         }
         if kind.is_guard()
-            && let Some(finding) = self.unfit(&subject, *kind, *span)
+            && let Some(finding) = self.unfit(&subject, reference)
         {
             return Some(finding);
         }
@@ -176,11 +180,13 @@ impl References<'_, '_, '_> {
     }
 
     /// The finding about a value in a guard that can be any text or, as a bound, any number, or that may be missing.
-    fn unfit(&self, subject: &Subject, kind: TemplateKind, span: Option<Span>) -> Option<Finding> {
+    fn unfit(&self, subject: &Subject, reference: &TemplateReference) -> Option<Finding> {
+        let leads_elsewhere =
+            |text: &String| leaves_project(text) || ProjectGlob::read(text).is_some();
         let value = self.flow.named(subject).ok()?;
         let is_number = value.kind == ParameterKind::Number;
         let is_bound = is_number && value.least().is_some_and(|least| least >= 1.0);
-        let (why, help) = if kind == TemplateKind::Bound && !is_bound {
+        let (why, help) = if reference.kind == TemplateKind::Bound && !is_bound {
             let why = "is no bound: it may be less than 1";
             (why, "write `type: number, min: 1`")
         } else if value.closed_texts().is_none() {
@@ -189,11 +195,14 @@ impl References<'_, '_, '_> {
         } else if !value.required && value.default.is_none() {
             let why = "may have no value, and a guard needs one";
             (why, "give it a default, or require it")
+        } else if reference.is_path && value.closed_texts()?.iter().any(leads_elsewhere) {
+            let why = "may be a pattern or lead out of its directory, and a path takes neither";
+            (why, "write names of files in `oneOf`")
         } else {
             return None;
         };
         let message = format!("`{subject}` {why}");
-        Some(Finding::error(Code::InvalidValue, span, message).help(help))
+        Some(Finding::error(Code::InvalidValue, reference.span, message).help(help))
     }
 
     /// The finding about a name that has no value at a node, on some path or on all of them.
