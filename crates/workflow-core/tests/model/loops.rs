@@ -150,7 +150,7 @@ impl Run {
             (Place::A | Place::D, Step::Loop) => run.enter(Place::A),
             (Place::B | Place::C, Step::Loop) => run.enter_b(),
             (Place::B, Step::Next(outcome, flag)) => {
-                run.f = flag.or(run.f);
+                run.f = flag;
                 run.outcomes[1] = outcome;
                 match outcome {
                     Some("ok") if shape.c.contains("when") && run.visits[1] != 1 => {
