@@ -7,6 +7,7 @@ use workflow_core::diagnostic::{render, visible};
 use workflow_core::session::project_gate_commands;
 
 use super::{Template, WORKFLOWS, WrittenTemplate};
+use crate::install::installed_hosts;
 use crate::platform::disk::{Disk, user_agent_dir};
 use crate::platform::gates::{CheckVerdict, Report, no_test_ran};
 use crate::present::Page;
@@ -106,6 +107,10 @@ pub(crate) fn print_next_steps(project: &Path, key: &str, template: &Template, p
     if commands.next().is_some() {
         let trust = format!("workflow-sidecar trust{argument}");
         steps.push((trust, "allow the commands of its gates"));
+    }
+    if installed_hosts(Some(project)).is_empty() {
+        let install = "workflow-sidecar install HOST".to_owned();
+        steps.push((install, "make the host of your agent follow it"));
     }
     steps.push((start, "start it in the agent"));
     page.line("\nNext:");
