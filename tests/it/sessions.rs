@@ -146,7 +146,7 @@ fn a_relative_directory_of_a_host_is_listed_absolutely() {
 }
 
 #[test]
-fn what_lifts_the_rules_without_a_run_ends_with_the_session() {
+fn what_lifts_the_rules_without_a_run_goes_on_in_a_resumed_session_only() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::create_dir(directory.path().join(".pi")).unwrap();
     let settings = "{withoutRun: {tools: 'read-only'}}";
@@ -159,7 +159,7 @@ fn what_lifts_the_rules_without_a_run_ends_with_the_session() {
     for (reason, is_lifted) in [
         ("reload", true),
         ("startup", false),
-        ("resume", false),
+        ("resume", true),
         ("new", false),
         ("fork", false),
     ] {

@@ -202,9 +202,9 @@ fn begin_session(server: &mut Server, params: &SessionHookParams<'_>) -> Handler
     }
     let (now, open) = (server.clock.now(), server.sessions.get_mut(id));
     let open = open.ok_or_else(|| unknown_session(id))?;
-    // A reload changes nothing that the user sees.
+    // A reload changes nothing that the user sees, and a resumed session goes on.
     let reason = params.event.reason.as_deref();
-    if reason.is_some_and(|reason| reason != "reload") {
+    if reason.is_some_and(|reason| !["reload", "resume"].contains(&reason)) {
         let ((), ended) = open.driver.with_effects(now, Session::end_lift);
         out.merge(ended);
     }

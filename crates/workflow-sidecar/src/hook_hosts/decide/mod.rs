@@ -265,7 +265,6 @@ impl EventHandler<'_> {
                         session.memory.may_lack_context = false;
                     }
                 } else {
-                    session.with_effects(Session::end_lift);
                     warnings = installation_warnings();
                 }
             }
