@@ -151,6 +151,8 @@ pub(super) struct Arrival<'a> {
     pub(super) bound: Option<ArrivalBound>,
     /// True if the phase is left with the outcome that the agent named, which is forgotten otherwise.
     pub(super) keeps_outcome: bool,
+    /// True if the way back to the phase belongs to its visit, so that the failures of its checks count on.
+    pub(super) keeps_failures: bool,
 }
 
 impl<'a> Arrival<'a> {
@@ -168,6 +170,7 @@ impl<'a> Arrival<'a> {
             has_failed: None,
             bound: None,
             keeps_outcome: false,
+            keeps_failures: false,
         }
     }
 
@@ -189,9 +192,11 @@ impl<'a> Arrival<'a> {
     pub(super) fn at(mut self, to: Step) -> Moved {
         let (from, catalog) = (self.from, self.catalog);
         let state = &from.state;
-        let failures = self
-            .jumps
-            .map(|_| from.data.failures_elsewhere(state, catalog));
+        let failures = match self.jumps {
+            _ if self.keeps_failures => from.data.failures.clone(),
+            Some(_) => from.data.failures_elsewhere(state, catalog),
+            None => Default::default(),
+        };
         // What is about the last move begins anew.
         let mut data = RunData {
             skipped: Vec::new(),
@@ -200,7 +205,7 @@ impl<'a> Arrival<'a> {
             limits: Vec::new(),
             refused_visit: None,
             handed_over: HandedOver::default(),
-            failures: failures.unwrap_or_default(),
+            failures,
             ..from.data.clone()
         };
         if !self.keeps_outcome {

@@ -170,6 +170,9 @@ pub struct HandedOver {
     /// The agent's summary, for a person who approves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
+    /// The outputs of an earlier visit, in whose place these are.
+    #[serde(skip_serializing_if = "Values::is_empty")]
+    pub replaced: Values,
 }
 
 impl RunData {
@@ -299,6 +302,7 @@ impl RunData {
             counts.retain(|key, _| !is_inside(key));
         }
         self.allowed_visits.retain(|key| !is_inside(key));
+        self.item_starts.retain(|key, _| !is_inside(key));
         // No workflow is around itself, so that those of other scopes are left.
         let inside = catalog.reachable_from(&path.innermost().workflow_key);
         let inside: BTreeSet<&str> = inside.iter().map(|workflow| &*workflow.key).collect();

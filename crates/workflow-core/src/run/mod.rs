@@ -38,7 +38,7 @@ pub use stored::{
 };
 pub(crate) use stored_state::MAX_TIME;
 pub use tally::Tally;
-pub(crate) use transition::{ReachedLimit, counting_on, follow_limit};
+pub(crate) use transition::{ReachedLimit, follow_limit};
 pub use transition::{advance, follow, jump, repeat, start, turn_back};
 
 /// Returns true for a value that is not stored.

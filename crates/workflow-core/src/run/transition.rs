@@ -100,6 +100,7 @@ fn go(
     let mut arrival = Arrival::of(from, actor, catalog);
     arrival.has_failed = has_failed;
     arrival.keeps_outcome = has_failed.is_none();
+    arrival.keeps_failures = has_failed == Some(true);
     arrival.jump(&path, target, to)
 }
 
@@ -123,16 +124,6 @@ pub(crate) fn follow_limit(
     Ok(to)
 }
 
-/// The same move with the failures of checks so far: the way back to a phase whose gate has not passed belongs to its visit.
-pub(crate) fn counting_on(moved: Moved, from: &RunProgress) -> Moved {
-    moved.map(|mut to| {
-        if to.state.active {
-            to.data.failures.clone_from(&from.data.failures);
-        }
-        to
-    })
-}
-
 /// Restarts the innermost scope (state-management: "Loop Phase"), entering down to a phase (B07).
 ///
 /// The position in the scope does not matter: one that no longer exists can be left by this. Phases whose conditions do not
@@ -147,6 +138,7 @@ pub fn repeat(from: &RunProgress, actor: Actor, catalog: &Catalog) -> Moved {
     let mut arrival = Arrival::of(from, actor, catalog);
     arrival.bound = Some(ArrivalBound::of_loop(current.clone()));
     arrival.keeps_outcome = true;
+    arrival.keeps_failures = true;
     arrival.at(Step::Entry(first))
 }
 

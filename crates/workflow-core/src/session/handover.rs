@@ -95,6 +95,7 @@ impl<'a> StepCall<'a> {
                 .summary
                 .as_ref()
                 .map(|text| shortened(text, MAX_SUMMARY)),
+            replaced: before.replaced.clone(),
         })
     }
 }

@@ -301,9 +301,17 @@ pub(crate) fn not_moved_on(error: &TransitionError, run: &ActiveRun) -> ToolAnsw
         TransitionError::NoneApplies => not_advanced(format!(
             "Not moved: {NONE_APPLIES}. You are still in {name}. Tell the user, who can move the workflow with /workflow-goto."
         )),
-        TransitionError::Given(why) => not_advanced(format!(
-            "Not moved: {why} You are still in {name}. Call workflow_step with action='next' again, with other values."
-        )),
+        TransitionError::Given(why) => {
+            let is_dropped = !run.progress().data.handed_over.outputs.is_empty();
+            let again = if is_dropped {
+                " The outputs of this phase were dropped: hand over all of them again."
+            } else {
+                ""
+            };
+            not_advanced(format!(
+                "Not moved: {why} You are still in {name}. Call workflow_step with action='next' again, with other values.{again}"
+            ))
+        }
         TransitionError::NoItem(_) => {
             let text = format!(
                 "⏸ Not moved: {error} The workflow is paused in {name}. Stop here and wait for the user, who can move it with /workflow-goto."

@@ -18,7 +18,11 @@ pub(super) fn check_openings(reader: &mut Reader<'_>, flow: &Flow<'_>, by_defaul
         let (why, help) = match phase {
             Some(phase) if is_read_only(phase) => continue,
             Some(_) if workflow.is_read_only() || by_default => (
-                "`tools: all` of the phase lifts the `read-only` of the workflow",
+                if workflow.is_read_only() {
+                    "`tools: all` of the phase lifts the `read-only` of the workflow"
+                } else {
+                    "`tools: all` of the phase lifts the `read-only` of `defaults`"
+                },
                 "remove it from the phase, or write `tools: read-only` there",
             ),
             Some(_) => (

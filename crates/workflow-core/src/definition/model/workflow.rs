@@ -267,7 +267,7 @@ impl Workflow {
             Some(Target::Next | Target::End | Target::Done) => true,
             Some(Target::EndAs(_)) => is_outermost,
             Some(Target::Phase(id)) => self.phases[at..].iter().skip(1).any(|to| to.id() == id),
-            _ => false,
+            Some(Target::Pause | Target::Cancel) | None => false,
         };
         leads_behind && (!phase.gate.is_empty() || phase.approve.is_some())
     }

@@ -27,7 +27,8 @@ impl ActiveRun {
     pub(super) fn begin_items(&mut self, before: &[String]) -> bool {
         let (path, is_first) = (&self.progress.state.current_path, self.step() == 0);
         let items = self.progress.data.items_around(path);
-        let is_compared = self.compares_with_start(&path.innermost().workflow_key);
+        // A body may begin with a workflow that compares nothing.
+        let is_compared = self.compares_with_start(&self.progress.state.workflow_key);
         let starts = &mut self.progress.data.item_starts;
         starts.retain(|item, _| items.contains(item));
         let is_begun = |item: &String| is_compared && (is_first || !before.contains(item));

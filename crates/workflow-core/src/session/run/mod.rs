@@ -31,7 +31,7 @@ use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
     Changes, DefinitionMismatch, HandedOver, Path, Position, ReachedLimit, RestoredRun,
     RunProgress, RunState, RunValues, ScopeLevel, Spending, StoredDefinition, StoredGuards,
-    StoredRun, Tally, Terms, UserMove, Values, item_limit, wrong_list,
+    StoredRun, Tally, Terms, UserMove, Values, item_limit, output_key, wrong_list,
 };
 use crate::text;
 
@@ -344,7 +344,11 @@ impl ActiveRun {
     ) {
         let path = &self.progress.state.current_path;
         self.budgets.enter(path, &progress.state.current_path);
-        let items = self.progress.data.items_around(path);
+        let mut items = self.progress.data.items_around(path);
+        let starts = &self.progress.data.item_starts;
+        let now = &progress.data.item_starts;
+        // An item that begins anew has lost its start.
+        items.retain(|item| starts.contains_key(item) == now.contains_key(item));
         self.progress = progress;
         let begins_item = self.begin_items(&items);
         self.resolve(settings);
@@ -378,6 +382,10 @@ impl ActiveRun {
         let (workflow, id) = (phase.workflow_key.clone(), phase.phase.id.clone());
         let data = &mut self.progress.data;
         let before = std::mem::replace(&mut data.handed_over, handed_over);
+        if before == HandedOver::default() {
+            let outputs = data.values.outputs.get(&output_key(&workflow, &id));
+            data.handed_over.replaced = outputs.cloned().unwrap_or_default();
+        }
         // A summary leads nowhere.
         let now = &data.handed_over;
         let is_same = (&now.outcome, &now.outputs) == (&before.outcome, &before.outputs);
@@ -392,13 +400,17 @@ impl ActiveRun {
         }
     }
 
-    /// Forgets the outputs that were handed over, because what follows cannot begin with them.
+    /// Forgets the outputs that were handed over, because what follows cannot begin with them: those of the visit before count.
     pub(crate) fn drop_outputs(&mut self, settings: &Settings, out: &mut Effects) {
         let Some(phase) = self.phase() else { return };
         let (workflow, id) = (phase.workflow_key.clone(), phase.phase.id.clone());
         let data = &mut self.progress.data;
-        data.handed_over.outputs.clear();
+        if data.handed_over.outputs.is_empty() {
+            return;
+        }
+        data.handed_over.outputs = std::mem::take(&mut data.handed_over.replaced);
         data.take_over(&workflow, &id);
+        data.handed_over = HandedOver::default();
         self.resolve(settings);
         self.persist_counters(out);
     }

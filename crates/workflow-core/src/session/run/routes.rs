@@ -4,8 +4,8 @@ use super::ActiveRun;
 use crate::definition::{Approval, PhaseOutcome, Target};
 use crate::policy::gate_report::{Report, failed_check};
 use crate::run::{
-    Actor, Moved, PhaseAnswer, Position, RunData, RunProgress, RunState, TransitionError,
-    counting_on, follow, output_key, repeat, turn_back,
+    Actor, Moved, PhaseAnswer, Position, RunData, RunProgress, RunState, TransitionError, follow,
+    output_key, repeat, turn_back,
 };
 use crate::session::handover::UserAnswer;
 
@@ -50,8 +50,7 @@ impl ActiveRun {
 
     /// The move that repeats the innermost scope.
     pub(crate) fn plan_loop(&self, actor: Actor) -> Result<Move, TransitionError> {
-        let to = repeat(&self.progress, actor, self.catalog());
-        let to = counting_on(to, &self.progress)?;
+        let to = repeat(&self.progress, actor, self.catalog())?;
         let scope = self.progress.state.current_path.workflow(self.catalog());
         let name = scope.map_or_else(String::new, |workflow| workflow.name.clone());
         Ok(self.move_to(name, to))
@@ -108,8 +107,7 @@ impl ActiveRun {
         let gate = &self.phase()?.phase.gate;
         let target = gate.get(failed_check(reports)?)?.on_fail.as_ref()?;
         let (from, actor) = (&self.progress, Actor::Agent { jumps });
-        let moved = turn_back(from, target, true, actor, self.catalog());
-        Some(counting_on(moved, &self.progress))
+        Some(turn_back(from, target, true, actor, self.catalog()))
     }
 
     /// The choices of an approval, each with what it does: `goes back to 🤝 Agree`.
