@@ -1,6 +1,6 @@
 //! Arrivals: a move that ends at the first phase that may be entered.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::definition::{Catalog, PhaseEntry, Subworkflow, Target, Workflow};
@@ -195,7 +195,7 @@ impl<'a> Arrival<'a> {
         let failures = match self.jumps {
             _ if self.keeps_failures => from.data.failures.clone(),
             Some(_) => from.data.failures_elsewhere(state, catalog),
-            None => Default::default(),
+            None => BTreeMap::new(),
         };
         // What is about the last move begins anew.
         let mut data = RunData {
