@@ -170,9 +170,6 @@ pub struct HandedOver {
     /// The agent's summary, for a person who approves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// The outputs of an earlier visit, in whose place these are.
-    #[serde(skip_serializing_if = "Values::is_empty")]
-    pub replaced: Values,
 }
 
 impl RunData {

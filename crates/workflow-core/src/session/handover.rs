@@ -95,7 +95,6 @@ impl<'a> StepCall<'a> {
                 .summary
                 .as_ref()
                 .map(|text| shortened(text, MAX_SUMMARY)),
-            replaced: before.replaced.clone(),
         })
     }
 }

@@ -151,15 +151,7 @@ fn stored_data(host: &Host) -> Value {
             data[name] = values.clone();
         }
     }
-    without_replaced(&mut data);
     data
-}
-
-/// Leaves out what a refused hand-over would restore: it decides nothing before.
-fn without_replaced(data: &mut Value) {
-    if let Some(Value::Object(handed_over)) = data.get_mut("handedOver") {
-        handed_over.remove("replaced");
-    }
 }
 
 /// Checks that both are at the same position with the same data.
@@ -211,8 +203,7 @@ fn is_restored(flow: &Flow, host: &Host, walk: &Walk) {
     if matches!(flow.at, Place::Phase(_)) {
         let data = restored.run.data;
         let mut all = serde_json::to_value(&data.values).expect("values are JSON");
-        let mut data = serde_json::to_value(data).expect("data is JSON");
-        without_replaced(&mut data);
+        let data = serde_json::to_value(data).expect("data is JSON");
         let (Some(all_members), serde_json::Value::Object(data)) = (all.as_object_mut(), data)
         else {
             panic!("they are maps");

@@ -31,7 +31,7 @@ use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
     Changes, DefinitionMismatch, HandedOver, Path, Position, ReachedLimit, RestoredRun,
     RunProgress, RunState, RunValues, ScopeLevel, Spending, StoredDefinition, StoredGuards,
-    StoredRun, Tally, Terms, UserMove, Values, item_limit, output_key, wrong_list,
+    StoredRun, Tally, Terms, UserMove, Values, item_limit, wrong_list,
 };
 use crate::text;
 
@@ -382,10 +382,6 @@ impl ActiveRun {
         let (workflow, id) = (phase.workflow_key.clone(), phase.phase.id.clone());
         let data = &mut self.progress.data;
         let before = std::mem::replace(&mut data.handed_over, handed_over);
-        if before == HandedOver::default() {
-            let outputs = data.values.outputs.get(&output_key(&workflow, &id));
-            data.handed_over.replaced = outputs.cloned().unwrap_or_default();
-        }
         // A summary leads nowhere.
         let now = &data.handed_over;
         let is_same = (&now.outcome, &now.outputs) == (&before.outcome, &before.outputs);
@@ -400,7 +396,7 @@ impl ActiveRun {
         }
     }
 
-    /// Forgets the outputs that were handed over, because what follows cannot begin with them: those of the visit before count.
+    /// Forgets the outputs that were handed over, because what follows cannot begin with them.
     pub(crate) fn drop_outputs(&mut self, settings: &Settings, out: &mut Effects) {
         let Some(phase) = self.phase() else { return };
         let (workflow, id) = (phase.workflow_key.clone(), phase.phase.id.clone());
@@ -408,9 +404,8 @@ impl ActiveRun {
         if data.handed_over.outputs.is_empty() {
             return;
         }
-        data.handed_over.outputs = std::mem::take(&mut data.handed_over.replaced);
+        data.handed_over.outputs.clear();
         data.take_over(&workflow, &id);
-        data.handed_over = HandedOver::default();
         self.resolve(settings);
         self.persist_counters(out);
     }
