@@ -903,11 +903,9 @@ fn what_is_a_projects_starts_by_itself_only_where_its_commands_are_trusted() {
 fn the_user_reads_of_a_workflow_that_starts_by_itself_with_the_call() {
     let root = starting_by_itself(OF_USER, OF_USER);
     let home = root.path();
+    let prompt = json!({ "prompt": "the export is empty" });
+    printed_for_claude(home, "UserPromptSubmit", &prompt);
     let send = |name: &str, members| printed_for_claude(home, name, &members);
-    send(
-        "UserPromptSubmit",
-        json!({ "prompt": "the export is empty" }),
-    );
     let input = json!({ "file_path": "a", "content": "x" });
     let call = json!({ "tool_name": "Write", "tool_input": input });
     let blocked: serde_json::Value = serde_json::from_str(&send("PreToolUse", call)).unwrap();
@@ -919,11 +917,9 @@ fn the_user_reads_of_a_workflow_that_starts_by_itself_with_the_call() {
 fn the_main_agent_reads_the_first_message_of_a_run_that_a_call_of_a_sub_agent_starts() {
     let root = starting_by_itself(OF_USER, OF_USER);
     let home = root.path();
+    let prompt = json!({ "prompt": "the export is empty" });
+    printed_for_claude(home, "UserPromptSubmit", &prompt);
     let send = |name: &str, members| printed_for_claude(home, name, &members);
-    send(
-        "UserPromptSubmit",
-        json!({ "prompt": "the export is empty" }),
-    );
     let input = json!({ "file_path": "a", "content": "x" });
     let mut call = json!({ "tool_name": "Write", "tool_input": input, "agent_id": "a1" });
     let blocked = send("PreToolUse", call.clone());
