@@ -325,7 +325,7 @@ pub(crate) fn not_moved_on(error: &TransitionError, run: &ActiveRun) -> ToolAnsw
 }
 
 /// The answer to a `loop` that leads nowhere.
-pub(crate) fn not_repeated(error: &TransitionError, _: &ActiveRun) -> ToolAnswer {
+pub(crate) fn not_repeated(error: &TransitionError) -> ToolAnswer {
     let (text, why) = match error {
         TransitionError::DefinitionMismatch(_) => return stale(),
         TransitionError::NoneApplies => {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::handover::StepCall;
 use super::phase_exit::ExitBy;
-use super::run::{ActiveRun, Move, not_moved};
+use super::run::{ActiveRun, not_moved};
 use super::step_answers::{self, NO_WORKFLOW, none_active};
 use super::{Session, auto_continue};
 use crate::definition::Target;
@@ -41,12 +41,7 @@ impl Session {
                 Some(step_answers::read_first(phase))
             }
             (Some("next"), None) => self.next_by_tool(request, call),
-            (Some("loop"), None) => Some(self.make(
-                "No active workflow to loop.",
-                ActiveRun::plan_loop,
-                step_answers::repeated,
-                step_answers::not_repeated,
-            )),
+            (Some("loop"), None) => Some(self.make(false)),
             (Some("cancel"), _) => Some(self.cancel_by_tool()),
             (other, _) => Some(step_answers::unknown_action(other)),
         };
@@ -130,34 +125,47 @@ impl Session {
 
     /// Leaves the phase after its gate passed with these reports.
     pub(super) fn advance(&mut self, reports: &[Report]) -> ToolAnswer {
-        let (answer, refused) = (step_answers::advanced, step_answers::not_moved_on);
-        let answer = self.make(NO_WORKFLOW, ActiveRun::plan_exit, answer, refused);
+        let answer = self.make(true);
         step_answers::with_reports(answer, reports)
     }
 
-    /// Makes a move, and answers it; or says that there is no run, or why it is not made.
-    fn make(
-        &mut self,
-        no_run: &str,
-        plan: fn(&ActiveRun, Actor) -> Result<Move, TransitionError>,
-        answer: fn(&Move, Option<&ActiveRun>) -> ToolAnswer,
-        refused: fn(&TransitionError, &ActiveRun) -> ToolAnswer,
-    ) -> ToolAnswer {
-        let jumps = self.jumps();
-        let Some(run) = self.active() else {
-            return none_active(no_run);
+    /// Makes the move that leaves the phase or that of `loop`, and answers it; or says that there is no run, or why it is not made.
+    fn make(&mut self, leaves: bool) -> ToolAnswer {
+        let actor = Actor::Agent {
+            jumps: self.jumps(),
         };
-        match plan(run, Actor::Agent { jumps }) {
+        let Some(run) = self.active() else {
+            return none_active(if leaves {
+                NO_WORKFLOW
+            } else {
+                "No active workflow to loop."
+            });
+        };
+        let planned = if leaves {
+            run.plan_exit(actor)
+        } else {
+            run.plan_loop(actor)
+        };
+        match planned {
             Ok(planned) => {
                 self.move_by_tool(planned.to.clone());
-                answer(&planned, self.run.as_ref())
+                let run = self.run.as_ref();
+                if leaves {
+                    step_answers::advanced(&planned, run)
+                } else {
+                    step_answers::repeated(&planned, run)
+                }
             }
             Err(TransitionError::Limit(limit)) => self.stay_at(&limit),
             Err(error) => {
-                let answer = refused(&error, run);
+                let answer = if leaves {
+                    step_answers::not_moved_on(&error, run)
+                } else {
+                    step_answers::not_repeated(&error)
+                };
                 self.with_run(ActiveRun::forget_answer);
                 match (&error, &mut self.run) {
-                    (TransitionError::Given(_), Some(run)) => {
+                    (TransitionError::Given(_), Some(run)) if leaves => {
                         run.drop_outputs(&self.settings, &mut self.out);
                     }
                     (TransitionError::NoItem(_), Some(run)) => {

@@ -5,6 +5,8 @@ use workflow_core::definition::{Loaded, MemoryFiles, Tier, Workflow, load};
 use workflow_core::diagnostic::Severity;
 use workflow_core::session::Control;
 
+use crate::event::Event;
+use crate::flow::data;
 use crate::gates::{over, taken};
 use crate::world::{World, line};
 
@@ -622,4 +624,110 @@ fn an_empty_list_is_the_reason_that_a_loop_is_skipped() {
         answer.contains("\nSkipped: each (its list is empty).\n"),
         "{answer}"
     );
+}
+
+/// A workflow, and another one that its phases pass `goal` to.
+fn passing(phases: &str) -> World {
+    let work = format!("name: Work\ncommandName: work\ninitialMessage: Go.\nphases:\n{phases}");
+    let task = "name: Task\nshow: workflows\ninputs: { goal: { type: text, pattern: \"^[A-Z]\", required: false } }\n\
+                phases: [{ id: build, name: Build, instructions: Build. }]\n";
+    World::started(workflows(&work, task))
+}
+
+#[test]
+fn a_refused_loop_keeps_what_the_phase_has_handed_over() {
+    let mut world = passing(
+        r#"
+  - { subworkflow: task, with: { goal: "{outputs.report.goal}" } }
+  - { id: report, name: Report, instructions: Go., gate: [{ run: [cargo, test] }],
+      outputs: { goal: { type: text, required: false } }, outcomes: { again: task, ok: next } }
+"#,
+    );
+    world.tool("next");
+    world.step(Event::TurnEnd);
+    world.next("ok", &json!({ "goal": "bad" }));
+    over(&mut world, &json!("failed"));
+    let lines = world.tool("loop");
+    let answer = line(&lines, "tool");
+    assert!(answer.contains("Task cannot begin"), "{answer}");
+    let handed_over = json!({"work/report": {"goal": "bad"}});
+    assert_eq!(data(&world)["outputs"], handed_over);
+    world.next("ok", &json!({}));
+    over(&mut world, &json!("passed"));
+    assert_eq!(data(&world)["outputs"], handed_over);
+    assert_eq!(world.last_state()["active"], false);
+}
+
+#[test]
+fn a_refused_next_keeps_the_outputs_of_an_earlier_visit() {
+    let mut world = passing(
+        r#"
+  - { id: plan, name: Plan, instructions: Go., outputs: { goal: { type: text, required: false } } }
+  - { subworkflow: task, with: { goal: "{outputs.plan.goal}" } }
+"#,
+    );
+    world.next("", &json!({ "goal": "Good" }));
+    world.control(Control::Goto, "plan");
+    world.prompt("go on");
+    for goal in ["bad", "worse"] {
+        let lines = world.next("", &json!({ "goal": goal }));
+        let answer = line(&lines, "tool");
+        assert!(answer.contains("Task cannot begin"), "{answer}");
+        let earlier = json!({"work/plan": {"goal": "Good"}});
+        assert_eq!(data(&world)["outputs"], earlier);
+    }
+}
+
+#[test]
+fn an_item_whose_body_begins_with_a_subworkflow_that_compares_nothing_has_its_start() {
+    let work = "name: Work\ncommandName: work\ninitialMessage: Go.\ninputs: { tasks: { type: list } }\n\
+                phases: [{ subworkflow: task, forEach: \"{inputs.tasks}\" }]\n";
+    let task = "name: Task\nshow: workflows\nphases:\n  - subworkflow: look\n  - { id: build, name: Build, instructions: Go., \
+                gate: [{ tests: { run: [make, test], failsWithoutChange: true } }] }\n";
+    let look =
+        "name: Look\nshow: workflows\nphases: [{ id: read, name: Read, instructions: Go. }]\n";
+    let loaded = loaded(&[("work", work), ("task", task), ("look", look)]);
+    let mut catalog: Vec<Workflow> = loaded.catalog.iter().cloned().collect();
+    catalog.sort_by_key(|workflow| workflow.key != "work");
+    let mut world = World::new(catalog);
+    let begins = |lines: &[String]| lines.iter().any(|line| line.starts_with("baseline of"));
+    let lines = world.command("work --tasks Add --tasks Move it");
+    assert!(begins(&lines), "{lines:?}");
+    for start in ["first", "second"] {
+        world.report(taken(Some(start)));
+        world.prompt("go on");
+        let lines = world.tool("next");
+        assert!(!begins(&lines), "{lines:?}");
+        world.step(Event::TurnEnd);
+        let lines = world.tool("next");
+        let expected = format!(", start {start}, to trust");
+        assert!(line(&lines, "gate").contains(&expected), "{lines:?}");
+        let lines = over(&mut world, &json!("passed"));
+        assert_eq!(begins(&lines), start == "first", "{lines:?}");
+    }
+}
+
+#[test]
+fn a_scope_that_begins_anew_forgets_the_failures_of_its_checks_and_those_around_count_on() {
+    let gate = "gate: [{ run: [cargo, test], tries: 2, onFail: back }]";
+    let work = format!(
+        "name: Work\ncommandName: work\ninitialMessage: Go.\nphases:\n  - {{ id: back, name: Back, instructions: Go. }}\n  \
+         - subworkflow: task\n  - {{ id: last, name: Last, instructions: Go., {gate} }}\n"
+    );
+    // A check that fails ends the subworkflow, and its failure is not forgotten by that.
+    let gate = gate.replace("back", "end");
+    let task = format!(
+        "name: Task\nshow: workflows\nphases: [{{ id: build, name: Build, instructions: Go., {gate} }}]\n"
+    );
+    let mut world = World::started(workflows(&work, &task));
+    for last in ["Back", "has failed twice"] {
+        world.tool("next");
+        for leads in ["Last", last] {
+            world.step(Event::TurnEnd);
+            world.tool("next");
+            let answer = over(&mut world, &json!("failed")).join("\n");
+            assert!(answer.contains(leads), "{answer}");
+        }
+        world.step(Event::TurnEnd);
+    }
 }

@@ -31,7 +31,7 @@ use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
     Changes, DefinitionMismatch, HandedOver, Path, Position, ReachedLimit, RestoredRun,
     RunProgress, RunState, RunValues, ScopeLevel, Spending, StoredDefinition, StoredGuards,
-    StoredRun, Tally, Terms, UserMove, Values, item_limit, wrong_list,
+    StoredRun, Tally, Terms, UserMove, Values, item_limit, output_key, wrong_list,
 };
 use crate::text;
 
@@ -63,6 +63,9 @@ pub(crate) struct ActiveRun {
     pub(super) answered: Option<String>,
     /// The answer of the user to the approval of the phase, until the run follows it.
     pub(super) user_answer: Option<UserAnswer>,
+    /// The outputs of an earlier visit of the phase, once this visit has handed over its own. Not stored: another process drops
+    /// them with those of this visit.
+    replaced: Option<Values>,
     pub(super) budgets: Budgets,
     /// What is remembered beside the entries; what is used of budgets is in `budgets`.
     pub(super) memory: RunMemory,
@@ -162,6 +165,7 @@ impl ActiveRun {
             baseline: None,
             answered: None,
             user_answer: None,
+            replaced: None,
             memory: RunMemory::default(),
         };
         run.note_stored(&StoredRun::default());
@@ -364,6 +368,7 @@ impl ActiveRun {
             ..StoredRun::default()
         };
         self.user_answer = None;
+        self.replaced = None;
         self.answered = None;
         self.baseline = None;
         self.persist(out);
@@ -382,6 +387,10 @@ impl ActiveRun {
         let (workflow, id) = (phase.workflow_key.clone(), phase.phase.id.clone());
         let data = &mut self.progress.data;
         let before = std::mem::replace(&mut data.handed_over, handed_over);
+        if before == HandedOver::default() && self.replaced.is_none() {
+            let outputs = data.values.outputs.get(&output_key(&workflow, &id));
+            self.replaced = outputs.cloned();
+        }
         // A summary leads nowhere.
         let now = &data.handed_over;
         let is_same = (&now.outcome, &now.outputs) == (&before.outcome, &before.outputs);
@@ -396,18 +405,19 @@ impl ActiveRun {
         }
     }
 
-    /// Forgets the outputs that were handed over, because what follows cannot begin with them.
+    /// Forgets the outputs that were handed over, because what follows cannot begin with them: those of an earlier visit count.
     pub(crate) fn drop_outputs(&mut self, settings: &Settings, out: &mut Effects) {
         let Some(phase) = self.phase() else { return };
         let (workflow, id) = (phase.workflow_key.clone(), phase.phase.id.clone());
         let data = &mut self.progress.data;
-        if data.handed_over.outputs.is_empty() {
-            return;
-        }
+        let replaced = self.replaced.clone().unwrap_or_default();
+        let dropped = std::mem::replace(&mut data.handed_over.outputs, replaced);
+        let is_changed = data.take_over(&workflow, &id);
         data.handed_over.outputs.clear();
-        data.take_over(&workflow, &id);
-        self.resolve(settings);
-        self.persist_counters(out);
+        if is_changed || !dropped.is_empty() {
+            self.resolve(settings);
+            self.persist_counters(out);
+        }
     }
 
     /// Returns true if the run is active, and only a person may cancel it.
