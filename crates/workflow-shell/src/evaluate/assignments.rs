@@ -147,12 +147,11 @@ impl Evaluator<'_> {
     /// Notes the effect of a variable on paths.
     pub(super) fn set_variable(&mut self, name: &str, value: Option<&Word>) {
         match name {
-            "HOME" => self.home_changed = true,
-            "CDPATH" => {
-                self.cd_uncertain |= value.is_none_or(|value| !value.shape().is_empty());
-            }
-            "GLOBIGNORE" => self.globs_changed = true,
             "IFS" => self.variables.disable(),
+            "CDPATH" | "GLOBIGNORE" if value.is_some_and(|value| value.shape().is_empty()) => {}
+            "HOME" | "CDPATH" | "GLOBIGNORE" => {
+                self.reject(Unknown::new(name, UnknownReason::Variable));
+            }
             _ => {}
         }
     }

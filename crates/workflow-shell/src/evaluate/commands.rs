@@ -12,13 +12,11 @@ use crate::programs::{self, Invocation, NestedCommand};
 use crate::word::{Word, quoted_texts};
 
 impl Evaluator<'_> {
-    /// Evaluates the words of a simple command. `unknown` says why its effect is not known; `is_direct` means that the shell
-    /// itself looks for the command.
+    /// Evaluates the words of a simple command. `unknown` says why its effect is not known.
     pub(super) fn words(
         &mut self,
         words: Vec<Word>,
         unknown: Option<Unknown>,
-        is_direct: bool,
         scope: &mut Scope<'_>,
     ) {
         if scope.depth > MAX_DEPTH {
@@ -38,7 +36,7 @@ impl Evaluator<'_> {
             has_project_variable: false,
         });
         let is_in_root = matches!(scope.directory.as_deref(), Some("" | "."));
-        let mut effect = self.effect(&words, is_direct, scope);
+        let mut effect = self.effect(&words, scope);
         // What is installed in a project is its code, and in another directory any file may have such a name.
         match effect {
             _ if !programs::is_relative_location(&words[0]) => {}
@@ -58,12 +56,7 @@ impl Evaluator<'_> {
     }
 
     /// Returns the effect of a simple command, and evaluates the commands that it runs.
-    pub(super) fn effect(
-        &mut self,
-        words: &[Word],
-        is_direct: bool,
-        scope: &mut Scope<'_>,
-    ) -> Effect {
+    pub(super) fn effect(&mut self, words: &[Word], scope: &mut Scope<'_>) -> Effect {
         let first = &words[0];
         let Some(program) = first.program() else {
             return Effect::unknown(first.shape(), UnknownReason::Expansion);
@@ -71,17 +64,6 @@ impl Evaluator<'_> {
         let name = programs::known_name(program);
         for location in programs::named_locations(name, words, scope.output_is_used) {
             self.recorder.access(location, scope);
-        }
-        if is_direct
-            && first
-                .text()
-                .is_some_and(|name| self.functions.contains(name))
-        {
-            self.calls_functions = true;
-            if scope.input.is_given() {
-                return Effect::unknown(first.shape(), UnknownReason::Input);
-            }
-            return Effect::Reads;
         }
         if !programs::is_known_location(first) {
             return Effect::unknown(first.shape(), UnknownReason::Program);
@@ -98,23 +80,23 @@ impl Evaluator<'_> {
             arguments: &words[1..],
             input: &scope.input,
         });
-        self.globs_changed |= outcome.changes_globs;
+        if let Effect::Unknown(part) = &outcome.effect
+            && programs::is_listed("changing", name)
+        {
+            self.reject(part.clone());
+        }
         let reads_name = name == "read"
             && matches!(scope.input, StandardInput::Pipe { lists_files: true })
             && words[1..]
                 .iter()
                 .all(|word| word.shape() == "-r" || !word.shape().starts_with('-'))
             && !self.source.contains("IFS");
-        self.has_arrays |= outcome.sets_arrays;
-        self.removes_functions |= outcome.removes_functions;
         for (index, (name, value)) in outcome.variables.into_iter().enumerate() {
             if reads_name && index == 0 {
                 self.variables.keep(&name, Value::Operand, false);
             }
             self.set_variable(&name, value.as_ref());
             self.check_address(&name, value.as_ref());
-            let is_list = |value: &Word| value.shape().starts_with(['\0', '(']);
-            self.has_lists |= value.as_ref().is_some_and(is_list);
             let is_number = value.is_some_and(|value| value.is_number());
             self.variables.note_assignment(&name, is_number);
         }
@@ -171,39 +153,28 @@ impl Evaluator<'_> {
         match command {
             NestedCommand::SameShell(words) => {
                 scope.depth = depth;
-                self.words(words, None, false, scope);
+                self.words(words, None, scope);
                 scope.depth = depth - 1;
             }
-            NestedCommand::Command(words) => self.words(words, None, false, &mut inner),
+            NestedCommand::Command(words) => self.words(words, None, &mut inner),
             NestedCommand::WithoutInput(words) => {
                 inner.input = StandardInput::Text(Word::literal(""));
-                self.words(words, None, false, &mut inner);
+                self.words(words, None, &mut inner);
             }
             NestedCommand::OtherDirectory(words) => {
                 inner.directory = None;
-                self.words(words, None, false, &mut inner);
+                self.words(words, None, &mut inner);
             }
             NestedCommand::Script(word) => self.script(&word, &mut inner),
-            NestedCommand::Later(word) => {
-                self.later(inner, |evaluator, inner| evaluator.script(&word, inner));
-            }
-            NestedCommand::Eval(word) => {
-                inner.here_documents = &[];
-                if self.text(word.shape(), &inner) != scope.directory {
-                    scope.directory = None;
-                }
-            }
             NestedCommand::Elsewhere(word) => self.remote_script(&word, depth),
         }
     }
 
-    /// Evaluates a script that has no values and functions of the line. Afterwards, the scope has the directory in which it ends.
+    /// Evaluates a script that has no values of the line.
     fn script(&mut self, word: &Word, inner: &mut Scope<'_>) {
         let values = std::mem::take(&mut self.variables.values);
-        let functions = std::mem::take(&mut self.functions);
         inner.here_documents = &[];
-        inner.directory = self.text(word.shape(), inner);
-        self.functions = functions;
+        self.text(word.shape(), inner);
         self.variables.values = values;
     }
 

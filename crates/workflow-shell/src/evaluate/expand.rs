@@ -34,7 +34,7 @@ pub(super) fn output_of(list: &List, variables: &Variables<'_>) -> Output {
         })
 }
 
-/// Returns what a command prints behind a pipeline, unless functions may stand for programs.
+/// Returns what a command prints behind a pipeline.
 pub(super) fn output_behind(
     before: Output,
     command: &Command,
@@ -52,11 +52,7 @@ pub(super) fn output_behind(
             *word = Word::unknown();
         }
     }
-    let output = before.behind(&words);
-    if output != Output::Unknown && variables.may_redefine() {
-        return Output::Unknown;
-    }
-    output
+    before.behind(&words)
 }
 
 /// Expands a text that is not split into words, such as a here-document.

@@ -22,12 +22,11 @@ use crate::parse::tree::{
 };
 use crate::programs;
 use crate::visible::displayed;
-use crate::word::{UNKNOWN, Word};
+use crate::word::Word;
 use expand::{expand, output_behind};
 use outputs::{Output, printed_text, text_of_output};
 use recorder::Recorder;
 use scope::Scope;
-use std::collections::HashSet;
 use variables::Variables;
 
 /// The number of levels at which commands may run other commands.
@@ -51,24 +50,8 @@ struct Evaluator<'a> {
     unreadable: Option<Unreadable>,
     /// The number of bytes that may still be read.
     bytes_left: usize,
-    /// True if `~` is no longer the home directory of the user.
-    home_changed: bool,
-    /// True if `CDPATH` may redirect `cd`.
-    cd_uncertain: bool,
-    /// True if code that may run at any time changes the directory: a function, a trap.
+    /// True if the directory may differ wherever a command runs.
     moves: bool,
-    /// True if globs match more files than usual.
-    globs_changed: bool,
-    /// The functions that the line has certainly defined.
-    functions: HashSet<String>,
-    /// True if one of them is called.
-    calls_functions: bool,
-    /// True if functions may be removed.
-    removes_functions: bool,
-    /// True if a variable may be an array.
-    has_arrays: bool,
-    /// True if the value of a variable is read again as a list if the variable is an array: `declare a=$x`.
-    has_lists: bool,
     /// True if an expansion may fail, so that the shell skips the rest of a line.
     may_fail: bool,
     /// True if the source has several lines.
@@ -100,20 +83,12 @@ impl<'a> Evaluator<'a> {
             if let Some(name) = self.variables.evaluated_text() {
                 self.give_up_part(&name, UnknownReason::Code);
             }
-            if self.has_arrays && self.has_lists {
-                self.give_up_part("declare", UnknownReason::Code);
-            }
-            if self.calls_functions && self.removes_functions {
-                self.give_up_part("unset", UnknownReason::Code);
-            }
             if let Some(name) = self.variables.hidden_assignment().filter(|_| expands) {
                 self.give_up_part(&name, UnknownReason::Variable);
             }
         }
-        self.recorder
-            .forget_uncertain_paths(self.home_changed, self.cd_uncertain, self.moves);
-        if self.globs_changed {
-            self.recorder.forget_globs();
+        if self.moves {
+            self.recorder.forget_directories();
         }
         Analysis {
             commands: self.recorder.commands,
@@ -141,11 +116,9 @@ impl<'a> Evaluator<'a> {
         let parsed = parse(text, scope.depth)
             .map_err(|error| self.give_up(Unreadable::Syntax(error.to_string())));
         let (list, parser) = parsed.ok()?;
-        if parser.defines_functions {
-            self.redefine();
-        }
         if let Some(oddity) = parser.oddity {
             self.give_up(Unreadable::Syntax(oddity.to_string()));
+            self.moves = true;
         }
         let mut scope = Scope {
             here_documents: &parser.here_documents,
@@ -168,11 +141,10 @@ impl<'a> Evaluator<'a> {
         self.give_up(Unreadable::Part(Unknown::new(word, reason)));
     }
 
-    /// Notes that functions may stand for programs from now on, and in loops before.
-    fn redefine(&mut self) {
-        if !self.variables.redefine() {
-            self.give_up_part("eval", UnknownReason::Code);
-        }
+    /// Gives up because of a part that changes what the other commands mean, and where they run.
+    fn reject(&mut self, part: Unknown) {
+        self.give_up(Unreadable::Part(part));
+        self.moves = true;
     }
 
     fn list(&mut self, list: &List, scope: &mut Scope<'_>) {
@@ -204,13 +176,6 @@ impl<'a> Evaluator<'a> {
         scope.depth -= 1;
     }
 
-    /// Evaluates a list in a shell of its own, whose functions are lost.
-    fn subshell(&mut self, list: &List, mut scope: Scope<'_>) {
-        let functions = self.functions.clone();
-        self.list(list, &mut scope);
-        self.functions = functions;
-    }
-
     fn pipeline(&mut self, pipeline: &[Command], scope: &Scope<'_>) {
         let last_user = pipeline.iter().rposition(takes_arguments_from_input);
         let mut output = Output::Nothing;
@@ -220,7 +185,7 @@ impl<'a> Evaluator<'a> {
             subshell.output_is_used |= is_used;
             if index > 0 {
                 let text = (index == 1).then(|| printed_text(&pipeline[0])).flatten();
-                subshell.input = match text.filter(|_| !self.variables.may_redefine()) {
+                subshell.input = match text {
                     Some(text) => StandardInput::Text(Word::literal(&text)),
                     None => StandardInput::Pipe {
                         lists_files: output.has_no_option(),
@@ -264,20 +229,6 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Evaluates code that may run at any time, in any directory.
-    fn later<'b>(
-        &mut self,
-        mut scope: Scope<'b>,
-        evaluate: impl FnOnce(&mut Self, &mut Scope<'b>),
-    ) {
-        let anywhere = Some(UNKNOWN.to_string());
-        scope.directory.clone_from(&anywhere);
-        let mark = self.recorder.mark();
-        evaluate(self, &mut scope);
-        self.moves |= scope.directory != anywhere;
-        self.recorder.forget_directory_since(mark);
-    }
-
     fn command(&mut self, command: &Command, scope: &mut Scope<'_>) {
         let is_certain = scope.is_certain;
         // If a redirection fails, the command does not run.
@@ -306,7 +257,7 @@ impl<'a> Evaluator<'a> {
                 scope.is_certain &= !scope.after_and;
                 self.list(list, scope);
             }
-            CommandKind::Subshell(list) => self.subshell(list, scope.subshell()),
+            CommandKind::Subshell(list) => self.list(list, &mut scope.subshell()),
             CommandKind::Conditional {
                 words,
                 bodies,
@@ -331,16 +282,6 @@ impl<'a> Evaluator<'a> {
                     if let Some(name) = words.first().and_then(RawWord::text) {
                         self.variables.values.remove(name);
                     }
-                }
-            }
-            CommandKind::Function(name, body) => {
-                let subshell = Scope {
-                    input: StandardInput::Inherited,
-                    ..scope.subshell()
-                };
-                self.later(subshell, |evaluator, scope| evaluator.list(body, scope));
-                if self.is_certain(scope) && !scope.after_and {
-                    self.functions.insert(name.clone());
                 }
             }
         }
@@ -389,7 +330,7 @@ impl<'a> Evaluator<'a> {
             return;
         }
         let first = self.recorder.commands.len();
-        self.words(words, unknown, true, scope);
+        self.words(words, unknown, scope);
         let is_project = |assignment: &Assignment| programs::is_project_variable(&assignment.name);
         if command.assignments.iter().any(is_project) {
             for command in self.recorder.commands.iter_mut().skip(first) {

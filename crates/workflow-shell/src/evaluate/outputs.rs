@@ -49,7 +49,7 @@ pub(super) fn text_of_output(command: &Command) -> Option<String> {
             return texts.collect();
         }
         CommandKind::Simple(command) => command,
-        _ => return None,
+        CommandKind::Conditional { .. } => return None,
     };
     let words: Vec<Option<&str>> = command.words.iter().map(RawWord::text).collect();
     match words.as_slice() {

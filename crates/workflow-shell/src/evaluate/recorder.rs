@@ -129,41 +129,18 @@ impl Recorder {
         }
     }
 
-    /// Makes paths unknown that depend on a home directory or a `cd` that may differ. `moves` means that the directory may differ
-    /// wherever a command runs.
-    pub(super) fn forget_uncertain_paths(
-        &mut self,
-        home_changed: bool,
-        cd_uncertain: bool,
-        moves: bool,
-    ) {
+    /// Makes paths unknown, because the directory may differ wherever a command runs.
+    pub(super) fn forget_directories(&mut self) {
         let is_absolute = |path: &str| path.starts_with(['/', '~']);
         let mut directories = self.commands.iter().map(|command| &command.directory);
-        if moves && directories.any(|path| path.as_deref().is_some_and(is_absolute)) {
+        if directories.any(|path| path.as_deref().is_some_and(is_absolute)) {
             self.access_anywhere();
         }
         for path in self.paths_since(Mark::default()) {
-            path.take_if(|path| {
-                moves
-                    || home_changed && path.starts_with('~')
-                    || cd_uncertain && !path.starts_with(['/', '~'])
-            });
+            *path = None;
         }
-        for access in &mut self.accesses {
-            if home_changed && access.path.starts_with('~') {
-                access.path.replace_range(..1, "\0");
-            } else if cd_uncertain || moves {
-                access.forget_directory();
-            }
-        }
-    }
-
-    /// Makes all paths with globs unknown, because the shell may match more files than usual.
-    pub(super) fn forget_globs(&mut self) {
-        let count = self.accesses.len();
-        self.accesses.retain(|access| !access.is_glob);
-        if self.accesses.len() < count {
-            self.access_anywhere();
-        }
+        self.accesses
+            .iter_mut()
+            .for_each(FileAccess::forget_directory);
     }
 }

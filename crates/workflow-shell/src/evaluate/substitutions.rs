@@ -7,7 +7,7 @@ use super::expand::{expand, output_of};
 use super::outputs::Output;
 use super::scope::Scope;
 use crate::command::StandardInput;
-use crate::effect::UnknownReason;
+use crate::effect::{Unknown, UnknownReason};
 use crate::file_access::{AccessKind, FileAccess};
 use crate::parse::tree::{Expansion, ExpansionKind, RawWord, WordPart};
 use crate::word::UNKNOWN;
@@ -47,12 +47,12 @@ impl Evaluator<'_> {
                 WordPart::Substitution { list, .. } => {
                     let mut inner = scope.subshell();
                     inner.output_is_used = true;
-                    self.subshell(list, inner);
+                    self.list(list, &mut inner);
                 }
                 WordPart::Process(list) => {
                     let mut inner = scope.subshell();
                     inner.input = StandardInput::Pipe { lists_files: false };
-                    self.subshell(list, inner);
+                    self.list(list, &mut inner);
                 }
                 WordPart::Expansion(expansion) => {
                     match expansion.kind {
@@ -73,11 +73,7 @@ impl Evaluator<'_> {
                     }
                 }
                 WordPart::Array(items) => {
-                    self.has_arrays = true;
-                    let has_index = |item: &RawWord| matches!(item.0.first(), Some(WordPart::Text { text, quoted: false }) if text.starts_with('['));
-                    if items.iter().any(has_index) {
-                        self.give_up_part("[…]", UnknownReason::Code);
-                    }
+                    self.reject(Unknown::new("(…)", UnknownReason::Code));
                     self.substitutions(items, scope);
                     self.access_words(items, scope);
                 }

@@ -1,6 +1,5 @@
 //! Variables of the shell, as far as the line determines them.
 
-use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::programs::{is_environment_variable, is_listed};
@@ -56,28 +55,12 @@ pub(super) struct Variables<'a> {
     texts: HashSet<String>,
     /// Variables that arithmetic expressions evaluate.
     evaluated: BTreeSet<String>,
-    /// Functions may be called like programs.
-    may_redefine: bool,
-    /// True if what is known of a program has counted.
-    trusts_programs: Cell<bool>,
     /// True if words are split in another way than usual.
     is_disabled: bool,
     uses: usize,
 }
 
 impl<'a> Variables<'a> {
-    /// Notes that functions may stand for programs. Returns false if a program has been trusted before.
-    pub(super) fn redefine(&mut self) -> bool {
-        self.may_redefine = true;
-        !self.trusts_programs.get()
-    }
-
-    /// Returns whether functions may stand for programs. If not, they must not later.
-    pub(super) fn may_redefine(&self) -> bool {
-        self.trusts_programs.set(!self.may_redefine);
-        self.may_redefine
-    }
-
     /// Counts the names that the line mentions.
     pub(super) fn mention(&mut self, line: &'a str) {
         let mut at = 0;

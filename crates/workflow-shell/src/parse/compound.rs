@@ -1,14 +1,7 @@
 //! Compound commands: conditions, loops, `case`, tests, functions.
 
 use super::cursor::{ParseError, Parser, Result};
-use super::tree::{CommandKind, List, ListItem, RawWord, WordPart};
-
-/// Commands that some shells look for before functions, and those that change the directory or run one that does.
-#[rustfmt::skip] // A list.
-const SPECIAL: &[&str] = &[
-    ":", ".", "break", "continue", "eval", "exec", "exit", "export", "readonly", "return", "set", "shift", "source", "times", "trap",
-    "unset", "cd", "chdir", "pushd", "popd", "builtin", "command",
-];
+use super::tree::{CommandKind, List, ListItem, RawWord};
 
 impl Parser<'_> {
     /// Parses `if`.
@@ -143,28 +136,16 @@ impl Parser<'_> {
         Ok(CommandKind::conditional(words, Vec::new()))
     }
 
-    /// Parses the part after the name of a function.
-    pub(super) fn function(&mut self, name: &RawWord) -> Result<CommandKind> {
-        let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_:.-".contains(c);
-        let name = match name.0.as_slice() {
-            [WordPart::Text { text, quoted }]
-                if !quoted && text.chars().all(is_of_name) && !SPECIAL.contains(&text.as_str()) =>
-            {
-                text.clone()
-            }
-            _ => return Err(ParseError::Unexpected('(')),
-        };
-        self.defines_functions = true;
+    /// Parses the part after the name of a function, which may stand for any program from then on.
+    pub(super) fn function(&mut self) -> Result<CommandKind> {
+        self.oddity = Some(ParseError::Function);
         self.skip_blanks();
         if self.take("(") {
             self.skip_blanks();
             self.expect(")")?;
         }
         self.skip_lines()?;
-        Ok(CommandKind::Function(name, self.nested_command()?))
-    }
-
-    pub(super) fn nested_command(&mut self) -> Result<List> {
-        Ok(vec![ListItem::of(self.nested(Self::command)?)])
+        let body = vec![ListItem::of(self.nested(Self::command)?)];
+        Ok(CommandKind::conditional(Vec::new(), vec![body]))
     }
 }

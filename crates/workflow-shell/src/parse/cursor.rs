@@ -19,6 +19,8 @@ pub(crate) enum ParseError {
     MissingCommand,
     #[error("`{0}` is not expected where it stands")]
     Unexpected(char),
+    #[error("it defines a function")]
+    Function,
     #[error("a here-document is not complete")]
     IncompleteHereDocument,
     #[error("commands are nested too deeply")]
@@ -42,8 +44,6 @@ pub(crate) struct Parser<'a> {
     pub(crate) here_documents: Vec<RawWord>,
     /// True inside of `$(…)` and `<(…)`.
     pub(super) in_substitution: bool,
-    /// True if it defines a function.
-    pub(crate) defines_functions: bool,
     /// A construct that other commands may be behind than those that were found.
     pub(crate) oddity: Option<ParseError>,
 }

@@ -181,8 +181,8 @@ impl Parser<'_> {
                 Some("function") => {
                     self.skip_name();
                     self.skip_blanks();
-                    let name = self.word()?;
-                    self.function(&name)?
+                    self.word()?;
+                    self.function()?
                 }
                 Some("in" | "time") | None => return self.simple_command(),
                 Some(_) => return Err(ParseError::MissingCommand),
@@ -225,7 +225,7 @@ impl Parser<'_> {
                         && command.assignments.is_empty()
                         && redirections.is_empty() =>
                 {
-                    let kind = self.function(&command.words[0])?;
+                    let kind = self.function()?;
                     return Ok(Command { kind, redirections });
                 }
                 Some(_) => {

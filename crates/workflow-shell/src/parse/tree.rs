@@ -51,8 +51,6 @@ pub(crate) enum CommandKind {
     Group(List),
     /// `( … )`: runs in a subshell.
     Subshell(List),
-    /// A function with its name: the body runs where the function is called, if at all.
-    Function(String, List),
     /// Loops and conditions: may run once, often or never. `words` are the words that they
     /// expand: the items of a `for`, the patterns of a `case`, the terms of a test.
     Conditional {

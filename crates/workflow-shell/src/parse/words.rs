@@ -182,16 +182,7 @@ impl Parser<'_> {
             if self.take(")") {
                 return Ok(WordPart::Array(items));
             }
-            let start = self.position;
             items.push(self.word()?);
-            let item = &self.line[start..self.position];
-            if ["!(", "@(", "+(", "?(", "*(", "=("]
-                .iter()
-                .any(|part| item.contains(part))
-            {
-                // A pattern without `extglob`, or a list in it, is an error, behind which the shell goes on.
-                self.oddity = Some(ParseError::Unexpected('('));
-            }
         }
     }
 
@@ -259,7 +250,6 @@ impl Parser<'_> {
             let nested = read(&mut inner);
             outer.steps_left = inner.steps_left;
             outer.here_documents = inner.here_documents;
-            outer.defines_functions |= inner.defines_functions;
             outer.oddity = outer.oddity.or(inner.oddity);
             nested
         })

@@ -1,20 +1,15 @@
 //! Commands of the shell itself.
 
 use super::outcome::{Outcome, Result, argument, expansion};
-use super::table::{is_harmless_variable, is_interpreted_variable, is_listed, read};
+use super::table::{is_harmless_variable, is_interpreted_variable, read};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
 
 /// Returns the outcome of a command that gives variables a value that is not in the line, or removes them.
 pub(super) fn names(command: &str, arguments: &[Word]) -> Result {
     let given = read(command, arguments)?;
-    let arrays = given.values(&["-a"]);
-    let mut outcome = Outcome {
-        sets_arrays: !arrays.is_empty() || matches!(command, "mapfile" | "readarray"),
-        removes_functions: command == "unset",
-        ..Outcome::reads()
-    };
-    for word in arrays.into_iter().chain(&given.operands) {
+    let mut outcome = Outcome::reads();
+    for word in &given.operands {
         if !word.is_plain_name() {
             return Err(argument(word));
         }
@@ -60,40 +55,6 @@ pub(super) fn tested(arguments: &[Word]) -> Result {
         Some((_, word)) => Err(argument(word)),
         None => Ok(Outcome::reads()),
     }
-}
-
-/// `kill %1` ends a job of the line; other processes are not known. `kill -0` only checks.
-pub(super) fn killed(arguments: &[Word]) -> Result {
-    let is_signal = |word: &Word| word.text().is_some_and(|text| text.starts_with('-'));
-    let (checks, processes) = match arguments {
-        [signal, rest @ ..] if is_signal(signal) => {
-            (matches!(signal.shape(), "-0" | "-l" | "-L"), rest)
-        }
-        all => (false, all),
-    };
-    // `-1` is all processes.
-    let is_known =
-        |word: &&Word| word.shape().starts_with('%') || checks && !word.shape().starts_with('-');
-    match processes.iter().find(|word| !is_known(word)) {
-        Some(word) => Err(argument(word)),
-        None => Ok(Outcome::reads()),
-    }
-}
-
-pub(super) fn shell_options(arguments: &[Word]) -> Result {
-    let mut outcome = Outcome::reads();
-    for word in &read("shopt", arguments)?.operands {
-        match word.text() {
-            Some(text) if is_listed("shell_options", text) => {}
-            Some("nocaseglob" | "dotglob") => outcome.changes_globs = true,
-            _ => {
-                outcome = Outcome::from(argument(word));
-                outcome.changes_globs = true;
-                return Ok(outcome);
-            }
-        }
-    }
-    Ok(outcome)
 }
 
 /// `export NAME=value`, `declare NAME=value`

@@ -26,14 +26,8 @@ pub(crate) struct Outcome {
     pub(crate) guesses: Vec<NestedCommand>,
     /// Variables of the shell that are assigned, with the values that are in the line.
     pub(crate) variables: Vec<(String, Option<Word>)>,
-    /// True if these become arrays.
-    pub(crate) sets_arrays: bool,
-    /// True if functions of the shell may be removed.
-    pub(crate) removes_functions: bool,
     /// Paths that it accesses besides those that its words name.
     pub(crate) accesses: Vec<FileAccess>,
-    /// True if the shell's globs match more files afterwards.
-    pub(crate) changes_globs: bool,
 }
 
 /// A command that another command runs.
@@ -49,10 +43,6 @@ pub(crate) enum NestedCommand {
     OtherDirectory(Vec<Word>),
     /// A script that a new shell runs.
     Script(Word),
-    /// A script that the same shell runs.
-    Eval(Word),
-    /// A script that the same shell may run at any time.
-    Later(Word),
     /// A script that a shell on another machine runs.
     Elsewhere(Word),
 }

@@ -70,21 +70,10 @@ pub(super) fn sourced(invocation: &Invocation<'_>) -> Result {
     Err(Unknown::new(file.shape(), UnknownReason::HiddenCode))
 }
 
-pub(super) fn evaluated(arguments: &[Word]) -> Outcome {
-    let arguments = match arguments {
-        [first, rest @ ..] if first.shape() == "--" => rest,
-        all => all,
-    };
-    Outcome::scripts(joined(arguments), NestedCommand::Eval, "sh")
-}
-
-pub(super) fn trapped(arguments: &[Word]) -> Result {
-    match read("trap", arguments)?.operands.as_slice() {
-        [text, _signal, ..] if text.shape() != "-" => {
-            Ok(Outcome::scripts([text.clone()], NestedCommand::Later, "sh"))
-        }
-        _ => Ok(Outcome::reads()),
-    }
+/// `eval` and `trap`: the same shell runs their words, now or at any time.
+pub(super) fn in_same_shell(name: &str, arguments: &[Word]) -> Outcome {
+    let unknown = Outcome::unknown(name, UnknownReason::Code);
+    unknown.with(joined(arguments).map(NestedCommand::Script))
 }
 
 /// `ssh host command`: the command runs on another machine.
