@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 /// A request for the user's approval. The session asks; the platform adds what only it knows.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
@@ -28,10 +29,8 @@ pub struct Request {
     /// The possible answers.
     pub choices: Vec<String>,
     /// A file to read, relative to `cwd`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub show: Option<String>,
     /// That file when the run asked. The platform adds it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown_file: Option<ShownFile>,
     /// What is approved, as people read it: the result of the gate, the outcome and the summary of the agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -81,6 +80,7 @@ impl Request {
 }
 
 /// The user's decision about a request.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Decision {
@@ -89,7 +89,6 @@ pub struct Decision {
     /// One of its choices.
     pub choice: String,
     /// The user's comment for the agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
     /// Proves the choice: it can be made only with the code of the request.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -98,6 +97,5 @@ pub struct Decision {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub comment_token: String,
     /// The request as it was read, if the database proves who answered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Request>,
 }

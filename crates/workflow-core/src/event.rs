@@ -131,18 +131,17 @@ pub enum SnapshotError {
 }
 
 /// The result of restoring the code.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RestoreOutcome {
     /// The result for the files.
     pub files: RestoredFiles,
     /// The commit in the stash that has the changes made since, if there were any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stashed: Option<String>,
     /// True if commits were made since.
     pub has_commits_since: bool,
     /// The reason of the failure, if it failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 

@@ -16,6 +16,7 @@ const ALLOWED: &[&str] = &[
     "schemars",
     "serde",
     "serde_json",
+    "serde_with",
     "sha2",
     "strsim",
     "thiserror",

@@ -130,15 +130,13 @@ pub enum Placement {
 }
 
 /// Settings that a phase asks the host to make; the user's own stay for what is left out.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HostHints {
     /// The model, as the host names it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The level of the model's thinking.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Thinking>,
     /// The tools that the model sees.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<VisibleTools>,
 }

@@ -383,6 +383,7 @@ impl Effect {
 }
 
 /// A gate to run.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct GateRun {
     /// Comes back with every report.
@@ -390,10 +391,8 @@ pub struct GateRun {
     /// Its checks, in order.
     pub gates: Vec<Gate>,
     /// The result of `TakeBaseline` when the phase was entered, if it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Box<RawValue>>,
     /// The files at the start of the run or the item of a loop, or its commit, if they are known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
     /// The commands that may run only if the user trusts them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -106,16 +106,15 @@ impl fmt::Display for Value {
 }
 
 /// The origin of a value.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Origin {
     /// The kind of origin.
     #[serde(flatten)]
     pub kind: OriginKind,
     /// The file; `None` for defaults, and where no locations were kept.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The line in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
 }
 

@@ -9,6 +9,7 @@ use crate::diagnostic::shown;
 use crate::text;
 
 /// The result of one check of a gate.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
@@ -23,10 +24,8 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// The exit code of a command that ended by itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<i32>,
     /// The signal that ended a command.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
     /// Its duration.
     pub duration_ms: u64,

@@ -106,6 +106,7 @@ pub struct PhaseAnswer {
 }
 
 /// The data of a run.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RunData {
@@ -113,16 +114,13 @@ pub struct RunData {
     #[serde(skip)]
     pub values: RunValues,
     /// The files at the start of the run, as the platform recorded them, or its commit, if a gate needs it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
     /// The same of the items that the loops around the phase are at; empty if it is not known.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub item_starts: BTreeMap<String, String>,
     /// The files at the start of the run, as the platform recorded them, if a condition is about what was changed since.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub start_files: Option<String>,
     /// What was changed since, as it was measured last; `None` if it is not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<MeasuredChange>,
     /// The entries into each phase, by `<scope>#<phase id>`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -140,7 +138,6 @@ pub struct RunData {
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub empty_lists: BTreeSet<String>,
     /// The outcome that the last move followed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     /// The limits that led the last move elsewhere or ended the run, as people read them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -150,7 +147,6 @@ pub struct RunData {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub failures: BTreeMap<String, u32>,
     /// The key of the visits that the run waits for: a person may allow one more.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub refused_visit: Option<String>,
     /// What the agent handed over to leave the phase.
     #[serde(skip_serializing_if = "is_default")]
@@ -158,17 +154,16 @@ pub struct RunData {
 }
 
 /// What the agent has handed over of a phase that is not left yet.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct HandedOver {
     /// The name of the outcome.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     /// The outputs.
     #[serde(skip_serializing_if = "Values::is_empty")]
     pub outputs: Values,
     /// The agent's summary, for a person who approves.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
 }
 

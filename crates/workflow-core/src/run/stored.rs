@@ -87,6 +87,7 @@ impl<'a, T: RunEntry> Stored<'a, T> {
 }
 
 /// The definition of a run.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredDefinition {
     /// The hash of the workflows, which shows that the files have changed.
@@ -94,10 +95,8 @@ pub struct StoredDefinition {
     /// The root workflow and all that it reaches.
     pub workflows: Vec<Workflow>,
     /// The guards of the settings, if there are any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guards: Option<StoredGuards>,
     /// The digest of changed files that the user declined.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declined: Option<String>,
 }
 
@@ -159,6 +158,7 @@ impl StoredDefinition {
 }
 
 /// The counts of a run, stored so that a restarted sidecar keeps the bound.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredRun {
@@ -166,10 +166,8 @@ pub struct StoredRun {
     #[serde(flatten)]
     pub counters: ContinueCounters,
     /// The approval request, if the run is paused for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_request: Option<StoredApproval>,
     /// The last move, if the user made it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_by: Option<UserMove>,
     /// What the unknown calls have in common that the user has allowed for the run, as hashes.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]

@@ -26,6 +26,7 @@ const NO: &str = "No, keep current code";
 const CODE_ONLY: &str = "Yes, restore only the code and keep the conversation";
 
 /// A checkpoint, as an entry of the session.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredCheckpoint {
@@ -34,7 +35,6 @@ pub struct StoredCheckpoint {
     /// Its number on the branch, from 1.
     pub number: u64,
     /// The turn that began, as the host counts it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_index: Option<u64>,
     /// The recorded state.
     #[serde(flatten)]
@@ -42,7 +42,6 @@ pub struct StoredCheckpoint {
     /// When, in milliseconds since 1970.
     pub at: Millis,
     /// The run that was active.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
 }
 

@@ -7,6 +7,7 @@
 macro_rules! answer {
     ($($(#[$meta:meta])* pub struct $name:ident { $($fields:tt)* })*) => {$(
         $(#[$meta])*
+        #[serde_with::skip_serializing_none]
         #[derive(Debug, Clone, Default, serde::Serialize, schemars::JsonSchema)]
         #[serde(rename_all = "camelCase")]
         pub struct $name {

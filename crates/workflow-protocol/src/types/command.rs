@@ -30,13 +30,13 @@ answer! {
     /// The actions that a command asks of the host.
     pub struct CommandRunResult {
         /// True if rules apply even while no workflow is active; present if this changed.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub guarded: Option<bool>,
     }
 
     /// Completions of the command's argument.
     pub struct CommandCompleteResult {
         /// The proposals; null if there are none.
+        #[serialize_always]
         pub items: Option<Vec<Completion>>,
     }
 }

@@ -181,28 +181,24 @@ answer! {
         /// True if rules apply even while no workflow is active. While the sidecar cannot be asked, the tool calls of
         /// such a session must not run. When a session starts or moves, absent means false; later it is present only
         /// if it changed.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub guarded: Option<bool>,
     }
 
     /// The context for the agent before it starts.
     pub struct BeforeAgentStartResult {
         /// The message to put into the conversation.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub inject: Option<Message>,
     }
 
     /// The decision on a tool call; an empty object allows it.
     pub struct ToolCallResult {
         /// The reason for blocking it.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub block: Option<Block>,
     }
 
     /// The decision on a tool result; an empty object leaves it unchanged.
     pub struct ToolResultResult {
         /// Changes to the result.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub mutation: Option<ToolResultMutation>,
     }
 
@@ -215,7 +211,6 @@ answer! {
     /// The decision on going back.
     pub struct BranchResult {
         /// The parts to skip.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub mutation: Option<BranchMutation>,
     }
 }

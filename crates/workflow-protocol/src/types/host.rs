@@ -11,6 +11,7 @@ use workflow_core::effect::Action;
 macro_rules! to_host {
     ($($(#[$meta:meta])* pub struct $name:ident { $($fields:tt)* })*) => {$(
         $(#[$meta])*
+        #[serde_with::skip_serializing_none]
         #[derive(Debug, Clone, Serialize, JsonSchema)]
         #[serde(rename_all = "camelCase")]
         pub struct $name {
@@ -44,7 +45,6 @@ to_host! {
         /// The question.
         pub title: String,
         /// The placeholder of the empty field.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub placeholder: Option<String>,
     }
 
@@ -61,17 +61,14 @@ to_host! {
         /// Its arguments.
         pub args: Vec<String>,
         /// The directory to run it in, if not the session's.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub cwd: Option<String>,
         /// The timeout in milliseconds: then it is ended with all that it started, and the answer says `killed`.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub timeout_ms: Option<u64>,
         /// Variables that are added to its environment.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         pub env: BTreeMap<String, String>,
         /// Bytes of each output that are needed. The host may leave out the beginning of a longer one, and says so by
         /// `truncated`.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub max_output: Option<u64>,
     }
 }

@@ -109,21 +109,19 @@ pub struct MessageType {
 }
 
 /// The appearance of a message.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageDisplay {
     /// The text before the content.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<&'static str>,
     /// The prefix' colour in the host's theme.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix_color: Option<&'static str>,
     /// The text's colour in the host's theme.
     pub color: &'static str,
     /// True if the text is bold.
     pub bold: bool,
     /// The text that is shown instead of the content.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<&'static str>,
 }
 

@@ -20,16 +20,12 @@ answer! {
         /// True if the run's definition is missing or no longer fits the run.
         pub stale: bool,
         /// The key of the top-level workflow.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub workflow_key: Option<String>,
         /// The name of the top-level workflow.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub workflow_name: Option<String>,
         /// The run's id.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub task_id: Option<String>,
         /// The task that the user described.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub task_description: Option<String>,
         /// The current path.
         #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -38,45 +34,37 @@ answer! {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub breadcrumb: Vec<Breadcrumb>,
         /// The current phase.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub phase: Option<PhaseView>,
         /// Progress in the innermost scope.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub progress: Option<Progress>,
         /// The number of transitions so far.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub global_step_count: Option<u64>,
         /// The text in the status bar.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub status: Option<String>,
         /// The reminders that were sent.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub reminders: Option<Reminders>,
         /// The reason why the run waits for the user; null if it does not.
+        #[serialize_always]
         pub paused: Option<String>,
         /// Seconds until the agent gets a reminder, while a countdown runs.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub countdown: Option<u32>,
         /// Its inputs, outcomes, visits and budgets; absent if it has none of these.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub flow: Option<RunFlow>,
     }
 }
 
 /// The flow of the run's definition, as people read it.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct RunFlow {
     /// The inputs that the run was given, by their names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub inputs: BTreeMap<String, String>,
     /// The outcomes of the phase, and where each leads.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub outcomes: Option<String>,
     /// The number of the visit of the phase and its limit: `2 of 3`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub visit: Option<String>,
     /// The use of the budgets that apply: `12 of 120 turns of the workflow`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<String>,
 }
 
@@ -101,17 +89,16 @@ pub struct Progress {
 }
 
 /// The reminders that were sent, and their limits.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reminders {
     /// Reminders in a row without an advance.
     pub count: u32,
     /// The limit; absent if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<u32>,
     /// Reminders in a row after which the agent called no tool.
     pub stale: u32,
     /// The limit; absent if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_stale: Option<u32>,
 }

@@ -35,14 +35,11 @@ answer! {
         /// The content that the model reads.
         pub content: Vec<Content>,
         /// Data that the host keeps with it.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
         pub details: Option<Box<RawValue>>,
         /// The kind of answer.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub result_type: Option<ResultType>,
         /// True if the call failed.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub is_error: Option<bool>,
     }
 }

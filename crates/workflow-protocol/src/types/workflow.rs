@@ -18,6 +18,7 @@ answer! {
 }
 
 /// A workflow in one line.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkflowSummary {
@@ -26,7 +27,6 @@ pub struct WorkflowSummary {
     /// The name that people read.
     pub name: String,
     /// The name for `/workflow`; a workflow that only others use may have none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub command_name: Option<String>,
     /// The way it is started.
     pub show: Show,
@@ -35,7 +35,6 @@ pub struct WorkflowSummary {
     /// Its phases, in order.
     pub phases: Vec<PhaseSummary>,
     /// The directory with a definition of the same key that this one replaces.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub shadows: Option<Source>,
 }
 

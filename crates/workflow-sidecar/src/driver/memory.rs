@@ -11,22 +11,20 @@ use crate::telemetry::PhaseClock;
 const MAX_NOTICES: usize = 20;
 
 /// The data that is remembered.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct HostMemory {
     pub(crate) session: Memory,
     /// The directory in which the session started. That of a later event may be another one: a host follows the `cd` of
     /// its agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) project: Option<PathBuf>,
     /// The last prompt that was a command, with the host's id of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) command: Option<String>,
     /// True if it did not reach the model.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) command_blocks: bool,
     /// The last stop of the agent, by what tells it from another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stop: Option<String>,
     /// The reminders since the user's last prompt.
     pub(crate) reminders: u32,
@@ -34,16 +32,13 @@ pub(crate) struct HostMemory {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) may_lack_context: bool,
     /// The length of the transcript then, where the host does not say whether something is lost.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) checked_at: Option<u64>,
     /// The first message of a run that a call has started, until the main agent has read it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) first_message: Option<String>,
     /// Texts for the user that no answer could show yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) notices: Vec<String>,
     /// The phase and its times, if measurements are exported.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) clock: Option<PhaseClock>,
 }
 

@@ -112,38 +112,27 @@ impl From<RunCondition> for ShownCondition {
 }
 
 /// A run; one that only the index has lacks what the index lacks.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunStatus<'a> {
     workflow: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
     workflow_name: Option<&'a str>,
     task: &'a str,
     task_id: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<&'a workflow_core::run::Path>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     phase: Option<PhaseStatus<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     steps: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     started_at: Option<Moment>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<Moment>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     reminders: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     paused: Option<PauseReason>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     paused_by_owner: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     approval: Option<ApprovalStatus>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     visit: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     budget: Option<&'a str>,
     /// The place of the session, if it is not on this machine.
-    #[serde(skip_serializing_if = "Option::is_none")]
     elsewhere: Option<String>,
 }
 
@@ -156,6 +145,7 @@ struct ApprovalStatus {
     choice: Option<String>,
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PhaseStatus<'a> {
@@ -164,9 +154,7 @@ struct PhaseStatus<'a> {
     phase_name: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     status_line: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
     max_reminders: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     waits: Option<bool>,
     #[serde(skip_serializing_if = "str::is_empty")]
     outcomes: &'a str,

@@ -45,13 +45,12 @@ pub(crate) enum DifferenceKind {
 }
 
 /// A difference in meaning.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct MeaningChange {
     /// The difference, as agents and people call it.
     pub(crate) what: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expected: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) received: Option<String>,
 }
 

@@ -32,23 +32,20 @@ pub(super) struct TimelineRun {
 }
 
 /// The reason why a phase was entered, and the events on the way, where the flow of the definition decides it.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FlowNotes {
     /// The outcome of the phase before.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) outcome: Option<String>,
     /// The ids of the phases that were skipped.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) skipped: Vec<String>,
     /// The number of the visit, from the second one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) visit: Option<u32>,
     /// The comment of the user who answered.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) comment: Option<String>,
     /// The command by which the user made the move.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) user_command: Option<String>,
     /// The gates and approvals that the user passed over.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -72,9 +72,11 @@ pub(crate) struct ActiveRun {
 }
 
 /// What a session remembers of a run beside its entries.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct RunMemory {
+    #[serialize_always]
     task_id: Option<String>,
     /// What happened, for the summary at the end.
     pub(super) tally: Tally,
@@ -83,16 +85,12 @@ pub(crate) struct RunMemory {
     /// True after a move by the user, until the agent has had the chance to read the new phase.
     is_unread: bool,
     /// The step in which the gate did not run, because its commands are not trusted.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) untrusted_at: Option<u64>,
     /// A step in which the gate ran and did not pass, and how often.
-    #[serde(skip_serializing_if = "Option::is_none")]
     failed_gates: Option<(u64, u64)>,
     /// What the run has used of its budgets, if it has any: the entries have it from the end of a turn on.
-    #[serde(skip_serializing_if = "Option::is_none")]
     spending: Option<Spending>,
     /// The work of the agent that is not counted yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
     work: Option<Work>,
 }
 

@@ -8,6 +8,7 @@ use workflow_core::definition::Gate;
 use super::baseline::Baseline;
 
 /// A gate and everything that its run needs.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Job {
@@ -18,9 +19,7 @@ pub struct Job {
     /// The state when the phase was entered.
     pub baseline: Baseline,
     /// The files at the start of the run, or its commit, if they are known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
     /// The directory of the trust store; `None` if nothing of the project is trusted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_dir: Option<PathBuf>,
 }
