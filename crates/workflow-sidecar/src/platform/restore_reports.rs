@@ -4,11 +4,10 @@
 //! Owns these files: one for each restore, locked by its process while it runs, with its outcome if no session was there to
 //! read it.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use tempfile::{NamedTempFile, TempPath};
 use workflow_core::event::RestoreOutcome;
@@ -18,10 +17,6 @@ use crate::files::hash;
 use crate::threads::spawn;
 
 const DIRECTORY: &str = "workflow-sidecar/restores";
-/// Time between two looks at the restores of other processes.
-const INTERVAL: Duration = Duration::from_millis(200);
-/// Time after which a restore of another process is not waited for any longer.
-const MAX_WAIT: Duration = Duration::from_secs(15 * 60);
 /// Age at which a report is of no further use.
 const MAX_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const DIED: &str = "the process that restored it ended before it was done. Look at `git status` and `git stash list`";
@@ -84,36 +79,20 @@ fn prefix(cwd: &Path) -> String {
 pub(super) fn report_of_others(
     agent_dir: &Path,
     cwd: &Path,
-    is_open: impl Fn() -> bool + Send + 'static,
-    report: impl Fn(RestoreOutcome) + Send + 'static,
+    is_open: impl Fn() -> bool + Clone + Send + 'static,
+    report: impl Fn(RestoreOutcome) + Clone + Send + 'static,
 ) {
-    let mut pending = pending(&agent_dir.join(DIRECTORY), cwd);
-    if pending.is_empty() {
-        return;
-    }
-    let wait = move || {
-        let until = Instant::now() + MAX_WAIT;
-        while !pending.is_empty() && Instant::now() < until {
-            pending.retain(|path| {
-                if !is_open() {
-                    return false;
-                }
-                match ended(path) {
-                    Ok(None) => return true,
-                    // The one that removes it reports it.
-                    Ok(Some(outcome)) if fs::remove_file(path).is_ok() => report(outcome),
-                    Ok(Some(_)) | Err(_) => {}
-                }
-                false
-            });
-            if !pending.is_empty() {
-                thread::sleep(INTERVAL);
-            }
+    for path in pending(&agent_dir.join(DIRECTORY), cwd) {
+        let (is_open, report) = (is_open.clone(), report.clone());
+        let wait = move || match outcome(&path) {
+            // The one that removes it reports it.
+            Ok(outcome) if is_open() && fs::remove_file(&path).is_ok() => report(outcome),
+            Ok(_) | Err(_) => {}
+        };
+        // On a thread of its own, because the caller has the lock of the server.
+        if let Err(error) = spawn("restores", wait) {
+            tracing::warn!("restores of other sessions cannot be reported: {error}");
         }
-    };
-    // On a thread of its own, because the caller has the lock of the server.
-    if let Err(error) = spawn("restores", wait) {
-        tracing::warn!("restores of other sessions cannot be reported: {error}");
     }
 }
 
@@ -124,7 +103,7 @@ fn pending(restores: &Path, cwd: &Path) -> Vec<PathBuf> {
     let paths = entries.map(|entry| entry.path()).filter(|path| {
         let changed = path.metadata().and_then(|metadata| metadata.modified());
         let age = changed.map(|changed| SystemTime::now().duration_since(changed));
-        if matches!(age, Ok(Ok(age)) if age > MAX_AGE) && matches!(ended(path), Ok(Some(_))) {
+        if matches!(age, Ok(Ok(age)) if age > MAX_AGE) {
             let _ = fs::remove_file(path);
             return false;
         }
@@ -134,18 +113,15 @@ fn pending(restores: &Path, cwd: &Path) -> Vec<PathBuf> {
     paths.collect()
 }
 
-/// The outcome of a restore that has ended; `None` while its process has the file locked.
-fn ended(path: &Path) -> io::Result<Option<RestoreOutcome>> {
+/// The outcome of a restore. Waits for the end of one whose process has the file locked.
+fn outcome(path: &Path) -> io::Result<RestoreOutcome> {
     let mut file = File::open(path)?;
-    match file.try_lock_shared() {
-        Err(TryLockError::WouldBlock) => return Ok(None),
-        locked => locked?,
-    }
+    file.lock_shared()?;
     let mut outcome = String::new();
     file.read_to_string(&mut outcome)?;
-    Ok(Some(serde_json::from_str(&outcome).unwrap_or_else(|_| {
+    Ok(serde_json::from_str(&outcome).unwrap_or_else(|_| {
         RestoreOutcome::failed(if outcome.is_empty() { DIED } else { UNREADABLE })
-    })))
+    }))
 }
 
 #[cfg(test)]

@@ -123,17 +123,14 @@ impl CodeRestores {
 
     /// Reports the restores that outlived their sessions.
     pub(super) fn report_earlier(session: &SessionContext<'_>, sessions: &OpenSessions) {
-        let report = sessions.reporter(session.id, None);
+        let Project { agent_dir, cwd, .. } = session.project;
         let (sessions, id) = (sessions.clone(), session.id.to_owned());
-        restore_reports::report_of_others(
-            session.project.agent_dir,
-            session.project.cwd,
-            move || sessions.is_open(&id),
-            move |outcome| {
-                let restore = OF_ANOTHER_SESSION;
-                report(PlatformEvent::CodeRestored { restore, outcome });
-            },
-        );
+        let (open, of) = (sessions.clone(), id.clone());
+        let report = move |outcome| {
+            let restore = OF_ANOTHER_SESSION;
+            sessions.report(&id, PlatformEvent::CodeRestored { restore, outcome });
+        };
+        restore_reports::report_of_others(agent_dir, cwd, move || open.is_open(&of), report);
     }
 
     fn is_being_restored(&self, cwd: &Path) -> bool {
