@@ -18,7 +18,6 @@ mod memory;
 mod stored_session;
 
 use std::collections::VecDeque;
-use std::path::Path;
 use std::sync::Arc;
 
 use workflow_core::approval::{Decision, Request};
@@ -32,14 +31,13 @@ use self::host_gate::{HostGate, NextCheck};
 pub(crate) use self::memory::HostMemory;
 pub(crate) use self::stored_session::{ATTEMPTS, RestoredSession};
 use crate::platform::gates::HostAnswer;
-use crate::platform::{Platform, Project, SessionContext};
+use crate::platform::{Platform, SessionContext};
 use crate::telemetry;
 
 /// A session, its platform, and what runs for it.
 pub(crate) struct Driver {
     pub(crate) session: Session,
-    pub(crate) directories: SessionDirectories,
-    id: String,
+    pub(crate) context: SessionContext,
     platform: Arc<dyn Platform>,
     reach: Reach,
     /// The gate that runs, if the host runs its commands.
@@ -57,9 +55,8 @@ pub(crate) struct Driver {
 /// The effects that a driver performs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// All of them, on a clock that may be virtual.
+    /// All of them.
     All {
-        is_virtual: bool,
         /// True if the host runs the commands of gates.
         runs_commands: bool,
     },
@@ -70,17 +67,6 @@ pub(crate) enum Reach {
     },
 }
 
-/// The directories of a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SessionDirectories {
-    pub(crate) agent_dir: Arc<Path>,
-    pub(crate) cwd: Arc<Path>,
-    /// The file that the host stores the session in, if it named one.
-    pub(crate) session_file: Option<Arc<Path>>,
-    /// False if the host says that the user does not trust the working directory.
-    pub(crate) is_trusted: bool,
-}
-
 /// A call of the host that a gate needs.
 pub(crate) enum HostCall {
     Run(Check),
@@ -88,28 +74,16 @@ pub(crate) enum HostCall {
     Cancel,
 }
 
-impl SessionDirectories {
-    pub(crate) fn project(&self) -> Project<'_> {
-        Project {
-            agent_dir: &self.agent_dir,
-            cwd: &self.cwd,
-            session_file: self.session_file.as_deref(),
-        }
-    }
-}
-
 impl Driver {
     pub(crate) fn new(
-        id: String,
         session: Session,
-        directories: SessionDirectories,
+        context: SessionContext,
         platform: Arc<dyn Platform>,
         reach: Reach,
     ) -> Self {
         Self {
             session,
-            directories,
-            id,
+            context,
             platform,
             reach,
             host_gate: None,
@@ -216,17 +190,17 @@ impl Driver {
 
     /// Ends what runs for the session.
     pub(crate) fn leave(&self) {
-        self.platform.close_session(&self.id);
+        self.platform.close_session(&self.context.id);
     }
 
     /// Lets the user answer outside of the host from now on.
     pub(crate) fn open(&self) {
-        self.platform.open_session(&self.context());
+        self.platform.open_session(&self.context);
     }
 
     fn perform(&mut self, effect: Effect, now: Millis) -> Option<PlatformEvent> {
         match self.reach {
-            Reach::All { runs_commands, .. } => {
+            Reach::All { runs_commands } => {
                 if let Effect::RunGate(run) = &effect
                     && runs_commands
                     && HostGate::has_command(run)
@@ -273,7 +247,7 @@ impl Driver {
             (Some(PlatformEvent::ApprovalRead { decision: None, .. }), Some(decision)) => {
                 let shown = request.show.as_deref().zip(request.proofs.shown.as_deref());
                 let is_same = |(path, state): (&str, &str)| {
-                    let cwd = &self.directories.cwd;
+                    let cwd = &self.context.cwd;
                     self.platform.is_unchanged(path, cwd, state)
                 };
                 Some(PlatformEvent::ApprovalRead {
@@ -287,22 +261,7 @@ impl Driver {
 
     /// Has the platform perform an effect, whatever the driver leaves out.
     pub(crate) fn perform_now(&self, effect: Effect) -> Option<PlatformEvent> {
-        self.platform.perform(&self.context(), effect)
-    }
-
-    fn context(&self) -> SessionContext<'_> {
-        SessionContext {
-            id: &self.id,
-            project: self.directories.project(),
-            is_trusted: self.directories.is_trusted,
-            is_virtual: matches!(
-                self.reach,
-                Reach::All {
-                    is_virtual: true,
-                    ..
-                }
-            ),
-        }
+        self.platform.perform(&self.context, effect)
     }
 
     fn end_command(&mut self, now: Millis, answer: HostAnswer) -> Option<PlatformEvent> {

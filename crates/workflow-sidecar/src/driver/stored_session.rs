@@ -12,11 +12,11 @@ use workflow_core::types::{Millis, RequestId};
 use workflow_core::{Effects, Session};
 
 use super::memory::HostMemory;
-use super::{Driver, Reach, SessionDirectories};
+use super::{Driver, Reach};
 use crate::definitions::{Loader, OnDisk};
-use crate::platform::Platform;
 use crate::platform::answers::trust_store::{hash_of, is_trusted};
 use crate::platform::disk::user_agent_dir;
+use crate::platform::{Platform, SessionContext};
 use crate::present::{ended_run, indexed_run};
 use crate::store::{
     Run, Saved, SessionChange, SessionKey, Store, StoreError, StoredEntry, StoredSession,
@@ -70,16 +70,17 @@ impl RestoredSession {
         };
         let mut session = Session::new(abilities, seed);
         session.set_has_ui(false);
-        let directories = SessionDirectories {
+        let context = SessionContext {
+            id: format!("{}:{}", key.host, key.session),
             agent_dir: agent_dir.into(),
             cwd: project.into(),
             session_file: None,
             is_trusted: true,
+            is_virtual: false,
         };
-        let id = format!("{}:{}", key.host, key.session);
         let reach = Reach::Repeatable { asks_user };
         let mut restored = Self {
-            driver: Driver::new(id, session, directories, platform, reach),
+            driver: Driver::new(session, context, platform, reach),
             loaded: Arc::clone(&loaded),
             memory,
             prompt_word: "workflow",
@@ -150,7 +151,7 @@ impl RestoredSession {
         };
         let commands = project_gate_commands(&workflow.key, catalog, index);
         let commands: Vec<_> = commands.map(|(run, _)| run).collect();
-        let SessionDirectories { agent_dir, cwd, .. } = &self.driver.directories;
+        let SessionContext { agent_dir, cwd, .. } = &self.driver.context;
         if !commands.is_empty() && is_trusted(agent_dir, cwd, &hash_of(commands)) {
             self.driver.session.set_project_trusted(true);
         }
@@ -240,7 +241,7 @@ impl RestoredSession {
             entries: &self.entries,
             memory: &self.memory.to_text(),
             run: self.run.clone(),
-            cwd: &self.driver.directories.cwd,
+            cwd: &self.driver.context.cwd,
             now: wall_time(),
         };
         store.save(key, &change)

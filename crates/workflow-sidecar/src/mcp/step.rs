@@ -28,12 +28,12 @@ use workflow_core::session::{Abilities, DISAGREED, GATE_VALID_FOR, StepCall};
 use workflow_core::types::QuestionId;
 
 use super::dialogs::{Asked, CallHost, DialogQuestion, Dialogs, ToHost, YES};
-use crate::driver::{ATTEMPTS, Driver, HostMemory, RestoredSession, SessionDirectories};
+use crate::driver::{ATTEMPTS, Driver, HostMemory, RestoredSession};
 use crate::hook_hosts::{HOSTS, TICKET_ARGUMENT, host};
 use crate::platform::answers::notifier::notifier;
 use crate::platform::answers::trust_store::{CommandsHash, hash_of, is_trusted};
 use crate::platform::disk::user_agent_dir;
-use crate::platform::{Platform, RealPlatform, file_excerpt};
+use crate::platform::{Platform, RealPlatform, SessionContext, file_excerpt};
 use crate::store::{Saved, Store, StoreError, Ticket};
 use crate::telemetry;
 use crate::time::wall_time;
@@ -191,7 +191,7 @@ impl Call<'_> {
             let Some((question, about)) = question else {
                 return answer;
             };
-            let SessionDirectories { agent_dir, cwd, .. } = session.driver.directories.clone();
+            let SessionContext { agent_dir, cwd, .. } = session.driver.context.clone();
             let mut looks = 0_u64;
             let is_answered = || {
                 if let (About::Trust(_), Some(gate)) = (&about, &self.finished) {
@@ -339,7 +339,7 @@ impl Call<'_> {
     ) -> Option<(DialogQuestion, About)> {
         if awaits_approval {
             let mut request = session.driver.session.awaited_approval()?;
-            request.cwd = session.driver.directories.cwd.to_path_buf();
+            request.cwd = session.driver.context.cwd.to_path_buf();
             request.shown_file = file_excerpt::shown_with(&request);
             let question = DialogQuestion::of_approval(&request);
             return Some((question, About::Approval(request.id)));

@@ -5,6 +5,7 @@
 //! Must not know methods or lines.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use workflow_core::approval::ShownFile;
@@ -20,7 +21,7 @@ use crate::store::Run;
 /// The world outside of sessions.
 pub(crate) trait Platform: Send + Sync {
     /// Carries out an effect of a session. Gives the result if it is known at once; what is known later is reported.
-    fn perform(&self, session: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent>;
+    fn perform(&self, session: &SessionContext, effect: Effect) -> Option<PlatformEvent>;
 
     /// Decides if a report is still to be handled: the trigger that it comes from may be watched no more.
     fn accept(&self, _report: &PlatformReport) -> bool {
@@ -28,21 +29,18 @@ pub(crate) trait Platform: Send + Sync {
     }
 
     /// Takes answers that persons give outside of the host, from the begin of a session on.
-    fn open_session(&self, _session: &SessionContext<'_>) {}
+    fn open_session(&self, _session: &SessionContext) {}
 
     /// Notes a run in the index of all runs.
-    fn note_run(&self, _project: &Project<'_>, _host: &str, _run: Run) {}
+    fn note_run(&self, _session: &SessionContext, _host: &str, _run: Run) {}
 
     /// Ends everything that runs for a session.
     fn close_session(&self, _session: &str) {}
 
     /// Resolves the paths of a tool call.
-    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
-        Box::new(LocalPaths::new(
-            project.cwd,
-            project.agent_dir,
-            project.session_file,
-        ))
+    fn paths<'p>(&self, session: &'p SessionContext) -> Box<dyn Paths + 'p> {
+        let file = session.session_file.as_deref();
+        Box::new(LocalPaths::new(&session.cwd, &session.agent_dir, file))
     }
 
     /// Reads a file that is shown with a question.
@@ -56,34 +54,31 @@ pub(crate) trait Platform: Send + Sync {
     }
 }
 
-/// A project, and the directory of the user's own definitions.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Project<'a> {
-    pub(crate) agent_dir: &'a Path,
-    pub(crate) cwd: &'a Path,
+/// A session: where it is, and what the host says of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SessionContext {
+    pub(crate) id: String,
+    /// The directory of the user's own definitions.
+    pub(crate) agent_dir: Arc<Path>,
+    pub(crate) cwd: Arc<Path>,
     /// The file that the host stores the session in, if it named one.
-    pub(crate) session_file: Option<&'a Path>,
-}
-
-/// The session that an effect is for.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct SessionContext<'a> {
-    pub(crate) id: &'a str,
-    pub(crate) project: Project<'a>,
-    /// False if the host says that the user does not trust the project.
+    pub(crate) session_file: Option<Arc<Path>>,
+    /// False if the host says that the user does not trust the working directory.
     pub(crate) is_trusted: bool,
     /// True on a virtual clock, with which nothing may be random.
     pub(crate) is_virtual: bool,
 }
 
-impl SessionContext<'_> {
+impl SessionContext {
     /// A text that a fork does not share: made of the file that the host stores the session in, or of its id. A session
     /// without both ends with this process.
     pub(super) fn identity(&self) -> String {
-        let file = self.project.session_file.map(with_slashes);
-        let id = Some(self.id).filter(|id| !id.is_empty());
-        let process = std::process::id().to_string();
-        hash(file.as_deref().or(id).unwrap_or(&process))
+        let file = self.session_file.as_deref().map(with_slashes);
+        let id = Some(self.id.clone()).filter(|id| !id.is_empty());
+        hash(
+            file.or(id)
+                .unwrap_or_else(|| std::process::id().to_string()),
+        )
     }
 }
 
@@ -98,4 +93,21 @@ pub(crate) struct PlatformReport {
     /// The number of the watched trigger that it comes from.
     #[serde(skip)]
     pub(crate) trigger: Option<u64>,
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A session in a directory.
+    pub(crate) fn session_in(agent_dir: &Path, cwd: &Path) -> SessionContext {
+        SessionContext {
+            id: "s".to_owned(),
+            agent_dir: agent_dir.into(),
+            cwd: cwd.into(),
+            session_file: None,
+            is_trusted: true,
+            is_virtual: false,
+        }
+    }
 }

@@ -32,7 +32,9 @@ mod restore_reports;
 mod tests;
 pub(crate) mod triggers;
 
-pub(crate) use effects::{Platform, PlatformReport, Project, SessionContext};
+#[cfg(test)]
+pub(crate) use effects::tests::session_in;
+pub(crate) use effects::{Platform, PlatformReport, SessionContext};
 pub(crate) use process::{
     ProgramLine, ProgramVersion, RunningProgram, VERSION_TIMEOUT, close_to_other_processes,
     missing_program, on_path, path_directories, version_in,

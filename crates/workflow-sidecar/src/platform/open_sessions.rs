@@ -59,12 +59,12 @@ impl OpenSessions {
         }
     }
 
-    pub(super) fn open(&self, session: &SessionContext<'_>, mark: Option<File>) {
+    pub(super) fn open(&self, session: &SessionContext, mark: Option<File>) {
         let open = ReachableSession {
-            cwd: session.project.cwd.to_path_buf(),
+            cwd: session.cwd.to_path_buf(),
             _mark: mark,
         };
-        self.sessions.lock().insert(session.id.to_owned(), open);
+        self.sessions.lock().insert(session.id.clone(), open);
     }
 
     pub(super) fn close(&self, session: &str) {

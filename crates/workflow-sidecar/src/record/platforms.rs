@@ -13,7 +13,7 @@ use workflow_core::event::PlatformEvent;
 use workflow_core::policy::rules::{PathForm, Paths, WrittenPaths};
 
 use crate::platform::paths::with_slashes;
-use crate::platform::{Platform, PlatformReport, Project, SessionContext};
+use crate::platform::{Platform, PlatformReport, SessionContext};
 use crate::store::Run;
 
 /// A platform that notes the results of another one.
@@ -32,7 +32,7 @@ impl RecordingPlatform {
 }
 
 impl Platform for RecordingPlatform {
-    fn perform(&self, session: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent> {
+    fn perform(&self, session: &SessionContext, effect: Effect) -> Option<PlatformEvent> {
         let without = effect.on_empty_platform();
         let result = self.inner.perform(session, effect)?;
         let is_baseline = matches!(result, PlatformEvent::BaselineTaken { .. });
@@ -46,23 +46,23 @@ impl Platform for RecordingPlatform {
         self.inner.accept(report)
     }
 
-    fn open_session(&self, session: &SessionContext<'_>) {
+    fn open_session(&self, session: &SessionContext) {
         self.inner.open_session(session);
     }
 
-    fn note_run(&self, project: &Project<'_>, host: &str, run: Run) {
-        self.inner.note_run(project, host, run);
+    fn note_run(&self, session: &SessionContext, host: &str, run: Run) {
+        self.inner.note_run(session, host, run);
     }
 
     fn close_session(&self, session: &str) {
         self.inner.close_session(session);
     }
 
-    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
+    fn paths<'p>(&self, session: &'p SessionContext) -> Box<dyn Paths + 'p> {
         let home = crate::files::home_dir().unwrap_or_default();
-        let disk = self.inner.paths(project);
+        let disk = self.inner.paths(session);
         Box::new(RecordedPaths::of(
-            project,
+            session,
             &home.to_string_lossy(),
             Some(disk),
             &self.results,
@@ -125,7 +125,7 @@ impl ReplayPlatform {
 }
 
 impl Platform for ReplayPlatform {
-    fn perform(&self, _: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent> {
+    fn perform(&self, _: &SessionContext, effect: Effect) -> Option<PlatformEvent> {
         let recorded = self.take(|result| match result {
             PlatformResult::Effect(event) => effect.has_result(event).then(|| event.clone()),
             PlatformResult::Query(_) => None,
@@ -133,9 +133,9 @@ impl Platform for ReplayPlatform {
         recorded.or_else(|| effect.on_empty_platform())
     }
 
-    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
+    fn paths<'p>(&self, session: &'p SessionContext) -> Box<dyn Paths + 'p> {
         let home = self.home.lock();
-        Box::new(RecordedPaths::of(project, &home, None, &self.results))
+        Box::new(RecordedPaths::of(session, &home, None, &self.results))
     }
 
     fn show(&self, _: &str, _: &Path) -> ShownFile {
@@ -170,13 +170,14 @@ pub(super) struct RecordedPaths<'p> {
 impl<'p> RecordedPaths<'p> {
     /// The paths of a project with this home directory.
     pub(super) fn of(
-        project: &Project<'_>,
+        session: &SessionContext,
         home: &str,
         disk: Option<Box<dyn Paths + 'p>>,
         results: &Results,
     ) -> Self {
-        let [cwd, agent_dir] = [project.cwd, project.agent_dir].map(|path| path.to_string_lossy());
-        let session_file = project.session_file.map(with_slashes);
+        let [cwd, agent_dir] =
+            [&session.cwd, &session.agent_dir].map(|path| path.to_string_lossy());
+        let session_file = session.session_file.as_deref().map(with_slashes);
         Self {
             written: WrittenPaths::new(&cwd, &agent_dir, home, session_file),
             disk,
@@ -308,7 +309,7 @@ impl PlatformResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::PlatformReport;
+    use crate::platform::{PlatformReport, session_in};
 
     #[cfg(unix)]
     #[test]
@@ -319,11 +320,7 @@ mod tests {
         let results = Results::default();
         let home = crate::files::home_dir().unwrap_or_default();
         let agent_dir = home.join(".pi/agent");
-        let here = Project {
-            agent_dir: &agent_dir,
-            cwd: &project,
-            session_file: None,
-        };
+        let here = session_in(&agent_dir, &project);
         let disk = crate::platform::paths::LocalPaths::new(&project, &agent_dir, None);
         let disk: Box<dyn Paths> = Box::new(disk);
         let recording = RecordedPaths::of(&here, &home.to_string_lossy(), Some(disk), &results);

@@ -70,7 +70,7 @@ impl Server {
         let shown = asked.question.show.as_ref().zip(asked.shown.as_ref());
         shown.is_some_and(|(path, shown)| {
             !self.sessions.get(&asked.session).is_some_and(|open| {
-                let cwd = &open.driver.directories.cwd;
+                let cwd = &open.driver.context.cwd;
                 let platform = &self.config.platform;
                 platform.is_unchanged(path, cwd, &shown.state)
             })
@@ -83,7 +83,7 @@ impl Server {
         let placeholder = question.placeholder.clone();
         let shown = question.show.as_ref().zip(self.sessions.get(session));
         let shown = shown.map(|(path, open)| {
-            let cwd = &open.driver.directories.cwd;
+            let cwd = &open.driver.context.cwd;
             self.config.platform.show(path, cwd)
         });
         let excerpt = shown.as_ref().map_or("", |shown| &shown.excerpt);

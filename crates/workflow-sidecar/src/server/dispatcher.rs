@@ -267,7 +267,7 @@ impl Server {
         for call in std::mem::take(&mut open.driver.host_calls) {
             match call {
                 HostCall::Run(check) => {
-                    let cwd = &open.driver.directories.cwd;
+                    let cwd = &open.driver.context.cwd;
                     let Some(params) = host_command(id, &check, cwd) else {
                         continue;
                     };
@@ -489,11 +489,11 @@ mod tests {
     struct Opened(parking_lot::Mutex<Vec<String>>);
 
     impl Platform for Opened {
-        fn perform(&self, _: &SessionContext<'_>, _: Effect) -> Option<PlatformEvent> {
+        fn perform(&self, _: &SessionContext, _: Effect) -> Option<PlatformEvent> {
             panic!("on purpose")
         }
 
-        fn open_session(&self, session: &SessionContext<'_>) {
+        fn open_session(&self, session: &SessionContext) {
             self.0.lock().push(session.id.to_owned());
         }
 

@@ -298,8 +298,8 @@ handler!(HookInput, |server, params| {
 
 handler!(HookToolCall, |server, params| {
     server.reload_unreadable_settings(&params)?;
-    let directories = server.session_of(&params)?.driver.directories.clone();
-    let paths = server.config.platform.paths(&directories.project());
+    let context = server.session_of(&params)?.driver.context.clone();
+    let paths = server.config.platform.paths(&context);
     let call = Call::new(&params.event.tool_name, params.event.input, &*paths);
     let is_at_door = server.session_of(&params)?.driver.session.is_at_door();
     let is_stopped = is_at_door

@@ -9,8 +9,8 @@ use workflow_core::types::Millis;
 use workflow_protocol::Context;
 
 use super::host::ConnectedHost;
-use crate::driver::{Driver, Reach, SessionDirectories};
-use crate::platform::Platform;
+use crate::driver::{Driver, Reach};
+use crate::platform::{Platform, SessionContext};
 use crate::store::Run;
 use crate::telemetry::PhaseClock;
 
@@ -25,7 +25,7 @@ pub(super) struct OpenSession {
     /// The time at which the session has something to do.
     pub(super) deadline: Option<Millis>,
     /// The run as the index of all runs was told last, and where it was.
-    pub(super) noted: Option<(SessionDirectories, Run)>,
+    pub(super) noted: Option<(SessionContext, Run)>,
     /// The phase and its times, if measurements are exported.
     pub(super) clock: Option<PhaseClock>,
     /// The life of the session in the log.
@@ -43,18 +43,18 @@ impl OpenSession {
         let mut session = Session::new(host.abilities, host.seed_of(id));
         // A report may still come from a gate of an earlier session with this id.
         session.number_jobs_after((number - 1) * JOBS_OF_A_SESSION);
-        let directories = SessionDirectories {
+        let context = SessionContext {
+            id: id.to_owned(),
             agent_dir: Arc::clone(&host.definitions.agent_dir),
             cwd: Arc::clone(&host.definitions.cwd),
             session_file: None,
             is_trusted: true,
-        };
-        let reach = Reach::All {
             is_virtual,
-            runs_commands: host.runs_commands,
         };
+        let runs_commands = host.runs_commands;
+        let reach = Reach::All { runs_commands };
         let platform = Arc::clone(platform);
-        let driver = Driver::new(id.to_owned(), session, directories, platform, reach);
+        let driver = Driver::new(session, context, platform, reach);
         Self {
             span: tracing::info_span!(parent: None, "session", id),
             driver,
@@ -82,22 +82,22 @@ impl OpenSession {
 
     /// Adopts what the host says of the session now. Returns true if other definitions may apply.
     pub(super) fn adopt_context(&mut self, context: &Context<'_>) -> bool {
-        let (session, directories) = (&mut self.driver.session, &mut self.driver.directories);
+        let (session, own) = (&mut self.driver.session, &mut self.driver.context);
         let mut has_moved = false;
         if let Some(cwd) = context.cwd.as_deref().map(Path::new)
-            && *directories.cwd != *cwd
+            && *own.cwd != *cwd
         {
-            directories.cwd = Arc::from(cwd);
+            own.cwd = Arc::from(cwd);
             has_moved = true;
         }
         if let Some(file) = context.session_file.as_deref()
             && !file.is_empty()
         {
-            directories.session_file = Some(Arc::from(Path::new(file)));
+            own.session_file = Some(Arc::from(Path::new(file)));
         }
         if let Some(is_trusted) = context.project_trusted {
-            has_moved |= directories.is_trusted != is_trusted;
-            directories.is_trusted = is_trusted;
+            has_moved |= own.is_trusted != is_trusted;
+            own.is_trusted = is_trusted;
             session.set_project_trusted(is_trusted);
         }
         if let Some(has_ui) = context.has_ui {

@@ -21,7 +21,7 @@ use super::host::{ConnectedHost, not_initialized};
 use super::open_session::OpenSession;
 use super::requests::HostRequest;
 use super::requests::PendingRequests;
-use crate::driver::SessionDirectories;
+use crate::platform::SessionContext;
 use crate::present::indexed_run;
 use crate::rpc::{Outbox, OutgoingRequests};
 use crate::store::Run;
@@ -129,14 +129,14 @@ impl Server {
     fn project_of(&self, session: &str, context: &Context<'_>) -> Result<Arc<Path>, Error> {
         let host = self.host.as_ref().ok_or_else(not_initialized)?;
         let session = self.sessions.get(session);
-        let directories = session.map(|open| &open.driver.directories);
-        let is_trusted = directories.map(|directories| directories.is_trusted);
+        let own = session.map(|open| &open.driver.context);
+        let is_trusted = own.map(|own| own.is_trusted);
         if context.project_trusted.or(is_trusted) == Some(false) {
             return Ok(Arc::clone(&host.definitions.agent_dir));
         }
-        Ok(match (context.cwd.as_deref(), directories) {
+        Ok(match (context.cwd.as_deref(), own) {
             (Some(cwd), _) => Path::new(cwd).into(),
-            (None, Some(directories)) => Arc::clone(&directories.cwd),
+            (None, Some(own)) => Arc::clone(&own.cwd),
             (None, None) => Arc::clone(&host.definitions.cwd),
         })
     }
@@ -161,7 +161,7 @@ impl Server {
         }
         let left = self.sessions.get(id).and_then(|open| {
             let run = open.driver.session.closed_view().as_ref().map(indexed_run);
-            Some((open.driver.directories.clone(), run?))
+            Some((open.driver.context.clone(), run?))
         });
         let loaded = self.definitions(id, context)?;
         let host = self.host.as_ref().ok_or_else(not_initialized)?;
@@ -264,25 +264,23 @@ impl Server {
             return;
         };
         runs.extend(view(&open.driver.session).as_ref().map(indexed_run));
-        let directories = open.driver.directories.clone();
+        let context = open.driver.context.clone();
         for run in runs {
-            self.note_run(id, (directories.clone(), run));
+            self.note_run(id, (context.clone(), run));
         }
     }
 
     /// Has a run noted, unless it is what was noted last for its session. A run with a virtual clock is not real.
-    fn note_run(&mut self, id: &str, note: (SessionDirectories, Run)) {
+    fn note_run(&mut self, id: &str, note: (SessionContext, Run)) {
         let (Some(host), Some(open)) = (&self.host, self.sessions.get_mut(id)) else {
             return;
         };
         if self.clock.is_virtual() || open.noted.as_ref() == Some(&note) {
             return;
         }
-        let (directories, run) = &note;
-        let project = directories.project();
-        self.config
-            .platform
-            .note_run(&project, &host.name, run.clone());
+        let (context, run) = &note;
+        let platform = &self.config.platform;
+        platform.note_run(context, &host.name, run.clone());
         // Another session that had the run has it noted anew when it has it again.
         for other in self.sessions.values_mut() {
             let is_it = |(_, noted): &(_, Run)| noted.task_id == run.task_id;

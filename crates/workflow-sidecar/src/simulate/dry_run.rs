@@ -102,7 +102,7 @@ impl DryGate {
 }
 
 impl Platform for DryRunPlatform {
-    fn perform(&self, session: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent> {
+    fn perform(&self, session: &SessionContext, effect: Effect) -> Option<PlatformEvent> {
         match effect {
             Effect::RunGate(run) => {
                 let session = session.id.to_owned();

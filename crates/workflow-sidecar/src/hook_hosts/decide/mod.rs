@@ -86,7 +86,7 @@ impl EventHandler<'_> {
             let has_rules = session.loaded.settings.has_rules();
             let is_active = session.driver.session.view().is_some();
             (self.on_loaded)(has_rules || is_active);
-            if is_active && !is_below(event.cwd, &session.driver.directories.cwd) {
+            if is_active && !is_below(event.cwd, &session.driver.context.cwd) {
                 self.store.mark_everywhere();
             }
             let Some(mut answer) = self.handle(event, &key, &mut session)? else {

@@ -41,14 +41,14 @@ pub(super) fn judge(
     tool: &str,
     input: Option<&RawValue>,
 ) -> HookDecision {
-    let directories = session.driver.directories.clone();
+    let context = session.driver.context.clone();
     // From the project if it is inside, as paths are shown.
     let opened_in = cwd
-        .strip_prefix(&directories.cwd)
+        .strip_prefix(&context.cwd)
         .unwrap_or(cwd)
         .to_string_lossy();
-    let paths = LocalPaths::new(&directories.cwd, &directories.agent_dir, None);
-    let paths = paths.with_protected(host.files_about_hooks(&directories.cwd));
+    let paths = LocalPaths::new(&context.cwd, &context.agent_dir, None);
+    let paths = paths.with_protected(host.files_about_hooks(&context.cwd));
     let paths = paths.with_store(store.directory());
     if session.driver.session.is_at_door() {
         session.look_up_trust();
@@ -120,7 +120,7 @@ pub(super) fn issue_ticket(
     let now = wall_time();
     let ticket = Ticket {
         key: key.clone(),
-        cwd: session.driver.directories.cwd.to_path_buf(),
+        cwd: session.driver.context.cwd.to_path_buf(),
         expires: now.saturating_add(TICKET_VALID_FOR),
     };
     store.issue(&id, &ticket, now)?;

@@ -51,7 +51,7 @@ impl OpenRequests {
     /// Stores a new request, and makes its code; opens a known one again.
     pub(in crate::platform) fn request(
         &self,
-        session: &SessionContext<'_>,
+        session: &SessionContext,
         request: Request,
     ) -> Option<PlatformEvent> {
         let opened = self.try_request(session, request);
@@ -63,10 +63,10 @@ impl OpenRequests {
 
     fn try_request(
         &self,
-        session: &SessionContext<'_>,
+        session: &SessionContext,
         mut request: Request,
     ) -> anyhow::Result<Option<PlatformEvent>> {
-        let (agent_dir, cwd) = (session.project.agent_dir, &absolute(session.project.cwd));
+        let (agent_dir, cwd) = (&session.agent_dir, &absolute(&session.cwd));
         // A relative directory is a name in a transcript.
         if !agent_dir.is_absolute() {
             return Ok(None);
@@ -104,7 +104,7 @@ impl OpenRequests {
         let decision = (!is_new).then(|| valid_decision(&requests, &request));
         let decision = decision.flatten();
         let opened = OpenRequest {
-            session: session.id.to_owned(),
+            session: session.id.clone(),
             request: request.clone(),
             code: code.clone(),
             is_reported: decision.is_some(),
@@ -134,11 +134,11 @@ impl OpenRequests {
     /// Reads the answer to a request.
     pub(in crate::platform) fn read(
         &self,
-        session: &SessionContext<'_>,
+        session: &SessionContext,
         mut request: Request,
     ) -> PlatformEvent {
-        request.cwd = absolute(session.project.cwd);
-        let requests = Requests::in_agent_dir(session.project.agent_dir).ok();
+        request.cwd = absolute(&session.cwd);
+        let requests = Requests::in_agent_dir(&session.agent_dir).ok();
         let decision = requests.and_then(|requests| valid_decision(&requests, &request));
         let Some(mut decision) = decision else {
             return PlatformEvent::ApprovalRead {

@@ -19,7 +19,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use workflow_core::definition::{RunCheck, Token, Trigger, TriggerOn};
 
-use crate::platform::effects::{Project, SessionContext};
+use crate::platform::effects::SessionContext;
 use crate::store::{Store, StoreError, of_agent_dir};
 use crate::time::wall_time;
 
@@ -132,15 +132,14 @@ pub(crate) fn is_trusted(agent_dir: &Path, cwd: &Path, hash: &CommandsHash) -> b
 }
 
 /// Returns true if the user trusts these commands of a session's project, and the project in the host.
-pub(crate) fn session_trusts(session: &SessionContext<'_>, hash: &CommandsHash) -> bool {
-    let Project { agent_dir, cwd, .. } = session.project;
-    session.is_trusted && is_trusted(agent_dir, cwd, hash)
+pub(crate) fn session_trusts(session: &SessionContext, hash: &CommandsHash) -> bool {
+    session.is_trusted && is_trusted(&session.agent_dir, &session.cwd, hash)
 }
 
 /// Remembers that the user trusts these commands of a project.
-pub(crate) fn trust(project: &Project<'_>, hash: &CommandsHash) {
-    let store = TrustStore::in_agent_dir(project.agent_dir);
-    if let Err(error) = store.and_then(|store| store.trust(project.cwd, hash)) {
+pub(crate) fn trust(session: &SessionContext, hash: &CommandsHash) {
+    let store = TrustStore::in_agent_dir(&session.agent_dir);
+    if let Err(error) = store.and_then(|store| store.trust(&session.cwd, hash)) {
         tracing::warn!("the user's trust cannot be remembered: {error}");
     }
 }

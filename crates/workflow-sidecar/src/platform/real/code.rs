@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use workflow_core::event::{PlatformEvent, RestoreOutcome, SnapshotError};
 use workflow_core::types::{RestoreId, Snapshot};
 
-use crate::platform::effects::{Project, SessionContext};
+use crate::platform::effects::SessionContext;
 use crate::platform::git;
 use crate::platform::open_sessions::OpenSessions;
 use crate::platform::restore_reports::{self, RestoreNote};
@@ -45,42 +45,43 @@ impl CodeRestores {
     }
 
     /// Records a checkpoint, unless the code is being restored or git was too slow a moment ago.
-    pub(super) fn record(&self, project: &Project<'_>) -> Result<Snapshot, SnapshotError> {
-        if self.is_being_restored(project.cwd) {
+    pub(super) fn record(&self, session: &SessionContext) -> Result<Snapshot, SnapshotError> {
+        let SessionContext { agent_dir, cwd, .. } = session;
+        if self.is_being_restored(cwd) {
             return Err(SnapshotError::Failed(BEING_RESTORED.to_owned()));
         }
         let began = Instant::now();
-        let paused = self.slow.lock().get(project.cwd).copied();
+        let paused = self.slow.lock().get(&**cwd).copied();
         if paused.is_some_and(|until| began < until) {
             return Err(SnapshotError::Failed(TOO_SLOW.to_owned()));
         }
-        let recorded = git::record_checkpoint(project.cwd, project.agent_dir);
+        let recorded = git::record_checkpoint(cwd, agent_dir);
         let mut slow = self.slow.lock();
         if recorded.is_err() && began.elapsed() >= git::TIME_TO_RECORD {
             let until = Instant::now() + PAUSE_OF_SLOW_GIT;
-            slow.insert(project.cwd.to_path_buf(), until);
+            slow.insert(cwd.to_path_buf(), until);
             return Err(SnapshotError::Failed(TOO_SLOW.to_owned()));
         }
-        slow.remove(project.cwd);
+        slow.remove(&**cwd);
         recorded
     }
 
     /// Starts to restore the code; gives the outcome if that fails at once.
     pub(super) fn restore(
         &self,
-        session: &SessionContext<'_>,
+        session: &SessionContext,
         restore: RestoreId,
         snapshot: Snapshot,
         sessions: &OpenSessions,
     ) -> Option<RestoreOutcome> {
-        let cwd = session.project.cwd;
+        let cwd = &session.cwd;
         if self.is_being_restored(cwd) {
             return Some(RestoreOutcome::failed(BEING_RESTORED));
         }
         self.restoring.lock().push(cwd.to_path_buf());
         let (restoring, directory) = (Arc::clone(&self.restoring), cwd.to_path_buf());
-        let (sessions, asked_by) = (sessions.clone(), session.id.to_owned());
-        let agent_dir = session.project.agent_dir.to_path_buf();
+        let (sessions, asked_by) = (sessions.clone(), session.id.clone());
+        let agent_dir = session.agent_dir.to_path_buf();
         let note = RestoreNote::begin(&agent_dir, cwd);
         let work = move || {
             // The conversation may continue in another session of the directory, or in another process.
@@ -114,7 +115,7 @@ impl CodeRestores {
                 None
             }
             Err(error) => {
-                self.restoring.lock().retain(|other| other != cwd);
+                self.restoring.lock().retain(|other| **other != **cwd);
                 let problem = format!("it could not be started: {error}");
                 Some(RestoreOutcome::failed(problem))
             }
@@ -122,9 +123,9 @@ impl CodeRestores {
     }
 
     /// Reports the restores that outlived their sessions.
-    pub(super) fn report_earlier(session: &SessionContext<'_>, sessions: &OpenSessions) {
-        let Project { agent_dir, cwd, .. } = session.project;
-        let (sessions, id) = (sessions.clone(), session.id.to_owned());
+    pub(super) fn report_earlier(session: &SessionContext, sessions: &OpenSessions) {
+        let SessionContext { agent_dir, cwd, .. } = session;
+        let (sessions, id) = (sessions.clone(), session.id.clone());
         let (open, of) = (sessions.clone(), id.clone());
         let report = move |outcome| {
             let restore = OF_ANOTHER_SESSION;
@@ -141,27 +142,24 @@ impl CodeRestores {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::session_in;
 
     #[cfg(unix)]
     #[test]
     fn a_git_that_is_too_slow_is_not_asked_again_at_once() {
         let directory = tempfile::tempdir().unwrap();
         let code = CodeRestores::default();
-        let project = Project {
-            agent_dir: directory.path(),
-            cwd: directory.path(),
-            session_file: None,
-        };
+        let session = session_in(directory.path(), directory.path());
         let until = Instant::now() + PAUSE_OF_SLOW_GIT;
         code.slow
             .lock()
             .insert(directory.path().to_path_buf(), until);
         let too_slow = SnapshotError::Failed(TOO_SLOW.to_owned());
-        assert_eq!(code.record(&project), Err(too_slow));
+        assert_eq!(code.record(&session), Err(too_slow));
         code.slow
             .lock()
             .insert(directory.path().to_path_buf(), Instant::now());
-        let answered = code.record(&project);
+        let answered = code.record(&session);
         assert_eq!(answered, Err(SnapshotError::NoRepository));
         assert!(code.slow.lock().is_empty());
     }
@@ -169,18 +167,9 @@ mod tests {
     #[test]
     fn code_that_is_being_restored_is_neither_recorded_nor_restored_again() {
         let directory = tempfile::tempdir().unwrap();
-        let context = SessionContext {
-            id: "s",
-            project: Project {
-                agent_dir: directory.path(),
-                cwd: directory.path(),
-                session_file: None,
-            },
-            is_trusted: true,
-            is_virtual: false,
-        };
+        let context = session_in(directory.path(), directory.path());
         let (code, sessions) = (CodeRestores::default(), OpenSessions::default());
-        let record = || code.record(&context.project);
+        let record = || code.record(&context);
         let restore = || {
             let snapshot = Snapshot {
                 reference: None,

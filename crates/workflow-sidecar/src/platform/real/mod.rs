@@ -17,7 +17,7 @@ use super::answers::notifier::notifier;
 use super::answers::open_projects;
 use super::answers::open_requests::OpenRequests;
 use super::answers::trust_store::{hash_of, hash_of_triggers, session_trusts, trust};
-use super::effects::{Platform, PlatformReport, Project, SessionContext};
+use super::effects::{Platform, PlatformReport, SessionContext};
 use super::gates::{Baseline, start_files};
 use super::git::{measure_change, record_files};
 use super::notes_and_answers::NotesAndAnswers;
@@ -54,21 +54,18 @@ impl RealPlatform {
 }
 
 impl Platform for RealPlatform {
-    fn perform(&self, session: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent> {
-        let project = session.project;
+    fn perform(&self, session: &SessionContext, effect: Effect) -> Option<PlatformEvent> {
+        let SessionContext { agent_dir, cwd, .. } = session;
         match effect {
             Effect::RunGate(run) => return self.gates.run(session, run, &self.sessions),
-            Effect::CancelGate { gate } => self.gates.end(session.id, Some(gate)),
+            Effect::CancelGate { gate } => self.gates.end(&session.id, Some(gate)),
             Effect::TakeBaseline { gates, start } => {
-                let baseline = to_raw_value(&Baseline::take(&gates, project.cwd));
+                let baseline = to_raw_value(&Baseline::take(&gates, cwd));
                 let baseline = baseline.expect("a baseline has string keys only");
-                let start = start
-                    .then(|| start_files(project.cwd, project.agent_dir))
-                    .flatten();
+                let start = start.then(|| start_files(cwd, agent_dir)).flatten();
                 return Some(PlatformEvent::BaselineTaken { baseline, start });
             }
             Effect::MeasureChange { start, globs } => {
-                let (cwd, agent_dir) = (project.cwd, project.agent_dir);
                 let measured = match start {
                     Some(tree) => measure_change(cwd, agent_dir, &tree, &globs)
                         .map(|change| (None, Some(change))),
@@ -84,13 +81,13 @@ impl Platform for RealPlatform {
                 let is_trusted = session_trusts(session, &hash_of(&commands));
                 return (!is_trusted).then_some(PlatformEvent::CommandsNotTrusted);
             }
-            Effect::TrustCommands { commands } => trust(&project, &hash_of(&commands)),
-            Effect::TrustTriggers { triggers } => trust(&project, &hash_of_triggers(&triggers)),
+            Effect::TrustCommands { commands } => trust(session, &hash_of(&commands)),
+            Effect::TrustTriggers { triggers } => trust(session, &hash_of_triggers(&triggers)),
             Effect::RequestApproval(request) => return self.answers.request(session, request),
             Effect::ReadApproval(request) => return Some(self.answers.read(session, request)),
-            Effect::ClearApproval { task_id } => self.answers.clear(&task_id, project.agent_dir),
+            Effect::ClearApproval { task_id } => self.answers.clear(&task_id, agent_dir),
             Effect::RecordCheckpoint => {
-                return Some(match self.code.record(&project) {
+                return Some(match self.code.record(session) {
                     Ok(snapshot) => PlatformEvent::CheckpointRecorded { snapshot },
                     Err(error) => PlatformEvent::CheckpointFailed { error },
                 });
@@ -105,7 +102,7 @@ impl Platform for RealPlatform {
                 let report = self.triggers.watch(session, &triggers, &self.sessions);
                 return Some(PlatformEvent::TriggersWatched { report });
             }
-            Effect::StopWatching => self.triggers.stop(session.id),
+            Effect::StopWatching => self.triggers.stop(&session.id),
         }
         None
     }
@@ -119,8 +116,8 @@ impl Platform for RealPlatform {
             .is_none_or(|number| self.triggers.is_watched(&report.session, number))
     }
 
-    fn open_session(&self, session: &SessionContext<'_>) {
-        let Project { agent_dir, cwd, .. } = session.project;
+    fn open_session(&self, session: &SessionContext) {
+        let SessionContext { agent_dir, cwd, .. } = session;
         // A relative directory is a name in a transcript.
         if !agent_dir.is_absolute() {
             return self.sessions.open(session, None);
@@ -136,22 +133,24 @@ impl Platform for RealPlatform {
         CodeRestores::report_earlier(session, &self.sessions);
     }
 
-    fn note_run(&self, project: &Project<'_>, host: &str, run: Run) {
+    fn note_run(&self, session: &SessionContext, host: &str, run: Run) {
         // A relative directory is a name in a transcript.
-        if !project.agent_dir.is_absolute() {
+        if !session.agent_dir.is_absolute() {
             return;
         }
         let note = RunNote {
             host: host.to_owned(),
             run,
-            cwd: absolute(project.cwd),
-            file: project
+            cwd: absolute(&session.cwd),
+            file: session
                 .session_file
+                .as_ref()
                 .map(|file| file.to_string_lossy().into_owned()),
             now: wall_time(),
         };
         let (answers, sessions) = (&self.answers, &self.sessions);
-        self.notes.write(project.agent_dir, note, answers, sessions);
+        self.notes
+            .write(&session.agent_dir, note, answers, sessions);
     }
 
     fn close_session(&self, session: &str) {

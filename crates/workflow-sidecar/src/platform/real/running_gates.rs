@@ -21,11 +21,11 @@ impl RunningGates {
     /// Starts a gate; gives its result where nothing has to run.
     pub(super) fn run(
         &self,
-        session: &SessionContext<'_>,
+        session: &SessionContext,
         run: GateRun,
         sessions: &OpenSessions,
     ) -> Option<PlatformEvent> {
-        let (gate, project) = (run.id, session.project);
+        let gate = run.id;
         if !run.commands.is_empty() && !session_trusts(session, &hash_of(&run.commands)) {
             return Some(PlatformEvent::GateNotTrusted { gate });
         }
@@ -39,12 +39,12 @@ impl RunningGates {
         let baseline = baseline.and_then(|baseline| serde_json::from_str(baseline.get()).ok());
         let job = Job {
             gates: run.gates,
-            cwd: project.cwd.to_path_buf(),
+            cwd: session.cwd.to_path_buf(),
             baseline: baseline.unwrap_or_default(),
             start: run.start,
-            agent_dir: session.is_trusted.then(|| project.agent_dir.to_path_buf()),
+            agent_dir: session.is_trusted.then(|| session.agent_dir.to_path_buf()),
         };
-        let report = sessions.reporter(session.id, None);
+        let report = sessions.reporter(&session.id, None);
         let started = gates::start(gates::this_binary(), job, move |event| {
             report(match event {
                 gates::GateEvent::Progress(text) => PlatformEvent::GateProgress { gate, text },
@@ -55,7 +55,7 @@ impl RunningGates {
         });
         match started {
             Ok(running) => {
-                let session = session.id.to_owned();
+                let session = session.id.clone();
                 // Bound to a name, so that it does not end under the lock.
                 let _earlier = self.running.lock().insert(session, (gate, running));
                 None

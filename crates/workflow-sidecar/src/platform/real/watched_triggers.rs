@@ -9,7 +9,7 @@ use workflow_core::definition::{Tier, Trigger};
 use workflow_core::event::WatchReport;
 
 use crate::platform::answers::trust_store::{hash_of_triggers, is_trusted};
-use crate::platform::effects::{Project, SessionContext};
+use crate::platform::effects::SessionContext;
 use crate::platform::open_sessions::OpenSessions;
 use crate::platform::triggers::{self, ActiveTrigger};
 
@@ -33,11 +33,11 @@ impl WatchedTriggers {
     /// Watches these triggers for a session, and no others. Those that are watched already stay.
     pub(super) fn watch(
         &self,
-        session: &SessionContext<'_>,
+        session: &SessionContext,
         triggers: &[Trigger],
         sessions: &OpenSessions,
     ) -> WatchReport {
-        let Project { agent_dir, cwd, .. } = session.project;
+        let SessionContext { agent_dir, cwd, .. } = session;
         let is_of_project = |trigger: &&Trigger| trigger.tier == Tier::Project;
         let (of_project, of_user): (Vec<_>, Vec<_>) = triggers.iter().partition(is_of_project);
         let hash = hash_of_triggers(of_project.iter().copied());
@@ -52,11 +52,11 @@ impl WatchedTriggers {
             ..WatchReport::default()
         };
         let mut watched = self.watched.lock();
-        let watched = watched.entry(session.id.to_owned()).or_default();
+        let watched = watched.entry(session.id.clone()).or_default();
         // A trigger that ends frees its port before another one starts.
         watched.retain(|running| {
             let mut wanted = wanted.iter();
-            running.cwd == cwd && wanted.any(|wanted| wanted.is_same(&running.trigger))
+            *running.cwd == **cwd && wanted.any(|wanted| wanted.is_same(&running.trigger))
         });
         for trigger in wanted {
             let mut running = watched.iter();
@@ -64,7 +64,7 @@ impl WatchedTriggers {
                 continue;
             }
             let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-            let on_event = sessions.reporter(session.id, Some(number));
+            let on_event = sessions.reporter(&session.id, Some(number));
             match triggers::start(trigger, cwd, on_event) {
                 Ok(active) => {
                     report.started.push(trigger.describe());

@@ -9,7 +9,8 @@ use super::super::requests::tests::request;
 #[cfg(all(unix, feature = "postgres"))]
 use super::super::requests::tests::requests_of;
 use super::*;
-use crate::platform::effects::{PlatformReport, Project};
+use crate::platform::effects::PlatformReport;
+use crate::platform::session_in;
 #[cfg(all(unix, feature = "postgres"))]
 use crate::store::tests::server::Server;
 
@@ -47,17 +48,8 @@ impl Fixture {
         }
     }
 
-    fn context(&self) -> SessionContext<'_> {
-        SessionContext {
-            id: "s",
-            project: Project {
-                agent_dir: self.agent.path(),
-                cwd: self.project.path(),
-                session_file: None,
-            },
-            is_trusted: true,
-            is_virtual: false,
-        }
+    fn context(&self) -> SessionContext {
+        session_in(self.agent.path(), self.project.path())
     }
 
     /// Asks as the session does.
@@ -129,7 +121,7 @@ fn a_project_whose_path_is_no_text_cannot_ask() {
         .path()
         .join(std::ffi::OsStr::from_bytes(b"\xff"));
     let mut context = fixture.context();
-    context.project.cwd = &cwd;
+    context.cwd = cwd.into();
     let result = fixture.open.request(&context, request("wf-1"));
     assert!(matches!(
         result,
@@ -141,7 +133,7 @@ fn a_project_whose_path_is_no_text_cannot_ask() {
 fn a_relative_project_is_stored_from_the_root() {
     let fixture = Fixture::new();
     let mut context = fixture.context();
-    context.project.cwd = Path::new(".");
+    context.cwd = Path::new(".").into();
     fixture.open.request(&context, request("wf-1"));
     assert_eq!(fixture.stored().cwd, std::env::current_dir().unwrap());
 }
@@ -329,10 +321,7 @@ fn an_approver_answers_without_a_code_and_only_the_question_that_is_asked() {
     let (_, of_approver) = requests_of(&server, "approver");
     let fixture = Fixture::new();
     let context = SessionContext {
-        project: Project {
-            agent_dir: &agent_dir,
-            ..fixture.context().project
-        },
+        agent_dir: agent_dir.as_path().into(),
         ..fixture.context()
     };
     let new = Request {
