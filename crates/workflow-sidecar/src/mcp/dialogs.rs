@@ -3,8 +3,7 @@
 //! A dialog is one more way to answer what is stored and can be answered elsewhere: without an answer the run waits on.
 
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::thread;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -41,31 +40,27 @@ pub(super) enum ToHost {
 pub(super) struct OpenDialog {
     pub(super) form: ElicitRequestParams,
     pub(super) withdrawn: CancellationToken,
-    /// Takes how the user ended it; `None` if the host did not ask.
-    pub(super) close: Box<dyn FnOnce(Option<ElicitResult>) + Send>,
+    /// Takes how the user ended it, if the host asked.
+    pub(super) ended: Sender<ElicitResult>,
 }
 
 /// A question to the user. Two are the same if they show the same.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct DialogQuestion {
     /// The request that an answer is for; the session for a question without one.
-    about: String,
+    pub(super) about: String,
     message: String,
     choices: Vec<String>,
     takes_comment: bool,
 }
 
-/// The user's answer.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct DialogAnswer {
-    pub(super) choice: String,
-    pub(super) comment: Option<String>,
-}
-
 /// The end of asking.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    Answered(DialogAnswer),
+    Answered {
+        choice: String,
+        comment: Option<String>,
+    },
     /// The user refused to answer.
     Declined,
     /// The user has answered elsewhere.
@@ -73,15 +68,12 @@ pub(super) enum Asked {
     Nobody,
 }
 
-/// The dialogs of a server that are open, or whose answers no call has used yet.
+/// The dialogs that a cancelled call has left open.
 #[derive(Default)]
-pub(super) struct Dialogs(Mutex<HashMap<DialogQuestion, State>>);
+pub(super) struct Dialogs(Mutex<HashMap<DialogQuestion, Opened>>);
 
-enum State {
-    Open(CancellationToken),
-    /// Answered, or refused: the latter for the call that waits, and no later one.
-    Ended(Asked),
-}
+/// What withdraws an open dialog, and where its end arrives.
+type Opened = (CancellationToken, Receiver<ElicitResult>);
 
 impl DialogQuestion {
     /// The question for approval, the results and what each choice does, above what else `workflow-sidecar approve` shows:
@@ -138,18 +130,43 @@ impl DialogQuestion {
         serde_json::from_value(form).expect("a form has this shape")
     }
 
+    /// Opens a dialog of the host.
+    fn open(&self, host: &CallHost) -> Opened {
+        let (withdrawn, (sender, ended)) = (CancellationToken::new(), channel());
+        // Without a receiver the call is over.
+        let _ = host.messages.send(ToHost::Open(OpenDialog {
+            form: self.form(),
+            withdrawn: withdrawn.clone(),
+            ended: sender,
+        }));
+        (withdrawn, ended)
+    }
+
+    /// Reads how the user has ended the dialog.
+    fn read(&self, ended: &ElicitResult) -> Asked {
+        match ended.action {
+            ElicitationAction::Accept => {
+                let answer = ended.content.as_ref().and_then(|it| self.accepted(it));
+                answer.unwrap_or_else(|| {
+                    tracing::warn!("the host answered a dialog with something else than a choice");
+                    Asked::Nobody
+                })
+            }
+            ElicitationAction::Decline => Asked::Declined,
+            _ => Asked::Nobody,
+        }
+    }
+
     /// Reads what the user accepted. Another value than a choice is no answer.
-    fn read(&self, content: &Value) -> Option<DialogAnswer> {
+    fn accepted(&self, content: &Value) -> Option<Asked> {
         let chosen = content.get("choice")?.as_str()?;
         let mut choices = self.choices.iter();
         let choice = choices.find(|choice| visible(choice) == chosen)?.clone();
         let comment = content.get("comment").and_then(Value::as_str);
         let comment = comment.map(str::trim).filter(|_| self.takes_comment);
         let comment = comment.filter(|comment| !comment.is_empty());
-        Some(DialogAnswer {
-            choice,
-            comment: comment.map(str::to_owned),
-        })
+        let comment = comment.map(str::to_owned);
+        Some(Asked::Answered { choice, comment })
     }
 }
 
@@ -161,10 +178,10 @@ fn message(above: &[String], below: &str) -> String {
 }
 
 impl Dialogs {
-    /// Asks the user, unless the same question is open or answered already, and waits. A call that is cancelled leaves its
-    /// dialog open: a late answer counts for the next call that has the same question.
+    /// Asks the user, and waits. A call that is cancelled leaves its dialog open: a late answer counts for the next call that has
+    /// the same question.
     pub(super) fn ask(
-        self: &Arc<Self>,
+        &self,
         question: &DialogQuestion,
         host: &CallHost,
         call: &CancellationToken,
@@ -173,63 +190,30 @@ impl Dialogs {
         if !host.has_dialogs {
             return Asked::Nobody;
         }
-        self.open(question, host);
+        let left = self.0.lock().remove(question);
+        let late = left.map(|opened| (opened.1.try_recv(), opened));
+        let (withdrawn, ended) = match late {
+            Some((Err(TryRecvError::Empty), opened)) => opened,
+            Some((Ok(ended), _)) => match question.read(&ended) {
+                answered @ Asked::Answered { .. } => return answered,
+                // A refusal was one of the call that waited.
+                _ => question.open(host),
+            },
+            Some(_) | None => question.open(host),
+        };
         while !call.is_cancelled() {
-            let is_elsewhere = is_answered_elsewhere();
-            let mut dialogs = self.0.lock();
-            match dialogs.remove(question) {
-                Some(State::Ended(asked)) => return asked,
-                Some(State::Open(withdrawn)) if is_elsewhere => {
+            match ended.recv_timeout(PAUSE) {
+                Ok(ended) => return question.read(&ended),
+                Err(RecvTimeoutError::Disconnected) => return Asked::Nobody,
+                Err(RecvTimeoutError::Timeout) if is_answered_elsewhere() => {
                     withdrawn.cancel();
                     return Asked::Elsewhere;
                 }
-                Some(open) => dialogs.insert(question.clone(), open),
-                None => return Asked::Nobody,
-            };
-            drop(dialogs);
-            thread::sleep(PAUSE);
-        }
-        Asked::Nobody
-    }
-
-    fn open(self: &Arc<Self>, question: &DialogQuestion, host: &CallHost) {
-        let mut dialogs = self.0.lock();
-        if !matches!(
-            dialogs.get(question),
-            None | Some(State::Ended(Asked::Declined))
-        ) {
-            return;
-        }
-        let withdrawn = CancellationToken::new();
-        let (all, asked) = (Arc::clone(self), question.clone());
-        let opened = host.messages.send(ToHost::Open(OpenDialog {
-            form: question.form(),
-            withdrawn: withdrawn.clone(),
-            close: Box::new(move |ended| all.close(asked, ended)),
-        }));
-        if opened.is_ok() {
-            dialogs.insert(question.clone(), State::Open(withdrawn));
-        }
-    }
-
-    fn close(&self, question: DialogQuestion, ended: Option<ElicitResult>) {
-        let asked = match ended.map(|ended| (ended.action, ended.content)) {
-            Some((ElicitationAction::Accept, content)) => {
-                let answer = content.and_then(|content| question.read(&content));
-                if answer.is_none() {
-                    tracing::warn!("the host answered a dialog with something else than a choice");
-                }
-                answer.map(Asked::Answered)
+                Err(RecvTimeoutError::Timeout) => {}
             }
-            Some((ElicitationAction::Decline, _)) => Some(Asked::Declined),
-            _ => None,
-        };
-        let mut dialogs = self.0.lock();
-        // One that was withdrawn is over.
-        if dialogs.remove(&question).is_some()
-            && let Some(asked) = asked
-        {
-            dialogs.insert(question, State::Ended(asked));
         }
+        let left = (withdrawn, ended);
+        self.0.lock().insert(question.clone(), left);
+        Asked::Nobody
     }
 }

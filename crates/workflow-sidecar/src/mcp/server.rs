@@ -170,7 +170,8 @@ async fn ask(host: Peer<RoleServer>, dialog: OpenDialog) {
             None
         }
     };
-    (dialog.close)(ended);
+    // A call that went on needs no answer.
+    drop(ended.map(|ended| dialog.ended.send(ended)));
 }
 
 /// The tool as hosts list it. The annotations keep hosts from asking before each call.

@@ -9,6 +9,7 @@
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -81,7 +82,7 @@ pub(super) struct StepRunner {
     platform: Arc<RealPlatform>,
     /// The receivers of reports on gates, by session.
     gates: Arc<Mutex<HashMap<String, Sender<PlatformEvent>>>>,
-    dialogs: Arc<Dialogs>,
+    dialogs: Dialogs,
     /// The number of calls so far.
     calls: AtomicU64,
 }
@@ -103,7 +104,7 @@ impl StepRunner {
             store,
             platform,
             gates,
-            dialogs: Arc::default(),
+            dialogs: Dialogs::default(),
             calls: AtomicU64::new(0),
         }
     }
@@ -118,12 +119,9 @@ impl StepRunner {
         let ticket = self.ticket(step)?;
         let name = format!("{}:{}", ticket.key.host, ticket.key.session);
         let (sender, reports) = channel();
-        {
-            let mut gates = self.gates.lock();
-            if gates.contains_key(&name) {
-                return Err(BUSY.to_owned());
-            }
-            gates.insert(name.clone(), sender);
+        match self.gates.lock().entry(name.clone()) {
+            Entry::Occupied(_) => return Err(BUSY.to_owned()),
+            Entry::Vacant(free) => drop(free.insert(sender)),
         }
         let call = Call {
             runner: self,
@@ -188,13 +186,13 @@ impl Call<'_> {
         loop {
             let (answer, awaits_approval, mut session) = self.handle()?;
             let question = self.question(&mut session, awaits_approval);
-            let Some((question, about)) = question else {
+            let Some((question, trust)) = question else {
                 return answer;
             };
             let SessionContext { agent_dir, cwd, .. } = session.driver.context.clone();
             let mut looks = 0_u64;
             let is_answered = || {
-                if let (About::Trust(_), Some(gate)) = (&about, &self.finished) {
+                if let (Some(_), Some(gate)) = (trust, &self.finished) {
                     looks += 1;
                     return looks.is_multiple_of(LOOKS_FOR_TRUST)
                         && is_trusted(&agent_dir, &cwd, &gate.commands);
@@ -204,18 +202,18 @@ impl Call<'_> {
             };
             let (dialogs, cancelled) = (&self.runner.dialogs, &self.step.cancelled);
             let asked = dialogs.ask(&question, self.host, cancelled, is_answered);
-            match (asked, about) {
-                (Asked::Elsewhere, About::Approval(_)) => {}
-                (Asked::Elsewhere, About::Trust(_)) => self.finished = None,
-                (Asked::Answered(answer), About::Approval(request)) => {
+            match (asked, trust) {
+                (Asked::Elsewhere, None) => {}
+                (Asked::Elsewhere, Some(_)) => self.finished = None,
+                (Asked::Answered { choice, comment }, None) => {
                     self.decision = Some(Decision {
-                        request,
-                        choice: answer.choice,
-                        comment: answer.comment,
+                        request: question.about,
+                        choice,
+                        comment,
                         ..Decision::default()
                     });
                 }
-                (Asked::Answered(answer), About::Trust(question)) if answer.choice == YES => {
+                (Asked::Answered { choice, .. }, Some(question)) if choice == YES => {
                     let yes = Answer::Confirmed(true);
                     session.with_effects(|session| session.handle_answer(question, yes));
                     (self.finished, self.has_trusted) = (None, true);
@@ -224,7 +222,7 @@ impl Call<'_> {
                     let of_nobody = |text: String| text.replace(DISAGREED, DISMISSED);
                     return answer.map(of_nobody).map_err(of_nobody);
                 }
-                (Asked::Declined | Asked::Answered(_), _) => return answer,
+                (Asked::Declined | Asked::Answered { .. }, _) => return answer,
             }
             if (self.finished.as_ref()).is_some_and(|gate| gate.at.elapsed() > VALID_FOR) {
                 self.finished = None;
@@ -331,18 +329,18 @@ impl Call<'_> {
         Ok(session)
     }
 
-    /// What the user can answer so that the call continues.
+    /// What the user can answer so that the call continues; with the engine's question if it is about trust.
     fn question(
         &self,
         session: &mut RestoredSession,
         awaits_approval: bool,
-    ) -> Option<(DialogQuestion, About)> {
+    ) -> Option<(DialogQuestion, Option<QuestionId>)> {
         if awaits_approval {
             let mut request = session.driver.session.awaited_approval()?;
             request.cwd = session.driver.context.cwd.to_path_buf();
             request.shown_file = file_excerpt::shown_with(&request);
             let question = DialogQuestion::of_approval(&request);
-            return Some((question, About::Approval(request.id)));
+            return Some((question, None));
         }
         let result = self.finished.as_ref().map(|gate| &gate.result);
         if self.has_trusted || !matches!(result, Some(PlatformEvent::GateNotTrusted { .. })) {
@@ -351,7 +349,7 @@ impl Call<'_> {
         session.request(Session::handle_trust_command);
         let question = session.take_questions().pop()?;
         let asked = DialogQuestion::of_confirmation(&self.ticket.key.session, &question);
-        Some((asked, About::Trust(question.id)))
+        Some((asked, Some(question.id)))
     }
 
     /// Runs a gate to its end, unless the call is cancelled.
@@ -389,14 +387,6 @@ struct FinishedGate {
     result: PlatformEvent,
     at: Instant,
     is_stored: bool,
-}
-
-/// What a question of a call is about.
-enum About {
-    /// The request of this id.
-    Approval(String),
-    /// The commands that this question shows.
-    Trust(QuestionId),
 }
 
 fn unusable(error: &StoreError) -> String {
