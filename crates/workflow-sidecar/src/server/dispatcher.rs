@@ -494,7 +494,7 @@ mod tests {
         }
 
         fn open_session(&self, session: &SessionContext) {
-            self.0.lock().push(session.id.to_owned());
+            self.0.lock().push(session.id.clone());
         }
 
         fn close_session(&self, session: &str) {

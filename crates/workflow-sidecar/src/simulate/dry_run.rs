@@ -105,7 +105,7 @@ impl Platform for DryRunPlatform {
     fn perform(&self, session: &SessionContext, effect: Effect) -> Option<PlatformEvent> {
         match effect {
             Effect::RunGate(run) => {
-                let session = session.id.to_owned();
+                let session = session.id.clone();
                 *self.started.lock() = Some(DryGate { session, run });
                 None
             }
