@@ -4,10 +4,15 @@ use std::path::Path;
 
 use workflow_core::definition::RunCheck;
 
-/// Programs, the word that may stand behind each, and the option by which it names all its tests.
-const RUNNERS: [(&str, &str, &str); 7] = [
+/// Programs, the word that may stand behind each, and the options by which it names all its tests.
+const RUNNERS: [(&str, &str, &str); 8] = [
     // Else the programs after one that fails do not run.
     ("cargo", "test", "--no-fail-fast"),
+    (
+        "nextest",
+        "run",
+        "--no-fail-fast --status-level=all --failure-output=final --success-output=never",
+    ),
     ("go", "test", "-json"),
     ("node", "", "--test-reporter=tap"),
     ("pytest", "", "-v"),
@@ -21,26 +26,27 @@ pub(super) fn started(command: &[String]) -> Vec<String> {
     let has = |start: &str| command.iter().any(|word| word.starts_with(start));
     let name = |word: &String| word.rsplit('/').next().unwrap_or_default().to_owned();
     let names: Vec<String> = command.iter().map(name).collect();
-    let runner = RUNNERS.into_iter().find_map(|(runner, next, option)| {
+    let runner = RUNNERS.into_iter().find_map(|(runner, next, options)| {
         // The runner, or what starts it: `npx jest`, `uv run pytest`, `python3 -m pytest`.
         let at = names.iter().take(4).position(|name| name == runner)?;
         let has_toolchain = names.get(at + 1).is_some_and(|word| word.starts_with('+'));
         let at = at + usize::from(has_toolchain);
         let has_next = names.get(at + 1).is_some_and(|word| word == next);
         let runs_tests = match runner {
-            "cargo" | "go" => has_next,
+            "cargo" | "nextest" | "go" => has_next,
             "node" => has("--test"),
             _ => true,
         };
-        runs_tests.then_some((at + 1 + usize::from(has_next), option))
+        runs_tests.then_some((at + 1 + usize::from(has_next), options))
     });
     let mut words = command.to_vec();
-    if let Some((at, option)) = runner
-        && !has(option.split('=').next().unwrap_or(option))
-    {
-        words.insert(at, option.to_owned());
+    let (at, options) = runner.unwrap_or_default();
+    for option in options.split_ascii_whitespace().rev() {
+        if !has(option.split('=').next().unwrap_or(option)) {
+            words.insert(at, option.to_owned());
+        }
     }
-    if runner.is_some_and(|(_, option)| ["--no-fail-fast", "-v"].contains(&option)) {
+    if ["--no-fail-fast", "-v"].contains(&options) {
         words.retain(|word| !["-q", "-qq", "--quiet"].contains(&&**word));
     }
     words
@@ -74,6 +80,11 @@ mod tests {
             ),
             ("cargo +nightly test", "cargo +nightly test --no-fail-fast"),
             ("cargo run -q", "cargo run -q"),
+            (
+                "cargo nextest run --status-level fail",
+                "cargo nextest run --no-fail-fast --failure-output=final --success-output=never --status-level fail",
+            ),
+            ("cargo nextest list", "cargo nextest list"),
             ("node --test", "node --test-reporter=tap --test"),
             (
                 "node --test --test-reporter=dot",

@@ -103,7 +103,7 @@ impl TestRun {
             let number = number.parse::<usize>().unwrap_or_default();
             match words.split(' ').next().unwrap_or_default() {
                 "passed" | "xpassed" => self.passed += number,
-                "failed" | "failures" | "unexpected" => self.failed += number,
+                "failed" | "failures" | "unexpected" | "timed" | "exec" => self.failed += number,
                 "skipped" | "xfailed" | "todo" | "ignored" | "expected" => self.skipped += number,
                 "error" | "errors" => self.broken += number,
                 _ => (),

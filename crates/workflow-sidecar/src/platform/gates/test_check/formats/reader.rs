@@ -162,10 +162,11 @@ impl Reader {
 /// Returns the outcome that a word or a sign says.
 fn outcome_of(word: &str) -> Option<Outcome> {
     Some(match &*word.to_lowercase() {
-        "ok" | "pass" | "passed" | "xpass" | "unexpected success" | "✓" | "✔" => {
+        "ok" | "pass" | "passed" | "leak" | "xpass" | "unexpected success" | "✓" | "✔" => {
             Outcome::Passed
         }
-        "not ok" | "fail" | "failed" | "error" | "✕" | "×" | "✖" => Outcome::Failed,
+        "not ok" | "fail" | "failed" | "error" | "abrt" | "sigabrt" | "segv" | "sigsegv" | "tmt"
+        | "timeout" | "✕" | "×" | "✖" => Outcome::Failed,
         "skip" | "skipped" | "todo" | "ignored" | "xfail" | "expected failure" | "○" | "✎"
         | "↓" | "﹣" => Outcome::Skipped,
         _ => return None,

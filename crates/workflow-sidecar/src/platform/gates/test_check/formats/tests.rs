@@ -34,6 +34,30 @@ fn cargo_test_names_the_tests_of_each_program() {
 }
 
 #[test]
+fn nextest_names_the_tests_of_each_binary_by_their_last_try() {
+    let run = read_all(include_str!("recorded/nextest.txt"));
+    assert_eq!(counted(&run), [6, 3, 2, 0]);
+    assert_eq!(
+        with(&run, Outcome::Failed),
+        ["demo more::slow", "demo tests::aborts", "demo tests::breaks"]
+    );
+    assert_eq!(
+        with(&run, Outcome::Skipped),
+        ["demo tests::later", "demo::t slow"]
+    );
+    let passed = with(&run, Outcome::Passed);
+    assert_eq!(passed.len(), 6, "{passed:?}");
+    assert!(passed.contains(&"demo more::flaky"), "{passed:?}");
+    assert!(!run.named.keys().any(|name| name.contains("fake")));
+    assert!((run.compiling - 4.65).abs() < 0.01);
+    // Older versions do not number the tests.
+    let run = read_all("    Starting 1 test across 1 binary\n        PASS [   0.012s] demo tests::adds\n     Summary [   0.012s] 1 test run: 1 passed, 0 skipped\n");
+    assert_eq!(with(&run, Outcome::Passed), ["demo tests::adds"]);
+    let none = "     Summary [   0.000s] 0 tests run: 0 passed, 11 skipped\nerror: no tests to run\n";
+    assert_eq!(counted(&read_all(none)), [0, 0, 11, 0]);
+}
+
+#[test]
 fn what_a_failing_test_prints_is_no_test() {
     let run = read_all(include_str!("recorded/cargo.txt"));
     assert!(
