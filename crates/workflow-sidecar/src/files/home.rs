@@ -5,6 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::absolute;
+
 /// The directory of the store of hook hosts, in the home directory.
 pub(crate) const STATE_DIRECTORY: &str = ".local/state/workflow-sidecar";
 
@@ -16,6 +18,15 @@ pub(crate) fn home_dir() -> Option<PathBuf> {
     #[cfg(unix)]
     let home = home.or_else(from_passwd);
     home
+}
+
+/// Returns a directory of the user's by its variable, or else below the home directory.
+pub(crate) fn user_dir(variable: &str, in_home: &str) -> Option<PathBuf> {
+    let named = std::env::var_os(variable).filter(|path| !path.is_empty());
+    named.map_or_else(
+        || Some(home_dir()?.join(in_home)),
+        |path| Some(absolute(Path::new(&path))),
+    )
 }
 
 /// Expands a `~` at the beginning of a path. Without a home directory the path stays.

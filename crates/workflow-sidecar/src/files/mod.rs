@@ -6,6 +6,7 @@ mod file_state;
 mod home;
 pub(crate) mod regular_file;
 
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 pub(crate) use self::atomic_write::write_atomically;
 pub(crate) use self::file_state::{FileState, FileVersion};
-pub(crate) use self::home::{STATE_DIRECTORY, expanded_home, home_dir};
+pub(crate) use self::home::{STATE_DIRECTORY, expanded_home, home_dir, user_dir};
 
 /// Maximum number of bytes of a text.
 const MAX_TEXT: u64 = 4 << 20;
@@ -52,6 +53,16 @@ pub(crate) fn text(path: &Path) -> io::Result<Option<String>> {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     Ok(Some(text))
+}
+
+/// Bytes of the files below a directory. What cannot be read has none, and no link is followed.
+pub(crate) fn bytes_below(directory: &Path) -> u64 {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let bytes = entries.map(|entry| match entry.metadata() {
+        Ok(found) if found.is_dir() => bytes_below(&entry.path()),
+        found => found.map_or(0, |found| found.len()),
+    });
+    bytes.sum()
 }
 
 /// The value in a JSON file; `None` if there is none that can be read.

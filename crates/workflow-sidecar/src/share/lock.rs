@@ -7,11 +7,15 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity};
 
-use crate::files::{FileState, text};
+use super::source::Source;
+use crate::files::{FileState, hash, text};
 use crate::init::WORKFLOWS;
 
 /// Its name in the workflows directory.
 pub(super) const LOCK: &str = "workflows.lock";
+
+/// Bytes of a file of a source that is compared.
+const LIMIT: u32 = 16 << 20;
 
 /// The content of a lock file.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -56,6 +60,17 @@ pub(super) fn is_plain(path: &str) -> bool {
     path.split('/').all(is_part) && !path.eq_ignore_ascii_case(LOCK)
 }
 
+/// Returns true if a directory has another version of a file that was copied from it. Nothing is fetched.
+fn differs_there(project: &Path, path: &str, locked: &Locked) -> bool {
+    let directory = project.join(&locked.source);
+    let is_here = locked.commit.is_none() && directory.is_dir();
+    let source = is_here.then(|| Source::open(&directory.to_string_lossy()).ok());
+    let there = source
+        .flatten()
+        .and_then(|source| source.read(path, LIMIT).ok());
+    there.is_some_and(|bytes| hash(bytes) != locked.sha256)
+}
+
 /// Finds what differs from a project's lock file; `read` are the files that the loader has read, `shown` makes their displayed
 /// paths.
 pub(crate) fn drift(
@@ -95,7 +110,14 @@ pub(crate) fn drift(
                 .to_owned()
         };
         let (differs, help) = match FileState::of(&workflows.join(path), None) {
-            Ok(FileState::Content(digest)) if digest == locked.sha256 => continue,
+            Ok(FileState::Content(digest)) if digest == locked.sha256 => {
+                if !differs_there(project, path, locked) {
+                    continue;
+                }
+                let differs =
+                    format!("this file differs from that of {from}, which was changed since");
+                (differs, copy("") + "` copies it")
+            }
             Ok(FileState::Absent) => (
                 format!("this file, which was copied from {from}, is missing"),
                 copy("") + "` copies it again",

@@ -116,11 +116,9 @@ impl Copying<'_> {
         let text = serde_json::to_string_pretty(&lock)? + "\n";
         write_atomically(&self.file(LOCK)?, &text)?;
         let files = count(written, "file");
-        let here = load_located(&disk);
         let commands = |key: &String| {
-            project_gate_commands(key, &here.catalog, &here.index)
-                .next()
-                .is_some()
+            let mut commands = project_gate_commands(key, &after.catalog, &after.index);
+            commands.next().is_some()
         };
         let trust = if written > 0 && keys.iter().any(commands) {
             ". Commands of gates need `workflow-sidecar trust`."
@@ -197,14 +195,11 @@ impl Copying<'_> {
             let key = path.split_once('/').map(|(key, _)| key);
             locked.source == source && key.is_some_and(|key| keys.contains(key))
         };
-        let gone = lock
-            .files
-            .iter()
-            .filter(|(path, locked)| is_gone(path, locked) && !wanted.contains_key(*path));
-        let gone: Vec<String> = gone.map(|(path, _)| path.clone()).collect();
+        let mut gone = lock.files.clone();
+        gone.retain(|path, locked| is_gone(path, locked) && !wanted.contains_key(path));
         let wanted = wanted.into_iter().map(|(path, bytes)| (path, Some(bytes)));
         let mut changes = Vec::new();
-        for (path, bytes) in wanted.chain(gone.into_iter().map(|path| (path, None))) {
+        for (path, bytes) in wanted.chain(gone.into_keys().map(|path| (path, None))) {
             ensure!(
                 is_plain(&path),
                 "`{}` is not a name that is copied",
@@ -212,10 +207,8 @@ impl Copying<'_> {
             );
             let text = bytes.map(String::from_utf8).transpose();
             let text = text.map_err(|_| anyhow!("{} is not UTF-8", visible(&path)))?;
-            let locked = lock
-                .files
-                .get(&path)
-                .filter(|locked| locked.source == source);
+            let other = lock.files.get(&path);
+            let locked = other.filter(|locked| locked.source == source);
             let is_as_copied = |now: &String| locked.is_some_and(|of| of.sha256 == *now);
             let (what, is_conflict) = match (FileState::of(&self.file(&path)?, None)?, &text) {
                 (FileState::Absent, None) => continue,
@@ -226,10 +219,7 @@ impl Copying<'_> {
                 _ if locked.is_some() => ("changed here", true),
                 _ => ("not from there", true),
             };
-            let other = lock
-                .files
-                .get(&path)
-                .filter(|_| is_conflict && locked.is_none());
+            let other = other.filter(|_| is_conflict && locked.is_none());
             let what = other.map_or(what.to_owned(), |of| {
                 format!("copied from {}", visible(&of.source))
             });
@@ -270,19 +260,18 @@ fn add_guards(
             listing.key == *key
                 && (listing.tier, listing.outcome) == (Tier::Project, LoadOutcome::Loaded)
         });
-        let [were, are] = [before, after].map(|loaded| guards(key, loaded));
-        let were = if is_here { were } else { Vec::new() };
+        let (were, changed) = if is_here {
+            (guards(key, before), changed_terms(before, after, key))
+        } else {
+            Default::default()
+        };
+        let are = guards(key, after);
         let lost = were.iter().filter(|guard| !are.contains(guard));
         let new = are.iter().filter(|guard| !were.contains(guard));
         let lines = lost.map(|guard| format!("  - {guard}"));
         let lines: Vec<String> = lines
             .chain(new.map(|guard| format!("  + {guard}")))
             .collect();
-        let changed = if is_here {
-            changed_terms(before, after, key)
-        } else {
-            Vec::new()
-        };
         let is_new = |key: &String| files.contains(&**key);
         let mut used = after.catalog.reachable_from(key).into_iter();
         let used = used.find(|used| used.key != *key && is_new(&used.key));

@@ -96,7 +96,7 @@ impl Source {
     }
 
     /// Reads a file. No link is followed.
-    fn read(&self, path: &str, limit: u32) -> Result<Vec<u8>, FileProblem> {
+    pub(super) fn read(&self, path: &str, limit: u32) -> Result<Vec<u8>, FileProblem> {
         let path = format!("{}{path}", self.place);
         match &self.content {
             Content::Directory(root) => {

@@ -311,6 +311,40 @@ fn what_differs_from_the_lock_file_is_named() {
 }
 
 #[test]
+fn a_newer_version_in_the_directory_that_was_copied_from_is_named() {
+    let world = World::new();
+    let from = world.path("flows").display().to_string();
+    world.copy(&from, &["fix"]).unwrap();
+    assert_eq!(world.drift(), [""; 0]);
+    world.write("flows/.pi/workflows/fix/do.md", &phase("do", ""));
+    let newer = format!("this file differs from that of {from}, which was changed since");
+    assert_eq!(world.drift(), [format!("fix/do.md: {newer}")]);
+    world.copy(&from, &["fix"]).unwrap();
+    assert_eq!(world.drift(), [""; 0]);
+    // A directory that is not on this machine is no drift.
+    fs::remove_dir_all(world.path("flows")).unwrap();
+    assert_eq!(world.drift(), [""; 0]);
+}
+
+#[test]
+fn a_repository_over_the_limit_of_size_is_refused_with_the_limit() {
+    let world = World::new();
+    let mut state = 1_u64;
+    let random = (0..3 << 20).map(|_| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 56) as u8
+    });
+    fs::write(world.path("flows/large"), random.collect::<Vec<u8>>()).unwrap();
+    let commit = world.commit("v2");
+    for revision in ["v2", &commit] {
+        let error = world.refused(&world.bare(revision));
+        assert!(error.contains("it is larger than 1 MiB"), "{error}");
+    }
+}
+
+#[test]
 fn a_workflow_with_errors_is_refused_with_its_diagnostics() {
     let world = World::new();
     world.write(

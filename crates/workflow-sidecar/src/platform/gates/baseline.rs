@@ -48,8 +48,8 @@ impl Baseline {
                 baseline.files.insert(check.path.clone(), state);
             }
         }
-        let is_of_git = |gate: &Gate| matches!(gate.check, Check::Git(_));
-        if gates.iter().any(is_of_git) {
+        let mut checks = gates.iter().map(|gate| &gate.check);
+        if checks.any(|check| matches!(check, Check::Git(_))) {
             let left = end.saturating_duration_since(Instant::now());
             baseline.repository = Some(RepositoryState::read(Git::within(left, cwd)));
         }

@@ -4,10 +4,9 @@ use std::path::Path;
 
 use super::report::{Checked, NotPassed};
 use crate::platform::git::{
-    Configuration, Git, GitOperation, PrivateDirectory, RepositoryState, hidden_changes,
-    shown_changes,
+    Configuration, Git, GitOperation, PrivateDirectory, RepositoryState, changes, hidden_changes,
 };
-use crate::platform::process::CheckError;
+use crate::platform::process::{CheckError, one_line, shown_end};
 
 /// Checks that all changes are committed. An untracked file counts as a change, and so does a change that
 /// `git status` overlooks.
@@ -21,40 +20,28 @@ pub(super) fn is_clean(
         before.check_same(git)?;
     }
     let directory = PrivateDirectory::make(&configuration, GitOperation::Compare, &[])?;
-    let status = [
-        "status",
-        "--porcelain=v1",
-        "--untracked-files=normal",
-        "--ignore-submodules=dirty",
-    ];
-    let output = directory.git(git).run(&status)?.succeeded()?;
-    if !output.text.is_empty() {
-        let at_least = if output.is_cut { "at least " } else { "" };
-        let count = changes(output.text.lines().count(), "not committed");
-        return Err(NotPassed {
-            shown: output.tail,
-            ..NotPassed::failed(format!("{at_least}{count}"))
-        });
+    let listed = changes(directory.git(git), None, &["--untracked-files=normal"])?;
+    if !listed.is_empty() {
+        return Err(not_clean(&listed, "not committed"));
     }
     let hidden = hidden_changes(before, &configuration, git, agent_dir)?;
     if hidden.is_empty() {
         return Ok(());
     }
-    let count = changes(hidden.len(), "not committed, and hidden from `git status`");
-    let reason = format!(
-        "{count} by a mark in the index, a setting of git, or a list of ignored files that is not committed. Commit \
-         them, or list them in a .gitignore that is committed; what is the user's own, `workflow-sidecar trust` shows and allows"
-    );
-    Err(NotPassed {
-        shown: shown_changes(&hidden),
-        ..NotPassed::failed(reason)
-    })
+    let how = "not committed, and hidden from `git status` by a mark in the index, a setting of git, or a list of ignored files that is not \
+               committed. Commit them, or list them in a .gitignore that is committed; what is the user's own, `workflow-sidecar trust` shows \
+               and allows";
+    Err(not_clean(&hidden, how))
 }
 
-fn changes(count: usize, how: &str) -> String {
-    match count {
-        1 => format!("1 change is {how}"),
-        _ => format!("{count} changes are {how}"),
+fn not_clean(changes: &[String], how: &str) -> NotPassed {
+    let lines: Vec<String> = changes.iter().map(|one| one_line(one)).collect();
+    NotPassed {
+        shown: shown_end(lines.join("\n").as_bytes()),
+        ..NotPassed::failed(match lines.len() {
+            1 => format!("1 change is {how}"),
+            count => format!("{count} changes are {how}"),
+        })
     }
 }
 

@@ -65,27 +65,23 @@ pub(crate) fn judge_answer(
     answer: HostAnswer,
     duration_ms: u64,
 ) -> Report {
-    let is_late = duration_ms >= u64::from(expected.timeout) * 1000;
-    let timeout = || {
-        let seconds = expected.timeout;
-        let reason = format!("it did not end within {seconds} s, and the host was asked to end it");
-        (CheckError::Timeout, reason).into()
-    };
+    let seconds = expected.timeout;
+    let is_late = duration_ms >= u64::from(seconds) * 1000;
+    let timeout = format!("it did not end within {seconds} s, and the host was asked to end it");
     let mut report = match answer {
-        HostAnswer::Late => report(gate, Err(timeout())),
+        HostAnswer::Late => could_not_run(gate, CheckError::Timeout, timeout),
         HostAnswer::Failed => could_not_run(gate, CheckError::Start, "the host could not run it"),
         HostAnswer::Ended(output) => {
-            let checked = if output.killed && is_late {
-                Err(timeout())
-            } else {
-                judge(expected, &output).and_then(|()| match &gate.check {
-                    Check::Tests(_) if output.truncated => {
+            let checked = match &gate.check {
+                _ if output.killed && is_late => Err((CheckError::Timeout, timeout).into()),
+                Check::Tests(tests) => judge(expected, &output).and_then(|()| {
+                    if output.truncated {
                         let reason = "the host has passed on a part of its output only";
-                        Err((CheckError::TooMuchOutput, reason.to_owned()).into())
+                        return Err((CheckError::TooMuchOutput, reason.to_owned()).into());
                     }
-                    Check::Tests(tests) => judge_output(tests, &whole(&output)),
-                    _ => Ok(()),
-                })
+                    judge_output(tests, &whole(&output))
+                }),
+                _ => judge(expected, &output),
             };
             Report {
                 exit: (!output.killed).then_some(output.code),
@@ -126,9 +122,7 @@ fn whole(output: &ExecResult) -> String {
 }
 
 fn tail(output: &ExecResult) -> String {
-    let parts = [&*output.stdout, &*output.stderr];
-    let written: Vec<&str> = parts.into_iter().filter(|text| !text.is_empty()).collect();
-    shown_end(written.join("\n").as_bytes())
+    shown_end(whole(output).trim_matches('\n').as_bytes())
 }
 
 #[cfg(test)]

@@ -52,7 +52,8 @@ fn run(job: &Job, cancelled: &AtomicBool) {
     for (index, gate) in job.gates.iter().enumerate() {
         send(&SupervisorMessage::Begins(index), cancelled);
         let groups = |group| send(&SupervisorMessage::Runs(group), cancelled);
-        let report = check(gate, job, Monitor::new(cancelled, &groups));
+        let stops = || cancelled.load(Ordering::Relaxed);
+        let report = check(gate, job, Monitor::new(&stops, &groups));
         // What has left its group has become a child of this process.
         end_descendants();
         let goes_on = report.has_passed();

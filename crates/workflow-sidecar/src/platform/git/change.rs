@@ -3,11 +3,12 @@
 //! The start is recorded as a tree of all files that git does not ignore, untracked and changed ones too, so that what was
 //! changed before does not count. No reference leads to the tree: git keeps it for two weeks (`gc.pruneExpire`).
 //!
-//! Lists of ignored files that the user does not trust have no effect, and the change is not known where another one has
-//! changed, or where there is a repository inside, so that nothing is hidden.
+//! Lists of ignored files that the user does not trust have no effect, all that a new one hides counts, and the change is not
+//! known where another one has changed, or where there is a repository inside, so that nothing is hidden.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{Read as _, Result as IoResult};
+use std::io::{self, BufRead as _, BufReader};
 use std::path::Path;
 use std::time::Instant;
 
@@ -51,7 +52,10 @@ pub(crate) fn measure_change(
         return Err(failed("the files at the start of the run are not known"));
     }
     let listed = listed(git, Some(tree))?;
-    if listed.iter().any(|line| is_ignore_file(line)) {
+    let is_untracked = |line: &str| line.starts_with("??") || line.starts_with("!!");
+    let mut lists = listed.iter().filter(|line| is_ignore_file(line));
+    // One that is gone hides nothing any more.
+    if lists.any(|line| !is_untracked(line) && !line.starts_with(" D")) {
         return Err(failed("a list of ignored files has changed"));
     }
     let is_in_use = |path: &String| {
@@ -69,7 +73,7 @@ pub(crate) fn measure_change(
         "--no-textconv",
         "--ignore-submodules=dirty",
     ];
-    let numbers = git.list("the list of changed lines", &diff)?;
+    let numbers = git.list(&diff)?;
     let (root, end) = (directory.root(), git.end);
     let mut lines = 0_u64;
     for line in &numbers {
@@ -84,17 +88,29 @@ pub(crate) fn measure_change(
     }
     let below = cwd.canonicalize().unwrap_or_default();
     let below = below.strip_prefix(root).unwrap_or(Path::new(""));
-    let mut paths = Vec::new();
+    let mut changed: BTreeMap<String, bool> = BTreeMap::new();
     for line in &listed {
         let Some(path) = changed_path(line) else {
             continue;
         };
+        changed.insert(path.to_owned(), is_untracked(line));
+        // What a new list hides was there for all to see at the start, or was not there.
+        if is_untracked(line) && is_ignore_file(line) {
+            let directory = Path::new(path).parent().and_then(Path::to_str);
+            let below = format!(":(top,literal){}", directory.unwrap_or_default());
+            let hidden = ["ls-files", "-z", "--others", "--", &below];
+            let hidden = git.list(&hidden)?;
+            changed.extend(hidden.into_iter().map(|path| (path, true)));
+        }
+    }
+    let mut paths = Vec::new();
+    for (path, is_untracked) in &changed {
         if path.ends_with('/') {
             return Err(failed(
                 "the files of a repository in this one are not known",
             ));
         }
-        if line.starts_with("??") {
+        if *is_untracked {
             lines += lines_of(&root.join(path), end)?;
         }
         // A path outside of the project is one that no glob matches.
@@ -124,40 +140,23 @@ pub(super) fn changed_path(line: &str) -> Option<&str> {
 
 /// The lines of a file; none where it is gone or no text.
 fn lines_of(path: &Path, end: Option<Instant>) -> Result<u64, Failure> {
-    let is_late = || end.is_some_and(|end| Instant::now() > end);
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_file() => {}
         Ok(metadata) => return Ok(metadata.is_symlink().into()),
         Err(_) => return Ok(0),
     }
-    let count = count_lines(path, is_late);
-    let reason = |error| {
-        failed(format!(
-            "the lines of a changed file cannot be counted: {error}"
-        ))
+    let count = || {
+        let mut file = BufReader::with_capacity(LOOKED_AT, File::open(path)?);
+        let is_text = !file.fill_buf()?.contains(&0);
+        let mut lines = 0;
+        while end.is_none_or(|end| Instant::now() <= end) {
+            if !is_text || file.skip_until(b'\n')? == 0 {
+                return Ok(lines);
+            }
+            lines += 1;
+        }
+        Err(io::Error::from(io::ErrorKind::TimedOut))
     };
-    count.map_err(reason)
-}
-
-fn count_lines(path: &Path, is_late: impl Fn() -> bool) -> IoResult<u64> {
-    let mut file = File::open(path)?;
-    let mut buffer = vec![0; 1 << 16];
-    let (mut lines, mut last) = (0_u64, b'\n');
-    for part in 0.. {
-        let read = file.read(&mut buffer)?;
-        let bytes = &buffer[..read];
-        if part == 0 && bytes.iter().take(LOOKED_AT).any(|byte| *byte == 0) {
-            return Ok(0);
-        }
-        let Some(end) = bytes.last() else { break };
-        if is_late() {
-            return Err(std::io::ErrorKind::TimedOut.into());
-        }
-        last = *end;
-        lines += bytes
-            .iter()
-            .map(|byte| u64::from(*byte == b'\n'))
-            .sum::<u64>();
-    }
-    Ok(lines + u64::from(last != b'\n'))
+    let reason = |error| format!("the lines of a changed file cannot be counted: {error}");
+    count().map_err(|error| failed(reason(error)))
 }

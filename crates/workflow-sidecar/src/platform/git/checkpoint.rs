@@ -57,7 +57,7 @@ pub(crate) fn restore_checkpoint(
 ) -> RestoreOutcome {
     let mut restored = RestoreOutcome::default();
     on_step("looking at what changed");
-    let git = Git::new(cwd, Monitor::idle()).of_all_files();
+    let git = Git::new(cwd, Monitor::idle());
     let directory = PrivateDirectory::allowed(GitOperation::Restore, git, Some(agent_dir));
     let result =
         directory.and_then(|directory| directory.restore(git, snapshot, on_step, &mut restored));
@@ -212,10 +212,7 @@ fn exclude_submodules(git: Git<'_>) -> Result<(), Failure> {
 
 /// Lists the paths of the submodules in the index.
 pub(super) fn submodules(git: Git<'_>) -> Result<Vec<String>, Failure> {
-    let entries = git.list(
-        "the index of git",
-        &["ls-files", "--stage", "-z", "--", ":/"],
-    )?;
+    let entries = git.list(&["ls-files", "--stage", "-z", "--", ":/"])?;
     // `160000 <name> <stage>`, a tab and the path.
     let links = entries.iter().filter(|entry| entry.starts_with("160000 "));
     let paths = links.filter_map(|entry| Some(entry.split_once('\t')?.1.to_owned()));

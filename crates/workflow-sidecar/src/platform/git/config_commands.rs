@@ -15,9 +15,9 @@ use workflow_core::definition::RunCheck;
 
 use super::execution::{Git, NO_FILE, failed, no_repository};
 use super::location::Location;
-use crate::files::{expanded_home, hash, home_dir};
+use crate::files::{expanded_home, hash, user_dir};
 use crate::platform::answers::trust_store::{hash_of, is_trusted};
-use crate::platform::process::{CheckError, Failure, Monitor, one_line};
+use crate::platform::process::{CheckError, Failure, one_line};
 
 /// An operation of git, which determines the programs that it may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,20 +28,20 @@ pub(crate) enum GitOperation {
     Restore,
 }
 
+/// Time for git to read its configuration, where somebody waits for it.
+const TIME: Duration = Duration::from_secs(10);
+
 /// Finds the programs that the repository of a directory makes git run, and the settings that hide changes, each as a
 /// command: the name of the setting and its value.
 ///
 /// Fails if git cannot read its configuration.
 pub(crate) fn config_commands(cwd: &Path) -> Result<Vec<RunCheck>, String> {
-    let git = Git::new(cwd, Monitor::idle());
+    let git = Git::within(TIME, cwd);
     let configuration = Configuration::read(git).map_err(|(_, reason)| reason)?;
     let mut settings = configuration.settings_that_run(GitOperation::Restore);
     settings.extend(configuration.settings_that_hide(git));
     Ok(settings)
 }
-
-/// Time for git to read its configuration.
-const TIME: Duration = Duration::from_secs(10);
 
 /// Returns a setting as the command that the user trusts.
 fn as_command(key: &str, value: impl Into<String>) -> RunCheck {
@@ -108,7 +108,8 @@ const HIDING: [(&str, bool); 3] = [
 /// The configuration of a repository, as git reads it.
 pub(in crate::platform) struct Configuration {
     settings: Vec<Setting>,
-    location: Option<Location>,
+    /// Where the repository is.
+    pub(super) location: Location,
 }
 
 struct Setting {
@@ -157,18 +158,13 @@ impl Setting {
 }
 
 impl Configuration {
-    /// Reads the configuration. Fails if git cannot read it.
+    /// Reads the configuration. Fails if git cannot read it, or there is no repository.
     pub(super) fn read(git: Git<'_>) -> Result<Self, Failure> {
         let list = ["config", "--list", "--show-scope", "--includes", "-z"];
-        let git = Git {
-            timeout: TIME,
-            ..git
-        };
-        let listed = git.run(&list)?;
-        let listed = listed.whole("the configuration of the repository")?;
+        let listed = git.run(&list)?.succeeded()?;
         Ok(Self {
-            settings: parse(&listed),
-            location: Location::of(git.cwd),
+            settings: parse(&listed.text),
+            location: Location::of(git.cwd).ok_or_else(no_repository)?,
         })
     }
 
@@ -248,10 +244,7 @@ impl Configuration {
 
     /// Returns the settings of any scope that hide changes, and the lists of ignored files that are not committed.
     fn settings_that_hide(&self, git: Git<'_>) -> Vec<RunCheck> {
-        let Some(location) = &self.location else {
-            return Vec::new();
-        };
-        let common_dir = location.common_dir();
+        let common_dir = self.location.common_dir();
         let mut harmful = HIDING.to_vec();
         harmful.retain(|hiding| self.has(*hiding, |_| true));
         if !harmful.is_empty()
@@ -286,11 +279,9 @@ impl Configuration {
 
     /// Makes a repository for a moment. Its settings are those that the file system needs, as git has tested it.
     fn of_new_repository(directory: &Path, git: Git<'_>) -> Result<Self, Failure> {
-        let new = tempfile::tempdir_in(directory);
-        let new = new.map_err(|error| failed(error.to_string()))?;
+        let new = tempfile::tempdir_in(directory).map_err(|error| failed(error.to_string()))?;
         let git = Git {
             cwd: new.path(),
-            timeout: TIME,
             ..git
         };
         git.run(&["init", "--quiet", "--template="])?;
@@ -306,8 +297,7 @@ impl Configuration {
     /// Returns the file of ignored files that a setting of the repository names.
     fn repository_ignores(&self) -> Option<PathBuf> {
         let value = self.last(EXCLUDES_FILE, |set| set.is_of_repository)?;
-        let root = &self.location.as_ref()?.root;
-        Some(root.join(expanded_home(value)))
+        Some(self.location.root.join(expanded_home(value)))
     }
 
     /// Returns the user's own file of ignored files.
@@ -315,10 +305,7 @@ impl Configuration {
         if let Some(value) = self.last(EXCLUDES_FILE, |set| !set.is_of_repository) {
             return Some(expanded_home(value));
         }
-        let configured = std::env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty());
-        let directory = configured.map(PathBuf::from);
-        let directory = directory.or_else(|| Some(home_dir()?.join(".config")))?;
-        Some(directory.join("git/ignore"))
+        Some(user_dir("XDG_CONFIG_HOME", ".config")?.join("git/ignore"))
     }
 
     /// Returns a hash of the user's own ignored files; empty if there are none.
@@ -332,11 +319,6 @@ impl Configuration {
     /// Returns `true` if only a part of the files is checked out.
     pub(super) fn is_sparse(&self) -> bool {
         self.has(("core.sparsecheckout", true), |_| true)
-    }
-
-    /// Returns where the repository is.
-    pub(super) fn location(&self) -> Result<&Location, Failure> {
-        self.location.as_ref().ok_or_else(no_repository)
     }
 
     /// Returns the value of a setting that is in force, among those of some scopes.
@@ -389,7 +371,10 @@ mod tests {
     fn keys(operation: GitOperation, listed: &str) -> Vec<String> {
         let configuration = Configuration {
             settings: parse(listed),
-            location: None,
+            location: Location {
+                root: PathBuf::new(),
+                git_dir: PathBuf::new(),
+            },
         };
         let settings = configuration.settings_that_run(operation);
         settings.iter().map(key_of).map(str::to_owned).collect()

@@ -8,17 +8,13 @@ use workflow_core::definition::OutputStream;
 
 use super::location::Location;
 use crate::platform::process::{
-    CheckError, CommandLine, End, Failure, GRACE, Invocation, Monitor, one_line, run,
+    CheckError, CommandLine, Failure, GRACE, Invocation, Monitor, one_line, run,
 };
 
-/// Time limit of a command.
-const TIMEOUT: Duration = Duration::from_secs(60);
-/// Time limit of a command that reads or writes all files.
-const LONG_TIMEOUT: Duration = Duration::from_secs(300);
-/// Bytes of output that are read. A list of changed files that is longer still shows that files have changed.
-const BOUND: usize = 256 * 1024;
-/// Bytes of a list of all files that are read.
-const LIST_BOUND: usize = 128 * 1024 * 1024;
+/// Time limit of a command, which may read or write all files.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(300);
+/// Bytes of output that are read: a list of all files may be long.
+const BOUND: usize = 128 * 1024 * 1024;
 /// Paths on one command line.
 const PATHS_PER_COMMAND: usize = 200;
 /// Exit code of git when it cannot even begin.
@@ -68,8 +64,6 @@ const SETTINGS: [&str; 6] = [
 pub(in crate::platform) struct GitOutput {
     pub(in crate::platform) code: i32,
     pub(in crate::platform) text: String,
-    /// Set when `text` is only the beginning.
-    pub(in crate::platform) is_cut: bool,
     pub(in crate::platform) tail: String,
 }
 
@@ -80,16 +74,6 @@ impl GitOutput {
             0 => Ok(self),
             _ => Err(self.failure()),
         }
-    }
-
-    /// Returns the text if git succeeded and all of it was read.
-    pub(super) fn whole(self, what: &str) -> Result<String, Failure> {
-        let output = self.succeeded()?;
-        if output.is_cut {
-            let reason = format!("{what} is too long to be checked");
-            return Err((CheckError::TooMuchOutput, reason));
-        }
-        Ok(output.text)
     }
 
     /// Returns the reason why git refused.
@@ -121,18 +105,10 @@ pub(super) fn failed(reason: impl Into<String>) -> Failure {
 pub(crate) struct Git<'a> {
     pub(crate) cwd: &'a Path,
     pub(crate) monitor: Monitor<'a>,
-    /// Time limit of a command.
-    pub(crate) timeout: Duration,
-    /// Time limit of all commands.
+    /// Time limit of all commands, which are then killed at once.
     pub(crate) end: Option<Instant>,
     /// Variables in addition to the usual ones.
     pub(crate) environment: &'a [(String, String)],
-    /// The index to use instead of the repository's.
-    pub(crate) index: Option<&'a str>,
-    /// Bytes of output that are read.
-    pub(crate) bound: usize,
-    /// Time between asking git to end and killing it.
-    pub(crate) grace: Duration,
 }
 
 impl<'a> Git<'a> {
@@ -141,41 +117,26 @@ impl<'a> Git<'a> {
         Self {
             cwd,
             monitor,
-            timeout: TIMEOUT,
             end: None,
             environment: &[],
-            index: None,
-            bound: BOUND,
-            grace: GRACE,
         }
     }
 
-    /// The same for those who wait: with a time limit of all commands together, and killed at once.
+    /// The same for those who wait: with a time limit of all commands together.
     pub(in crate::platform) fn within(time: Duration, cwd: &'a Path) -> Self {
         Self {
             end: Some(Instant::now() + time),
-            bound: LIST_BOUND,
-            grace: Duration::ZERO,
             ..Self::new(cwd, Monitor::idle())
-        }
-    }
-
-    /// The same for commands that read or write all files.
-    pub(in crate::platform) fn of_all_files(self) -> Self {
-        Self {
-            timeout: LONG_TIMEOUT,
-            bound: LIST_BOUND,
-            ..self
         }
     }
 
     /// Runs a command.
     pub(in crate::platform) fn run(self, arguments: &[&str]) -> Result<GitOutput, Failure> {
         let left = |end: Instant| end.saturating_duration_since(Instant::now());
-        let timeout = self.end.map_or(self.timeout, left).min(self.timeout);
-        let index = self.index.map(|index| ("GIT_INDEX_FILE", index));
-        let usual = ENVIRONMENT.into_iter().chain(index);
-        let usual = usual.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let timeout = self.end.map_or(TIMEOUT, left).min(TIMEOUT);
+        let usual = ENVIRONMENT
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value.to_owned()));
         let environment: Vec<_> = usual.chain(self.environment.iter().cloned()).collect();
         let settings = SETTINGS.iter().flat_map(|setting| ["-c", setting]);
         let options = iter::once("--no-pager").chain(settings);
@@ -184,27 +145,20 @@ impl<'a> Git<'a> {
             command: CommandLine::Program("git", arguments),
             cwd: self.cwd,
             timeout,
-            stdout_bound: self.bound,
+            stdout_bound: BOUND,
             recorded: OutputStream::Stdout,
             environment: &environment,
-            grace: self.grace,
+            grace: self.end.map_or(GRACE, |_| Duration::ZERO),
             is_hidden: |name| {
                 let name = name.to_string_lossy();
                 name.starts_with("GIT_") && !INHERITED.contains(&&*name)
             },
         };
         let finished = run(&invocation, self.monitor)?;
-        let is_cut = matches!(finished.end, End::TooMuchOutput);
-        let code = if is_cut {
-            0
-        } else {
-            let code = finished.status("git")?.code();
-            code.ok_or_else(|| failed("git was ended by a signal"))?
-        };
+        let code = finished.status("git")?.code();
         Ok(GitOutput {
-            code,
+            code: code.ok_or_else(|| failed("git was ended by a signal"))?,
             text: String::from_utf8_lossy(&finished.stdout).into_owned(),
-            is_cut,
             tail: finished.tail,
         })
     }
@@ -215,9 +169,9 @@ impl<'a> Git<'a> {
         Ok(output.text.trim().to_owned())
     }
 
-    /// Returns the items of a list, whose command has the option `-z`. `what` is the name of the list.
-    pub(super) fn list(self, what: &str, arguments: &[&str]) -> Result<Vec<String>, Failure> {
-        let listed = self.run(arguments)?.whole(what)?;
+    /// Returns the items of a list, whose command has the option `-z`.
+    pub(super) fn list(self, arguments: &[&str]) -> Result<Vec<String>, Failure> {
+        let listed = self.run(arguments)?.succeeded()?.text;
         Ok(listed.split_terminator('\0').map(str::to_owned).collect())
     }
 

@@ -2,11 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Instant;
 
 use tempfile::TempDir;
 
-use super::execution::{Git, failed};
-use crate::platform::process::{Failure, Monitor};
+use super::execution::{Git, TIMEOUT, failed};
+use crate::files::bytes_below;
+use crate::platform::process::{CheckError, Failure, Monitor};
+
+/// Bytes of the largest repository.
+const SIZE: u64 = if cfg!(test) { 1 << 20 } else { 512 << 20 };
 
 /// Where the commit is in the private repository.
 const FETCHED: &str = "refs/workflow/fetched";
@@ -14,6 +19,7 @@ const FETCHED: &str = "refs/workflow/fetched";
 /// A commit that was fetched.
 pub(crate) struct FetchedCommit {
     directory: TempDir,
+    end: Instant,
     /// Its whole id.
     pub(crate) id: String,
 }
@@ -31,10 +37,10 @@ impl FetchedCommit {
     /// Fetches a commit, by its id or a part of it, or by a tag. Hexadecimal digits are never a tag: who owns the repository could
     /// make one. A branch is refused, since it moves. The caller has checked the address.
     pub(crate) fn fetch(address: &str, revision: &str) -> Result<Self, Failure> {
-        let directory = tempfile::tempdir();
-        let directory = directory.map_err(|error| failed(error.to_string()))?;
+        let directory = tempfile::tempdir().map_err(|error| failed(error.to_string()))?;
         let mut fetched = Self {
             directory,
+            end: Instant::now() + TIMEOUT,
             id: String::new(),
         };
         fetched.git(&["init", "--quiet", "--bare", "--template=", "."])?;
@@ -103,11 +109,19 @@ impl FetchedCommit {
             ("GIT_DIR", directory.to_string_lossy().into_owned()),
             ("GIT_ALLOW_PROTOCOL", "http:https:ssh:file".to_owned()),
         ];
+        let is_too_large = || bytes_below(directory) > SIZE;
         let git = Git {
             environment: &environment.map(|(name, value)| (name.to_owned(), value)),
-            ..Git::new(directory, Monitor::idle())
+            end: Some(self.end),
+            ..Git::new(directory, Monitor::new(&is_too_large, &|_| ()))
         };
-        let git = git.of_all_files();
-        git.run(arguments)?.whole("what it has")
+        match git.run(arguments) {
+            _ if is_too_large() => Err(failed(format!("it is larger than {} MiB", SIZE >> 20))),
+            Err((CheckError::Timeout, _)) => {
+                let seconds = TIMEOUT.as_secs();
+                Err(failed(format!("it was not fetched within {seconds} s")))
+            }
+            output => Ok(output?.succeeded()?.text),
+        }
     }
 }

@@ -11,10 +11,7 @@ use super::config_commands::{Configuration, GitOperation, USER_IGNORES, key_of};
 use super::execution::Git;
 use super::private_directory::PrivateDirectory;
 use super::repository_state::RepositoryState;
-use crate::platform::process::{Failure, one_line};
-
-/// What is too long, if it is.
-const LIST: &str = "the list of the repository's files";
+use crate::platform::process::Failure;
 
 /// Lists the changes that `git status` does not show, as it would show them. Used where `git status` lists none.
 pub(in crate::platform) fn hidden_changes(
@@ -37,13 +34,13 @@ pub(in crate::platform) fn hidden_changes(
         }
     }
     let directory = PrivateDirectory::make(configuration, GitOperation::Compare, &left_out)?;
-    let git = directory.git(git.of_all_files());
+    let git = directory.git(git);
     let head = git.head()?;
     let own_index = directory.with_own_index(git);
     let mut found = changes(own_index, head.as_deref(), &["--untracked-files=normal"])?;
     // Only a part of the files is checked out, since before the phase was entered.
     if was_sparse && configuration.is_sparse() && !found.is_empty() {
-        let files = git.list(LIST, &["ls-files", "-t", "-z"])?;
+        let files = git.list(&["ls-files", "-t", "-z"])?;
         let not_checked_out = files.iter().filter_map(|file| file.strip_prefix("S "));
         let not_checked_out: BTreeSet<&str> = not_checked_out.collect();
         found.retain(|change| {
@@ -55,15 +52,15 @@ pub(in crate::platform) fn hidden_changes(
     Ok(found)
 }
 
-/// Compares the files with a commit or tree, by content, through the index of a private directory, which does not exist yet.
-/// `shown` says which files beside it are listed.
-pub(super) fn changes(
+/// Compares the files with a commit or tree, by content, through the index of a private directory, which does not exist yet;
+/// without one, with the index that is there. `shown` says which files beside it are listed.
+pub(in crate::platform) fn changes(
     git: Git<'_>,
     commit: Option<&str>,
     shown: &[&str],
 ) -> Result<Vec<String>, Failure> {
     let plain = ["-c", "core.splitIndex=false", "-c", "index.sparse=false"];
-    // Without a commit every file is untracked.
+    // Without a commit every file is untracked in a new index.
     if let Some(commit) = commit {
         git.text(&[&plain[..], &["read-tree", commit]].concat())?;
     }
@@ -74,12 +71,12 @@ pub(super) fn changes(
         "--no-renames",
         "--ignore-submodules=dirty",
     ];
-    git.list(LIST, &[&plain[..], &status, shown].concat())
+    git.list(&[&plain[..], &status, shown].concat())
 }
 
 /// Lists ignore files beside tracked files that are not tracked, because they ignore themselves.
 fn untracked_ignore_files(git: Git<'_>) -> Result<Vec<String>, Failure> {
-    let listed = git.list(LIST, &["ls-files", "-z"])?;
+    let listed = git.list(&["ls-files", "-z"])?;
     let tracked: BTreeSet<&str> = listed.iter().map(String::as_str).collect();
     let mut directories = BTreeSet::from([""]);
     for file in &tracked {
@@ -105,13 +102,4 @@ fn untracked_ignore_files(git: Git<'_>) -> Result<Vec<String>, Failure> {
         }
     }
     Ok(found)
-}
-
-/// Returns a list of changes, shortened for people.
-pub(in crate::platform) fn shown(changes: &[String]) -> String {
-    const SHOWN: usize = 60;
-    let more = changes.len().saturating_sub(SHOWN);
-    let more = (more > 0).then(|| format!("[and {more} more]"));
-    let lines = changes.iter().take(SHOWN).map(|one| one_line(one));
-    lines.chain(more).collect::<Vec<_>>().join("\n")
 }

@@ -34,9 +34,7 @@ impl Location {
 
     /// Returns the directory that all work trees of the repository share.
     pub(super) fn common_dir(&self) -> PathBuf {
-        match fs::read_to_string(self.git_dir.join("commondir")) {
-            Ok(path) => self.git_dir.join(path.trim()),
-            Err(_) => self.git_dir.clone(),
-        }
+        let path = fs::read_to_string(self.git_dir.join("commondir"));
+        self.git_dir.join(path.unwrap_or_default().trim())
     }
 }

@@ -36,6 +36,6 @@ pub(crate) use config_commands::config_commands;
 pub(super) use config_commands::{Configuration, GitOperation};
 pub(super) use execution::Git;
 pub(crate) use fetched::{CommittedFile, FetchedCommit};
-pub(super) use hidden_changes::{hidden_changes, shown as shown_changes};
+pub(super) use hidden_changes::{changes, hidden_changes};
 pub(super) use private_directory::PrivateDirectory;
 pub(super) use repository_state::RepositoryState;

@@ -22,6 +22,7 @@ const AUTHOR: &str = "workflow-sidecar";
 pub(in crate::platform) struct PrivateDirectory {
     _directory: TempDir,
     pub(super) location: Location,
+    /// The last variable names the index of its own.
     environment: Vec<(String, String)>,
     /// The path of an index that is removed with this directory.
     pub(super) own_index: String,
@@ -54,7 +55,7 @@ impl PrivateDirectory {
         operation: GitOperation,
         left_out: &[&str],
     ) -> Result<Self, Failure> {
-        let location = configuration.location()?.clone();
+        let location = configuration.location.clone();
         let has_excludes = !left_out.contains(&EXCLUDE);
         let directory = fill(&location, &configuration.formats(), has_excludes);
         let reason = |error| format!("a private directory for git cannot be made: {error}");
@@ -78,8 +79,10 @@ impl PrivateDirectory {
             set(&format!("GIT_CONFIG_KEY_{index}"), key);
             set(&format!("GIT_CONFIG_VALUE_{index}"), value);
         }
+        let own_index = shown(&directory.path().join("index"));
+        environment.push(("GIT_INDEX_FILE".to_owned(), own_index.clone()));
         Ok(Self {
-            own_index: shown(&directory.path().join("index")),
+            own_index,
             _directory: directory,
             location,
             environment,
@@ -90,7 +93,7 @@ impl PrivateDirectory {
     pub(in crate::platform) fn git<'a>(&'a self, git: Git<'a>) -> Git<'a> {
         Git {
             cwd: &self.location.root,
-            environment: &self.environment,
+            environment: &self.environment[..self.environment.len() - 1],
             ..git
         }
     }
@@ -98,7 +101,7 @@ impl PrivateDirectory {
     /// The same, with an index of its own.
     pub(super) fn with_own_index<'a>(&'a self, git: Git<'a>) -> Git<'a> {
         Git {
-            index: Some(&self.own_index),
+            environment: &self.environment,
             ..self.git(git)
         }
     }

@@ -17,7 +17,7 @@ impl PrivateDirectory {
         git: Git<'_>,
         start: &str,
     ) -> Result<(Vec<String>, bool), Failure> {
-        let git = self.with_own_index(git.of_all_files());
+        let git = self.with_own_index(git);
         if !is_commit_name(start) || !git.has(&format!("{start}^{{tree}}"))? {
             let reason = "git does not have the files at the start of the run";
             return Err((CheckError::Missing, reason.to_owned()));
@@ -38,7 +38,7 @@ impl PrivateDirectory {
         };
         let prefix = format!("--prefix={directory}/");
         let check_out = ["checkout-index", "--all", "--force", "--quiet", &prefix];
-        let git = self.with_own_index(git.of_all_files());
+        let git = self.with_own_index(git);
         git.text(&check_out).map(drop)
     }
 
@@ -52,8 +52,8 @@ impl PrivateDirectory {
             "--exclude-standard",
             "--directory",
         ];
-        let git = self.with_own_index(git.of_all_files());
-        let mut listed = git.list("the list of ignored files", &others)?;
+        let git = self.with_own_index(git);
+        let mut listed = git.list(&others)?;
         for path in &mut listed {
             path.truncate(path.trim_end_matches('/').len());
         }

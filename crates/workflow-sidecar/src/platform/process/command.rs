@@ -7,7 +7,6 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -28,25 +27,24 @@ pub(crate) const CANCELLED: &str = "it was stopped: the session ended, or the ga
 /// Lets the caller cancel commands, and reports which process group runs.
 #[derive(Clone, Copy)]
 pub(crate) struct Monitor<'a> {
-    cancelled: &'a AtomicBool,
+    /// Returns true when it is to end.
+    stops: &'a dyn Fn() -> bool,
     /// Gets the number of the group that starts, and `None` when it has ended.
     report: &'a dyn Fn(Option<u32>),
 }
 
 impl<'a> Monitor<'a> {
-    /// Reads the cancellation from a flag.
-    pub(crate) fn new(cancelled: &'a AtomicBool, report: &'a dyn Fn(Option<u32>)) -> Self {
-        Self { cancelled, report }
+    pub(crate) fn new(stops: &'a dyn Fn() -> bool, report: &'a dyn Fn(Option<u32>)) -> Self {
+        Self { stops, report }
     }
 
     /// A monitor of commands that are not cancelled, and whose groups nobody asks for.
     pub(crate) fn idle() -> Self {
-        static NEVER: AtomicBool = AtomicBool::new(false);
-        Self::new(&NEVER, &|_| ())
+        Self::new(&|| false, &|_| ())
     }
 
     pub(crate) fn is_cancelled(self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
+        (self.stops)()
     }
 }
 

@@ -112,17 +112,32 @@ fn what_lists_of_ignored_files_hide_counts_or_the_change_is_not_known() {
     project.write(".git/info/exclude", "src/new/\n");
     project.write("src/new/b.py", "1\n2\n");
     assert_eq!(numbers(&project, &start), (1, 2));
-    for path in ["src/new/.gitignore", "src/.gitignore", ".gitignore"] {
-        let path = project.path().join(path);
-        let before = std::fs::read(&path);
-        std::fs::write(&path, "*\n").unwrap();
-        assert!(!is_known(), "{}", path.display());
-        match before {
-            Ok(text) => std::fs::write(&path, text).unwrap(),
-            Err(_) => std::fs::remove_file(&path).unwrap(),
-        }
+    // What a new list hides counts, and so does the list.
+    for path in ["src/new/.gitignore", "src/.gitignore"] {
+        project.write(path, "*\n");
+        assert_eq!(numbers(&project, &start), (2, 3), "{path}");
+        std::fs::remove_file(project.path().join(path)).unwrap();
     }
+    project.write(".gitignore", "*\n");
+    assert!(!is_known());
+    // One that is gone hides nothing.
+    std::fs::remove_file(project.path().join(".gitignore")).unwrap();
     assert!(is_known());
+}
+
+#[test]
+fn the_caches_of_tools_that_appear_in_a_run_leave_the_change_known() {
+    let project = repository();
+    project.write("[a]/b.py", "1\n");
+    git(&project, &["add", "."]);
+    commit(&project, "one\n");
+    let start = record(&project);
+    project.write(".pytest_cache/.gitignore", "# Created by pytest.\n*\n");
+    project.write(".pytest_cache/v/cache/lastfailed", "{}\n");
+    project.write("[a]/__pycache__/b.pyc", "\0\n");
+    project.write("[a]/.gitignore", "*.log\n");
+    project.write("[a]/a.log", "1\n");
+    assert_eq!(numbers(&project, &start), (5, 2 + 1 + 1 + 1));
 }
 
 #[test]

@@ -94,7 +94,8 @@ impl TestProject {
             agent_dir: Some(self.agent_dir.path().to_path_buf()),
         };
         let report_group = |group: Option<u32>| group.into_iter().for_each(&on_group);
-        check(&gate, &job, Monitor::new(cancelled, &report_group))
+        let stops = || cancelled.load(Ordering::Relaxed);
+        check(&gate, &job, Monitor::new(&stops, &report_group))
     }
 }
 
