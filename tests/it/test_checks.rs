@@ -497,6 +497,84 @@ fn the_tests_of_a_new_source_file_run_without_it() {
 }
 
 #[test]
+fn the_tests_of_a_new_package_need_what_they_test() {
+    const CARGO: [&str; 3] = ["cargo", "test", "--offline"];
+    let package = |name: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n")
+    };
+    let test = |body: &str| {
+        format!(
+            "pub fn twice(a: i32) -> i32 {{ 2 * a }}\n\n#[cfg(test)]\nmod tests {{\n    #[test]\n    fn twice() {{ {body} }}\n}}\n"
+        )
+    };
+    let (good, bad) = ("assert_eq!(super::twice(2), 4);", "assert_eq!(2 + 2, 4);");
+    // In a repository without one, as the only package.
+    let ignored = (".gitignore", "target\nCargo.lock\n");
+    let project = Project::of(&[ignored]);
+    project.write("Cargo.toml", &package("calc"));
+    for (body, verdict, reason) in [
+        (good, PASSED, "cannot be loaded or compiled"),
+        (bad, FAILED, "no test fails without the change"),
+    ] {
+        project.write("src/lib.rs", "pub mod twice;\n");
+        project.write("src/twice.rs", &test(body));
+        let report = project.fails_without_change(&CARGO);
+        assert_report(&report, verdict, reason);
+    }
+    // As a new member of a workspace, with tests in a file of their own too.
+    let workspace =
+        |members: &str| format!("[workspace]\nresolver = \"2\"\nmembers = [{members}]\n");
+    let project = Project::of(&[
+        ignored,
+        ("Cargo.toml", &workspace("\"one\"")),
+        ("one/Cargo.toml", &package("one")),
+        ("one/src/lib.rs", "#[test]\nfn one() {}\n"),
+    ]);
+    project.write("Cargo.toml", &workspace("\"one\", \"two\""));
+    project.write("two/Cargo.toml", &package("two"));
+    project.write(
+        "two/src/main.rs",
+        &test(good).replace("pub", "fn main() {}\npub"),
+    );
+    let report = project.fails_without_change(&CARGO);
+    assert_report(&report, PASSED, "cannot be loaded or compiled");
+    project.write(
+        "two/src/main.rs",
+        &test(bad).replace("pub", "fn main() {}\npub"),
+    );
+    project.write("two/tests/a.rs", "#[test]\nfn nothing() {}\n");
+    let report = project.fails_without_change(&CARGO);
+    assert_report(&report, FAILED, "no test fails without the change");
+}
+
+#[test]
+fn what_was_built_in_other_repositories_is_removed_where_all_is_too_large() {
+    let project = node();
+    let builds = project.cache.path().join("workflow-sidecar/tests");
+    let other = |name: &str, size: u64, used: u64| {
+        let target = builds.join(name).join("target/deps");
+        fs::create_dir_all(&target).unwrap();
+        fs::File::create(target.join("x"))
+            .unwrap()
+            .set_len(size)
+            .unwrap();
+        let lock = fs::File::create(builds.join(name).join("lock")).unwrap();
+        let time = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(used);
+        lock.set_modified(time).unwrap();
+    };
+    other("oldest", 1 << 30, 1000);
+    other("older", 3 << 30, 2000);
+    other("newer", 3 << 30, 3000);
+    let skips = json!({"run": NODE, "noNewSkips": true});
+    assert_report(&project.check(skips), PASSED, "1 test ran");
+    let is_built = |name: &str| builds.join(name).join("target").exists();
+    assert_eq!(
+        ["oldest", "older", "newer"].map(is_built),
+        [false, false, true]
+    );
+}
+
+#[test]
 fn ignored_dependencies_are_linked_in_and_those_of_the_project_are_those_of_the_tree() {
     let test = "import {test} from 'node:test'; import assert from 'node:assert'; import {add} from 'add'; import {one} from 'far';\n";
     let project = Project::of(&[

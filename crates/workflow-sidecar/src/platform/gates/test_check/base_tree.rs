@@ -16,12 +16,14 @@ use std::time::{Duration, Instant};
 use workflow_store::create_private_dir;
 
 use crate::files::regular_file::ContainedFile;
-use crate::files::{hash, home_dir, if_present};
+use crate::files::{bytes_below, hash, if_present, user_dir};
 use crate::platform::git::{Git, PrivateDirectory};
 use crate::platform::process::{CheckError, Failure, one_line};
 
 /// Directories of dependencies.
 const DEPENDENCIES: [&str; 6] = ["node_modules", ".venv", "venv", "vendor", "deps", ".bundle"];
+/// Bytes of what was built in other repositories.
+const BUILT: u64 = 5 << 30;
 /// Bytes of the longest source file.
 const SOURCE: u64 = 4 * 1024 * 1024;
 /// Time between two looks at a lock.
@@ -58,6 +60,8 @@ impl BaseTree {
         let below = below.strip_prefix(project).unwrap_or(Path::new(""));
         let own = cache_of(project).map_err(failed)?;
         let lock = locked(&own.join("lock"), git).map_err(failed)?;
+        // What cannot be removed now is removed by a later check.
+        let _ = bound_builds(&own);
         let root = own.join("tree");
         if_present(fs::remove_dir_all(&root)).map_err(failed)?;
         fs::create_dir(&root).map_err(failed)?;
@@ -155,14 +159,34 @@ pub(super) fn text_below(directory: &Path, path: &str) -> Option<String> {
 
 /// Makes the directory for a repository, which only the user can read.
 fn cache_of(project: &Path) -> io::Result<PathBuf> {
-    let configured = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let configured = configured.filter(|path| path.is_absolute());
-    let cache = configured.or_else(|| Some(home_dir()?.join(".cache")));
+    let cache = user_dir("XDG_CACHE_HOME", ".cache");
     let cache = cache.ok_or_else(|| io::Error::other("there is no home directory"))?;
     let hash = hash(project.as_os_str().as_encoded_bytes());
     let own = cache.join("workflow-sidecar/tests").join(&hash[..16]);
     create_private_dir(&own)?;
     own.canonicalize()
+}
+
+/// Removes what was built in other repositories, those that were used longest ago first, until all is within the bound. What a
+/// check uses stays.
+fn bound_builds(own: &Path) -> io::Result<()> {
+    let mut others = Vec::new();
+    for entry in fs::read_dir(own.parent().unwrap_or(own))? {
+        let path = entry?.path();
+        if path != own && path.join("target").is_dir() {
+            let lock = File::open(path.join("lock"))?;
+            others.push((lock.metadata()?.modified()?, lock, path.join("target")));
+        }
+    }
+    others.sort_by_key(|(used, ..)| std::cmp::Reverse(*used));
+    let mut all = 0;
+    for (_, lock, built) in others {
+        all += bytes_below(&built);
+        if all > BUILT && lock.try_lock().is_ok() {
+            fs::remove_dir_all(built)?;
+        }
+    }
+    Ok(())
 }
 
 /// Waits for a lock, as long as the check may take.

@@ -15,14 +15,16 @@ mod without_change;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use workflow_core::definition::{ExpectedExit, Gate, RunCheck, TestsCheck};
+use workflow_core::definition::{ExpectedExit, Gate, TestsCheck};
 use workflow_core::diagnostic::few;
 
 use self::formats::TestRun;
 use self::report_file::ReportFile;
+pub(super) use self::runner::started;
 use super::Report;
 use super::command_check::{finish_command, judge};
 use super::job::Job;
+use super::no_test::no_test_ran;
 use super::report::{Checked, NotPassed, report};
 use crate::platform::process::{CheckError, Failure, Finished, Monitor, one_line};
 
@@ -74,14 +76,6 @@ pub(super) fn check_tests(
         exit,
         reason: judged.reason + &said,
         ..judged
-    }
-}
-
-/// Returns the command as it is started.
-pub(super) fn started(expected: &TestsCheck) -> RunCheck {
-    RunCheck {
-        command: runner::started(&expected.command.command),
-        ..expected.command.clone()
     }
 }
 
@@ -142,6 +136,11 @@ impl Ran {
             shown: self.finished.tail.clone(),
             ..not_passed
         }
+    }
+
+    /// Returns true if cargo found no package.
+    fn has_no_package(&self) -> bool {
+        no_test_ran(&self.finished.tail) == Some("could not find `cargo.toml`")
     }
 
     /// Judges the run in the project.

@@ -20,8 +20,9 @@ pub(super) struct ReportFile<'a> {
 
 impl<'a> ReportFile<'a> {
     pub(super) fn before(project: &Path, name: &'a str) -> Self {
-        let real = project.canonicalize();
-        let project = real.unwrap_or_else(|_| project.to_path_buf());
+        let project = project
+            .canonicalize()
+            .unwrap_or_else(|_| project.to_path_buf());
         Self {
             modified: modified(&project.join(name)),
             project,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use workflow_core::definition::RunCheck;
+use workflow_core::definition::{RunCheck, TestsCheck};
 
 /// Programs, the word that may stand behind each, and the options by which it names all its tests.
 const RUNNERS: [(&str, &str, &str); 8] = [
@@ -21,8 +21,9 @@ const RUNNERS: [(&str, &str, &str); 8] = [
     ("jest", "", "--verbose"),
 ];
 
-/// Returns the words with which a command is started. What is not known is started as it is.
-pub(super) fn started(command: &[String]) -> Vec<String> {
+/// Returns the command of a check as it is started. What is not known is started as it is.
+pub(in super::super) fn started(expected: &TestsCheck) -> RunCheck {
+    let command = &expected.command.command;
     let has = |start: &str| command.iter().any(|word| word.starts_with(start));
     let name = |word: &String| word.rsplit('/').next().unwrap_or_default().to_owned();
     let names: Vec<String> = command.iter().map(name).collect();
@@ -49,7 +50,10 @@ pub(super) fn started(command: &[String]) -> Vec<String> {
     if ["--no-fail-fast", "-v"].contains(&options) {
         words.retain(|word| !["-q", "-qq", "--quiet"].contains(&&**word));
     }
-    words
+    RunCheck {
+        command: words,
+        ..expected.command.clone()
+    }
 }
 
 /// Modules that Python loads to run tests. With `-m` it looks for them in its directory first.
@@ -105,8 +109,9 @@ mod tests {
             ("npm test", "npm test"),
             ("make test", "make test"),
         ] {
-            let words: Vec<String> = written.split(' ').map(str::to_owned).collect();
-            assert_eq!(started(&words).join(" "), expected);
+            let mut check = TestsCheck::default();
+            check.command.command = written.split(' ').map(str::to_owned).collect();
+            assert_eq!(started(&check).command.join(" "), expected);
         }
     }
 }

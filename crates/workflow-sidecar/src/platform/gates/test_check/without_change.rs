@@ -11,6 +11,9 @@ use crate::platform::gates::report::{Checked, NotPassed};
 use crate::platform::git::{Git, GitOperation, PrivateDirectory};
 use crate::platform::process::CheckError;
 
+/// The name of the file that describes a package of Rust.
+const MANIFEST: &str = "Cargo.toml";
+
 /// The tests that were changed since the start of the run.
 #[derive(Default)]
 struct ChangedTests {
@@ -41,13 +44,13 @@ impl TestCheck<'_> {
         let directory = PrivateDirectory::allowed(GitOperation::Compare, git, agent_dir)?;
         let (changed, is_commit) = directory.changed_since(git, start)?;
         let tree = BaseTree::make(&directory, git)?;
-        let tests = self.changed_tests(&tree, directory.root(), changed);
+        let tests = self.changed_tests(&tree, directory.root(), &changed);
         if proves && tests.files.is_empty() && tests.impossible.is_empty() {
             let reason = "no file of tests was changed since the start of the run, so nothing shows that the tests see the change";
             return Err(NotPassed::failed(reason));
         }
         let base = self.run(&tree.cwd, &tree.environment)?;
-        let base = sound(&base)?;
+        let base = &sound(&base)?;
         if skips {
             compare_skips(here, base)?;
         }
@@ -78,21 +81,23 @@ impl TestCheck<'_> {
     }
 
     /// Finds the changed files of tests, and the modules of tests in other changed files.
-    fn changed_tests(&self, tree: &BaseTree, root: &Path, changed: Vec<String>) -> ChangedTests {
+    fn changed_tests(&self, tree: &BaseTree, root: &Path, changed: &[String]) -> ChangedTests {
         let is_test = self.expected.test_files();
         let project = self.job.cwd.canonicalize().unwrap_or_default();
         let below = project.strip_prefix(root).unwrap_or(Path::new(""));
         let mut tests = ChangedTests::default();
         for path in changed {
-            let relative = Path::new(&path).strip_prefix(below).ok();
+            let relative = Path::new(path).strip_prefix(below).ok();
             if relative.and_then(Path::to_str).is_some_and(&is_test) {
-                tests.files.insert(path, None);
-            } else if Path::new(&path).extension() == Some(OsStr::new("rs"))
-                && let Some(now) = text_below(root, &path)
+                tests.files.insert(path.clone(), None);
+            } else if Path::new(path).extension() == Some(OsStr::new("rs"))
+                && let Some(now) = text_below(root, path)
             {
-                tests.add_modules(tree, path, &now);
+                tests.add_modules(tree, root, path, &now);
             }
         }
+        let manifests = changed.iter().filter(|path| path.ends_with(MANIFEST));
+        manifests.for_each(|path| tests.add_package(tree, path));
         tests
     }
 }
@@ -113,14 +118,15 @@ impl ChangedTests {
     }
 
     /// Adds the modules of tests of a source file of Rust. Those of a new one, which come last, go into the file of the
-    /// module around it.
-    fn add_modules(&mut self, tree: &BaseTree, path: String, now: &str) {
-        if let Some(base) = tree.text(&path) {
+    /// module around it; in a new package, into its root, which has nothing else.
+    fn add_modules(&mut self, tree: &BaseTree, root: &Path, path: &str, now: &str) {
+        if let Some(base) = tree.text(path) {
             let carried = test_module::carried(&base, now);
-            self.files.extend(carried.map(|text| (path, Some(text))));
+            let carried = carried.map(|text| (path.to_owned(), Some(text)));
+            self.files.extend(carried);
             return;
         }
-        let file = Path::new(&path);
+        let file = Path::new(path);
         let module = match file.parent() {
             Some(directory) if file.ends_with("mod.rs") => directory,
             _ => file,
@@ -129,19 +135,56 @@ impl ChangedTests {
         let Some(modules) = test_module::alone(name.unwrap_or_default(), now) else {
             return;
         };
-        let mut around = module.ancestors().skip(1).flat_map(|directory| {
+        let around = module.ancestors().skip(1).flat_map(|directory| {
             let files = ["mod.rs", "lib.rs", "main.rs"].map(|name| directory.join(name));
             files.into_iter().chain([directory.with_extension("rs")])
         });
-        let taken = around.find_map(|path| {
-            let path = path.to_str()?;
-            let carried = self.files.get(path).cloned().flatten();
-            let text = carried.or_else(|| tree.text(path))?;
-            Some((path.to_owned(), Some(format!("{text}\n{modules}"))))
-        });
-        match taken {
-            Some((path, text)) => drop(self.files.insert(path, text)),
-            None => self.impossible.push(path),
+        let around: Vec<String> = around
+            .filter_map(|path| path.to_str().map(str::to_owned))
+            .collect();
+        let of_base = around.iter().find(|path| self.text(tree, path).is_some());
+        let is_new_root = |path: &&String| {
+            let is_root = ["lib.rs", "main.rs"]
+                .iter()
+                .any(|name| Path::new(path).ends_with(name));
+            is_root && root.join(path).is_file()
+        };
+        if let Some(taken) = of_base.or_else(|| around.iter().find(is_new_root)) {
+            let text = self.text(tree, taken);
+            let text = text.unwrap_or_else(|| "fn main() {}\n".to_owned());
+            self.files
+                .insert(taken.clone(), Some(format!("{text}\n{modules}")));
+        } else {
+            self.impossible.push(path.to_owned());
+        }
+    }
+
+    /// Returns the text that a file has in the tree, or gets there.
+    fn text(&self, tree: &BaseTree, path: &str) -> Option<String> {
+        let carried = self.files.get(path).cloned().flatten();
+        carried.or_else(|| tree.text(path))
+    }
+
+    /// Adds the manifest of a new package that has tests, and the package to the members that the workspace of the base lists.
+    fn add_package(&mut self, tree: &BaseTree, manifest: &str) {
+        let package = Path::new(manifest).parent().unwrap_or(Path::new(""));
+        let has_tests = self
+            .files
+            .keys()
+            .any(|path| Path::new(path).starts_with(package));
+        if tree.text(manifest).is_some() || !has_tests {
+            return;
+        }
+        self.files.insert(manifest.to_owned(), None);
+        for directory in package.ancestors().skip(1) {
+            let workspace = directory.join(MANIFEST).to_string_lossy().into_owned();
+            if let Some(text) = self.text(tree, &workspace) {
+                let member = package.strip_prefix(directory).unwrap_or(package).display();
+                let listed = format!("members = [\"{member}\", ");
+                let text = text.replacen("members = [", &listed, 1);
+                self.files.insert(workspace, Some(text));
+                return;
+            }
         }
     }
 }
@@ -152,15 +195,16 @@ fn file_of(name: &str) -> &str {
     file.split_once("::").map_or(file, |(file, _)| file)
 }
 
-/// Returns the tests of the base, which must pass; that there are none yet is no failure.
-fn sound(base: &Ran) -> Result<&TestRun, NotPassed> {
+/// Returns the tests of the base, which must pass; that there are none yet, or no package, is no failure.
+fn sound(base: &Ran) -> Result<TestRun, NotPassed> {
     let why = match (&base.tests, base.finished.status("it")?.code()) {
         (Ok(tests), code)
             if tests.broken == 0
                 && (tests.executed() == 0 || code == Some(0) && tests.failed == 0) =>
         {
-            return Ok(tests);
+            return Ok(tests.clone());
         }
+        (Err(_), _) if base.has_no_package() => return Ok(TestRun::default()),
         (Err(reason), Some(0)) => reason.clone(),
         (_, Some(code)) => format!("its tests fail, or it does not build (exit code {code})"),
         (_, None) => "its tests were ended by a signal".to_owned(),
@@ -250,7 +294,7 @@ fn proved(
         let proving = list(&proving, failed);
         return Ok(format!("; fails without the change: {proving}"));
     }
-    if broken > 0 || (without.tests.is_err() && code != 0) {
+    if broken > 0 || (without.tests.is_err() && code != 0 && !without.has_no_package()) {
         let said = "; without the change, the changed tests cannot be loaded or compiled: they use what is not there, and that is all this shows";
         return Ok(said.to_owned());
     }

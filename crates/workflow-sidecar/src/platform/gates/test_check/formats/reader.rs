@@ -55,11 +55,8 @@ impl Reader {
     fn read(&mut self, format: Format, says: Says, line: &str, found: &Captures<'_>) {
         let named = |name| found.name(name).map(|text| text.as_str());
         let text = named("text").unwrap_or_default();
-        let blanks = named("at").map(str::len);
-        let at = match format {
-            Format::Tap => blanks.map(|blanks| blanks / 4),
-            _ => blanks.map(|blanks| blanks / 2),
-        };
+        let indent = if format == Format::Tap { 4 } else { 2 };
+        let at = named("at").map(|blanks| blanks.len() / indent);
         let around = named("around").map(str::to_owned);
         self.is_known |= matches!(
             says,
@@ -165,8 +162,8 @@ fn outcome_of(word: &str) -> Option<Outcome> {
         "ok" | "pass" | "passed" | "leak" | "xpass" | "unexpected success" | "✓" | "✔" => {
             Outcome::Passed
         }
-        "not ok" | "fail" | "failed" | "error" | "abrt" | "sigabrt" | "segv" | "sigsegv" | "tmt"
-        | "timeout" | "✕" | "×" | "✖" => Outcome::Failed,
+        "not ok" | "fail" | "failed" | "error" | "abrt" | "sigabrt" | "segv" | "sigsegv"
+        | "tmt" | "timeout" | "✕" | "×" | "✖" => Outcome::Failed,
         "skip" | "skipped" | "todo" | "ignored" | "xfail" | "expected failure" | "○" | "✎"
         | "↓" | "﹣" => Outcome::Skipped,
         _ => return None,

@@ -39,7 +39,11 @@ fn nextest_names_the_tests_of_each_binary_by_their_last_try() {
     assert_eq!(counted(&run), [6, 3, 2, 0]);
     assert_eq!(
         with(&run, Outcome::Failed),
-        ["demo more::slow", "demo tests::aborts", "demo tests::breaks"]
+        [
+            "demo more::slow",
+            "demo tests::aborts",
+            "demo tests::breaks"
+        ]
     );
     assert_eq!(
         with(&run, Outcome::Skipped),
@@ -51,9 +55,12 @@ fn nextest_names_the_tests_of_each_binary_by_their_last_try() {
     assert!(!run.named.keys().any(|name| name.contains("fake")));
     assert!((run.compiling - 4.65).abs() < 0.01);
     // Older versions do not number the tests.
-    let run = read_all("    Starting 1 test across 1 binary\n        PASS [   0.012s] demo tests::adds\n     Summary [   0.012s] 1 test run: 1 passed, 0 skipped\n");
+    let run = read_all(
+        "    Starting 1 test across 1 binary\n        PASS [   0.012s] demo tests::adds\n     Summary [   0.012s] 1 test run: 1 passed, 0 skipped\n",
+    );
     assert_eq!(with(&run, Outcome::Passed), ["demo tests::adds"]);
-    let none = "     Summary [   0.000s] 0 tests run: 0 passed, 11 skipped\nerror: no tests to run\n";
+    let none =
+        "     Summary [   0.000s] 0 tests run: 0 passed, 11 skipped\nerror: no tests to run\n";
     assert_eq!(counted(&read_all(none)), [0, 0, 11, 0]);
 }
 
