@@ -51,29 +51,41 @@ pub enum Family {
 }
 
 impl Family {
-    /// The families, each with the beginning of its dotted names, and a name for messages.
-    const FORMS: [(Self, &str, &str); 8] = [
-        (Self::Inputs, "inputs.", "inputs.<name>"),
-        (Self::Outputs, "outputs.", "outputs.<phase>.<name>"),
-        (Self::Outcome, "outcome.", "outcome.<phase>"),
-        (Self::Answer, "answer.", "answer.<phase>.comment"),
-        (Self::Visits, "visits.", "visits.<phase>"),
-        (Self::Change, "change.", "change.lines"),
-        (Self::Item, "item.", "item.number"),
-        (Self::Approval, "approval.", "answer.<phase>.comment"),
+    /// The families, those that are read in the most texts first.
+    const ALL: &[Self] = &[
+        Self::Inputs,
+        Self::Outputs,
+        Self::Outcome,
+        Self::Answer,
+        Self::Change,
+        Self::Visits,
+        Self::Item,
+        Self::Approval,
     ];
+
+    /// The beginning of its dotted names, and a name for messages.
+    fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Inputs => ("inputs.", "inputs.<name>"),
+            Self::Outputs => ("outputs.", "outputs.<phase>.<name>"),
+            Self::Outcome => ("outcome.", "outcome.<phase>"),
+            Self::Answer => ("answer.", "answer.<phase>.comment"),
+            Self::Visits => ("visits.", "visits.<phase>"),
+            Self::Change => ("change.", "change.lines"),
+            Self::Item => ("item.", "item.number"),
+            Self::Approval => ("approval.", "answer.<phase>.comment"),
+        }
+    }
 
     /// The family of a variable's name; `None` for a plain name.
     pub(crate) fn of(name: &str) -> Option<Self> {
-        let mut known = Self::FORMS.into_iter();
-        known.find_map(|(family, start, _)| name.starts_with(start).then_some(family))
+        let mut all = Self::ALL.iter().copied();
+        all.find(|family| name.starts_with(family.names().0))
     }
 
     /// A name of this family, for messages.
     pub fn form(self) -> &'static str {
-        let mut known = Self::FORMS.into_iter();
-        let form = known.find_map(|(family, _, form)| (family == self).then_some(form));
-        form.unwrap_or_default()
+        self.names().1
     }
 }
 
@@ -85,20 +97,13 @@ impl TemplateKind {
 
     /// The families of dotted names that a template of this kind takes.
     pub fn families(self) -> &'static [Family] {
-        const ALL: &[Family] = &[
-            Family::Inputs,
-            Family::Outputs,
-            Family::Outcome,
-            Family::Answer,
-            Family::Change,
-            Family::Visits,
-            Family::Item,
-        ];
         match self {
-            Self::InitialMessage => &ALL[..1],
-            Self::Completion => &ALL[..5],
-            Self::Context | Self::NotDone | Self::Ask | Self::Guard | Self::Bound => &ALL[..6],
-            Self::With => ALL,
+            Self::InitialMessage => &Family::ALL[..1],
+            Self::Completion => &Family::ALL[..5],
+            Self::Context | Self::NotDone | Self::Ask | Self::Guard | Self::Bound => {
+                &Family::ALL[..6]
+            }
+            Self::With => &Family::ALL[..7],
             Self::BlockReason | Self::Trigger | Self::RuleReason => &[],
         }
     }

@@ -6,8 +6,6 @@ pub(super) struct Ecosystem {
     pub(super) tests: &'static str,
     /// The globs of files of which one changes when a test is written.
     pub(super) changes: &'static str,
-    /// The command that runs the tests of most projects.
-    pub(super) guess: &'static str,
 }
 
 impl Ecosystem {
@@ -25,7 +23,6 @@ impl Ecosystem {
             marks.any(has).then(|| Self {
                 tests,
                 changes: value("changes ").unwrap_or(tests),
-                guess: value("guess ").unwrap_or("make test"),
             })
         });
         fitting.expect("the last one fits every project")

@@ -66,17 +66,20 @@ pub(crate) fn write(
         );
     }
     let keys = template.keys(key);
-    let directories = keys.iter().map(|key| Path::new(WORKFLOWS).join(key));
     let mut created = Vec::new();
-    let written = create_directories(project, directories, &mut created).and_then(|()| {
-        let mut files = template.files(key, language);
-        let (tests, files_with_tests) = adapt(ProjectFiles(project), &mut files);
-        let files = write_files(project, files)?;
-        let schema = write_schema(project, schema)?;
+    let written = create_directories(project, &keys, &mut created).and_then(|()| {
+        let mut contents = template.files(key, language);
+        let (tests, files_with_tests) = adapt(ProjectFiles(project), &mut contents);
+        let mut files = Vec::new();
+        for (path, text) in contents {
+            let path = Path::new(WORKFLOWS).join(path);
+            create(&project.join(&path), &with_schema_line(&path, &text))?;
+            files.push(path);
+        }
         Ok(WrittenTemplate {
-            keys,
+            keys: keys.clone(),
             files,
-            schema,
+            schema: write_schema(project, schema)?,
             tests,
             files_with_tests,
         })
@@ -91,45 +94,29 @@ pub(crate) fn write(
 }
 
 /// Creates the directories of new workflows, and collects them in `created`. Fails if one exists.
-fn create_directories(
-    project: &Path,
-    directories: impl Iterator<Item = PathBuf>,
-    created: &mut Vec<PathBuf>,
-) -> Result<()> {
+fn create_directories(project: &Path, keys: &[String], created: &mut Vec<PathBuf>) -> Result<()> {
     let workflows = project.join(WORKFLOWS);
     fs::create_dir_all(&workflows).map_err(|cause| write_error(&workflows, &cause))?;
-    for directory in directories {
-        let path = project.join(&directory);
-        match fs::create_dir(&path) {
-            Ok(()) => created.push(path),
-            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
-                bail!(
-                    "{} exists already: give the new one another name with `--name`",
-                    directory.display()
-                );
+    for key in keys {
+        let path = workflows.join(key);
+        fs::create_dir(&path).map_err(|cause| match cause.kind() {
+            io::ErrorKind::AlreadyExists => {
+                anyhow!(
+                    "{WORKFLOWS}/{key} exists already: give the new one another name with `--name`"
+                )
             }
-            Err(cause) => return Err(write_error(&path, &cause)),
-        }
+            _ => write_error(&path, &cause),
+        })?;
+        created.push(path);
     }
     Ok(())
-}
-
-/// Writes files by their paths relative to the workflows directory.
-fn write_files(project: &Path, files: Vec<(String, String)>) -> Result<Vec<PathBuf>> {
-    let mut written = Vec::new();
-    for (path, text) in files {
-        let path = Path::new(WORKFLOWS).join(path);
-        create(&project.join(&path), &with_schema_line(&path, &text))?;
-        written.push(path);
-    }
-    Ok(written)
 }
 
 /// Puts the project's own test command and test files in place of the templates' ones. Returns the command, and the files
 /// that contain it.
 fn adapt(project: ProjectFiles<'_>, files: &mut [(String, String)]) -> (TestCommand, Vec<PathBuf>) {
     let (ecosystem, other) = (Ecosystem::of(&project.all_names()), Ecosystem::of(&[]));
-    let command = TestCommand::of(project, ecosystem.guess);
+    let command = TestCommand::of(project);
     let compares = project
         .0
         .canonicalize()

@@ -119,11 +119,7 @@ pub(crate) fn print_next_steps(project: &Path, key: &str, template: &Template, p
 
 /// Returns a path of the project as the user would type it.
 pub(super) fn project_path(project: &Path, path: &Path) -> String {
-    let here = project == Path::new(".");
-    let path = if here {
-        path.to_path_buf()
-    } else {
-        project.join(path)
-    };
-    path.display().to_string()
+    let full = project.join(path);
+    let is_here = project == Path::new(".");
+    if is_here { path } else { &full }.display().to_string()
 }

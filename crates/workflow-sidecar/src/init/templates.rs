@@ -88,17 +88,16 @@ fn with_display_name(key: &str, text: &str, language: Language) -> String {
         Some(first) => first.to_ascii_uppercase().to_string() + letters.as_str(),
         None => key.to_owned(),
     };
-    let mut lines = text.split_inclusive('\n');
-    let is_name = |line: &&str| line.trim_start().starts_with("name: ");
-    let Some(line) = lines.find(is_name) else {
+    let named = match language {
+        Language::Yaml => yaml_text(&name),
+        Language::Json5 => format!("'{name}',"),
+    };
+    let mut lines = text.lines();
+    let line = lines.find_map(|line| Some((line, line.trim_start().strip_prefix("name: ")?)));
+    let Some((line, before)) = line else {
         return text.to_owned();
     };
-    let indent = &line[..line.len() - line.trim_start().len()];
-    let named = match language {
-        Language::Yaml => format!("{indent}name: {}\n", yaml_text(&name)),
-        Language::Json5 => format!("{indent}name: '{name}',\n"),
-    };
-    text.replacen(line, &named, 1)
+    text.replacen(line, &line.replace(before, &named), 1)
 }
 
 impl Template {

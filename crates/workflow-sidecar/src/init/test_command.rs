@@ -28,7 +28,7 @@ const PYTEST_FILES: &str = "pyproject.toml~pytest setup.cfg~pytest setup.py~pyte
 
 impl TestCommand {
     /// Returns the command of a project, or a guess.
-    pub(super) fn of(project: ProjectFiles<'_>, guess: &str) -> Self {
+    pub(super) fn of(project: ProjectFiles<'_>) -> Self {
         let lines = include_str!("test_commands.txt").lines();
         let lines = lines.filter(|line| !line.starts_with('#'));
         let named = lines.filter_map(|line| line.split_once(" = "));
@@ -38,7 +38,7 @@ impl TestCommand {
         });
         let fits = |conditions: &str| conditions.split_whitespace().all(|one| project.is(one));
         let named = named.find(|(conditions, ..)| fits(conditions));
-        let (line, is_detected) = named.map_or((guess, false), |(_, line, is)| (line, is));
+        let (_, line, is_detected) = named.expect("the last one fits every project");
         let (line, runner) = line.split_once(" > ").unwrap_or((line, line));
         let words = ["cargo test", "go test", "pytest", "unittest"];
         let is_read = line != runner
@@ -53,14 +53,9 @@ impl TestCommand {
         }
     }
 
-    /// Returns true for a line for the shell.
-    fn is_for_shell(&self) -> bool {
-        self.line.contains(" && ")
-    }
-
     /// Returns the key of a gate that runs it.
     pub(super) fn gate(&self) -> String {
-        if self.is_for_shell() {
+        if self.line.contains(" && ") {
             format!("run: {}\n    shell: true", self.line)
         } else {
             format!("run: [{}]", self.runner.replace(' ', ", "))
@@ -85,7 +80,7 @@ impl TestCommand {
         Gate {
             check: Check::Run(RunCheck {
                 command: words.collect(),
-                shell: self.is_for_shell(),
+                shell: self.line.contains(" && "),
                 timeout,
                 ..RunCheck::default()
             }),
@@ -189,7 +184,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let command = TestCommand::of(ProjectFiles(project.path()), "make test");
+        let command = TestCommand::of(ProjectFiles(project.path()));
         let mark = if command.is_detected { "" } else { "?" };
         format!("{mark}{}", command.line)
     }
@@ -243,7 +238,7 @@ mod tests {
             let package = serde_json::json!({ "scripts": { "test": script } }).to_string();
             fs::write(project.path().join("package.json"), package).unwrap();
             fs::write(project.path().join(lock), "").unwrap();
-            let command = TestCommand::of(ProjectFiles(project.path()), "make test");
+            let command = TestCommand::of(ProjectFiles(project.path()));
             assert_eq!(command.runner, expected, "{script}");
             // The agent may type the script, as the project says.
             assert_eq!(command.patterns(), format!("\"{}", command.line));
@@ -255,10 +250,13 @@ mod tests {
         let new = r#"{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}"#;
         for package in ["{}", "{", new, r#"{"scripts":{"build":"tsc"}}"#] {
             let files = [("package.json", package), ("pnpm-lock.yaml", "")];
-            assert_eq!(command(&files), "?make test", "{package}");
+            assert_eq!(command(&files), "?npm test", "{package}");
         }
         let makefile = ("Makefile", "test: build\n\ttrue\n");
         assert_eq!(command(&[("package.json", "{}"), makefile]), "make test");
+        // The only one that make reads.
+        let read = ("GNUmakefile", "all:\n\ttrue\n");
+        assert_eq!(command(&[read, makefile]), "?make test");
     }
 
     #[test]
@@ -300,7 +298,8 @@ mod tests {
                 vec![("pyproject.toml", ""), ("uv.lock", "")],
                 "?uv run pytest",
             ),
-            (vec![("requirements.txt", "flask\n")], "?make test"),
+            (vec![("requirements.txt", "flask\n")], "?python3 -m pytest"),
+            (vec![("README", "")], "?make test"),
         ] {
             assert_eq!(command(&files), expected, "{files:?}");
         }

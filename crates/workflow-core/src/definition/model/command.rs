@@ -201,7 +201,7 @@ impl KeyType for CommandLine {
     type Value = Vec<String>;
     const SHAPE: Shape = Shape::new(
         || json!({"type": ["array", "string"], "items": {"type": "string"}}),
-        "list of texts, with `shell` a text",
+        "list of texts",
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<String>> {

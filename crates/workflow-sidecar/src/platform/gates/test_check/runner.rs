@@ -40,7 +40,7 @@ pub(in super::super) fn started(expected: &TestsCheck) -> RunCheck {
         };
         runs_tests.then_some((at + 1 + usize::from(has_next), options))
     });
-    let mut words = command.to_vec();
+    let mut words = command.clone();
     let (at, options) = runner.unwrap_or_default();
     for option in options.split_ascii_whitespace().rev() {
         if !has(option.split('=').next().unwrap_or(option)) {
