@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use workflow_core::definition::Limits;
 
 use crate::files::write_atomically;
-use crate::graph::{Direction, Graph, dot, mermaid, svg};
+use crate::graph::{Direction, Graph, mermaid, svg};
 
 use super::project::Project;
 use crate::present::CommandOutcome;
@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     /// Number of levels of subworkflows to open [default: all]
     #[arg(long, value_name = "LEVELS", default_value_t = Limits::HIGHEST_NESTING as usize, hide_default_value = true)]
     depth: usize,
-    /// Direction of the phases, in Mermaid and Graphviz
+    /// Direction of the phases, in Mermaid
     #[arg(long, value_enum, default_value_t)]
     direction: Direction,
     #[command(flatten)]
@@ -39,8 +39,6 @@ pub(super) struct Arguments {
 enum GraphFormat {
     /// Mermaid, for Markdown
     Mermaid,
-    /// DOT, for Graphviz
-    Dot,
     /// SVG, for a browser
     Svg,
 }
@@ -50,11 +48,10 @@ impl GraphFormat {
     fn of(path: &Path) -> anyhow::Result<Self> {
         match path.extension().and_then(OsStr::to_str) {
             Some("mmd" | "mermaid" | "md") => Ok(Self::Mermaid),
-            Some("dot" | "gv") => Ok(Self::Dot),
             Some("svg") => Ok(Self::Svg),
-            Some(other) => bail!("unknown format `.{other}`; use .svg, .dot or .mmd"),
+            Some(other) => bail!("unknown format `.{other}`; use .svg or .mmd"),
             None => bail!(
-                "{} names no format; use .svg, .dot or .mmd, or `--format`",
+                "{} names no format; use .svg or .mmd, or `--format`",
                 path.display()
             ),
         }
@@ -72,9 +69,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         (None, None) => GraphFormat::Mermaid,
     };
     if format == GraphFormat::Svg && arguments.direction != Direction::Down {
-        bail!(
-            "--direction is for Mermaid and Graphviz: `--format dot --direction right | dot -Tsvg` draws an SVG"
-        );
+        bail!("--direction is for Mermaid: an SVG has its phases below each other");
     }
     let direction = arguments.direction;
     // Where a diagram needs a code block.
@@ -87,7 +82,6 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
             )
         }
         GraphFormat::Mermaid => mermaid(&graph, direction),
-        GraphFormat::Dot => dot(&graph, direction),
         GraphFormat::Svg => svg(&graph),
     };
     match output {

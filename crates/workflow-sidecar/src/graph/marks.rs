@@ -5,6 +5,7 @@ use workflow_core::definition::{
     Workflow,
 };
 use workflow_core::diagnostic::{few, visible};
+use workflow_core::policy::rules::describe_rule;
 
 use super::model::{LabelledExit, MarkKind, NodeMark, label};
 
@@ -26,13 +27,7 @@ pub(super) fn of_workflow(workflow: &Workflow) -> Vec<NodeMark> {
         .into_iter()
         .chain(rules(&workflow.rules))
         .chain(unknown(workflow.unknown));
-    marks.extend(guards.map(|mark| {
-        let kind = match mark.kind {
-            MarkKind::Open => MarkKind::Open,
-            _ => MarkKind::Rule,
-        };
-        NodeMark::new(kind, format!("all phases: {}", mark.text))
-    }));
+    marks.extend(guards.map(|mark| NodeMark::new(mark.kind, format!("all phases: {}", mark.text))));
     if workflow.cancel == Some(CancelBy::User) {
         marks.push(flow("only you can cancel".to_owned()));
     }
@@ -55,7 +50,7 @@ pub(super) fn tools(tools: Option<&ToolAccess>) -> Option<NodeMark> {
         ToolAccess::Blacklist(names) if names.is_empty() => None,
         ToolAccess::Blacklist(names) => Some(format!("no {}", list(names))),
     }
-    .map(|text| NodeMark::new(MarkKind::Tools, text))
+    .map(|text| NodeMark::new(MarkKind::Rule, text))
 }
 
 /// Returns the marks of a phase that is read-only: what is open in it comes after.
@@ -74,7 +69,7 @@ pub(super) fn read_only(workflow: &Workflow, phase: &Phase) -> Vec<NodeMark> {
         let items = listed(items.into_iter().map(|item| &**item));
         NodeMark::new(MarkKind::Open, short(&format!("{may} {items}")))
     });
-    let read_only = NodeMark::new(MarkKind::Tools, "read-only");
+    let read_only = NodeMark::new(MarkKind::Rule, "read-only");
     [read_only].into_iter().chain(open).collect()
 }
 
@@ -116,22 +111,7 @@ pub(super) fn rules(rules: &[Rule]) -> Vec<NodeMark> {
 /// Describes a rule: its tools and its conditions.
 fn rule_mark(rule: &Rule) -> NodeMark {
     let (kind, action) = action_mark(rule.action);
-    let mut text = format!("{action} {}", rule.tools.join(", "));
-    match rule.writes {
-        Some(true) => text += " that writes",
-        Some(false) => text += " that only reads",
-        None => {}
-    }
-    if !rule.path.is_empty() {
-        text = format!("{text} in {}", listed(rule.path.iter().map(|path| &**path)));
-    }
-    if !rule.command.is_empty() {
-        let commands = rule.command.iter().map(|command| &**command);
-        text = format!("{text}: {}", listed(commands));
-    }
-    for (field, pattern) in &rule.input {
-        text = format!("{text} with {field} {pattern}");
-    }
+    let mut text = format!("{action} {}", describe_rule(rule));
     if !rule.except.is_empty() {
         let except = rule.except.iter().map(|id| &**id);
         text = format!("{text}, but not in {}", listed(except));

@@ -5,7 +5,8 @@
 use std::fmt::Write;
 
 use super::Direction;
-use super::model::{Graph, GraphNode, LoopEdge, MarkKind, NodeMark, lines};
+use super::model::{Graph, GraphNode, LoopEdge, MarkKind, NodeMark};
+use super::svg::lines;
 use crate::present::Page;
 
 /// Returns the diagram's source.
@@ -93,7 +94,7 @@ fn node(step: &GraphNode) -> String {
 /// Returns the text of a mark after its icon.
 fn marked(mark: &NodeMark) -> String {
     let icon = match mark.kind {
-        MarkKind::Tools | MarkKind::Rule => "🔒 ",
+        MarkKind::Rule => "🔒 ",
         MarkKind::Gate => "✅ ",
         MarkKind::Approval => "👤 ",
         MarkKind::Flow => "🔀 ",

@@ -3,7 +3,6 @@
 //! Knows definitions only: no files, no command line, no runs.
 
 mod builder;
-mod dot;
 mod marks;
 mod mermaid;
 mod model;
@@ -11,7 +10,6 @@ mod svg;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use dot::dot;
 pub(crate) use mermaid::mermaid;
 pub(crate) use model::Graph;
 pub(crate) use svg::svg;
@@ -27,7 +25,7 @@ pub(crate) enum Direction {
 }
 
 impl Direction {
-    /// Returns its name in Mermaid and Graphviz.
+    /// Returns its name in Mermaid.
     fn as_str(self) -> &'static str {
         match self {
             Self::Down => "TB",

@@ -42,7 +42,7 @@ pub(crate) enum JumpTarget {
 }
 
 impl fmt::Display for JumpTarget {
-    /// Writes the name of the node in Mermaid and Graphviz.
+    /// Writes the name of the node in Mermaid.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Node(id) => write!(f, "n{id}"),
@@ -110,9 +110,7 @@ impl LabelledExit {
 /// What a mark is about, which decides how a format draws it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MarkKind {
-    /// The tools that are left.
-    Tools,
-    /// A rule on tool calls.
+    /// The tools that are left, or a rule on tool calls.
     Rule,
     /// Calls that are open: a rule that allows, or an exception from read-only.
     Open,
@@ -140,31 +138,6 @@ impl NodeMark {
         let text = text.into();
         Self { kind, text }
     }
-}
-
-/// Breaks a text into lines of some length after words, or inside of a long one.
-pub(super) fn lines(text: &str) -> Vec<String> {
-    const MAX_LENGTH: usize = 44;
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= MAX_LENGTH => {
-                *line = format!("{line} {word}");
-            }
-            _ => lines.push(word.to_owned()),
-        }
-        while let Some(last) = lines.last()
-            && let Some((at, _)) = last.char_indices().nth(MAX_LENGTH)
-            // Joined emoji are not broken.
-            && !last.contains('\u{200d}')
-        {
-            let rest = last[at..].to_owned();
-            let end = lines.len() - 1;
-            lines[end].truncate(at);
-            lines.push(rest);
-        }
-    }
-    lines
 }
 
 /// Returns a name for a diagram: `?` for white space, which no format can draw.

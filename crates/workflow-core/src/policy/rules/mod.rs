@@ -48,7 +48,8 @@ pub use line_verdict::{LineReport, PartReport};
 pub use patches::{PatchedFile, contains_patch, directory_of_patch, path_in};
 pub use paths::{PLAIN_PATHS, PathForm, Paths, WrittenPaths, definition_paths, normalized_path};
 pub use read_only::ReadOnly;
-pub(crate) use reason::{block_notice, cause, describe_rule, reason};
+pub use reason::describe_rule;
+pub(crate) use reason::{block_notice, cause, reason};
 
 /// The rules of all levels, outer first.
 #[derive(Debug, Clone, Default)]

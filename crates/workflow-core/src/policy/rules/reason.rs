@@ -60,7 +60,7 @@ pub(crate) fn cause(denial: &Denial<'_>, tool: &str) -> String {
 }
 
 /// Describes a rule as part of a sentence: `` `write` to `.env` ``.
-pub(crate) fn describe_rule(rule: &Rule) -> String {
+pub fn describe_rule(rule: &Rule) -> String {
     let list = |items: &[String]| quoted(items).join(", ");
     let mut parts = vec![list(&rule.tools)];
     let writes = on_writes(rule, "that writes files", "that writes no files");

@@ -126,9 +126,7 @@ const LOOP_HEAD: &str = "wf-loop-head";
 /// The icon of a kind of mark, or that of `loop`.
 pub(super) fn icon(kind: Option<MarkKind>, x: u32, y: u32) -> String {
     let paths: &[(&str, &str)] = match kind {
-        Some(MarkKind::Tools | MarkKind::Rule) => {
-            &[("wf-lock", "M1 5h9v6h-9zM3 5v-2a2.5 2.5 0 0 1 5 0v2")]
-        }
+        Some(MarkKind::Rule) => &[("wf-lock", "M1 5h9v6h-9zM3 5v-2a2.5 2.5 0 0 1 5 0v2")],
         Some(MarkKind::Open) => &[("wf-open", "M1 6a4 4 0 1 0 8 0a4 4 0 1 0 -8 0")],
         Some(MarkKind::Gate) => &[("wf-check", "M1 7l3.5 3.5l6 -8")],
         Some(MarkKind::Approval) => &[(

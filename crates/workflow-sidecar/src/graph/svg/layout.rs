@@ -110,7 +110,6 @@ fn description(graph: &Graph) -> String {
     }
 }
 
-const TOOLS: &str = "tools that are blocked, or the only ones allowed";
 const RULES: &str = "tools that are blocked, or the only ones allowed, and rules on calls";
 
 /// Returns the legend: only the icons that occur.
@@ -119,7 +118,6 @@ fn legend_entries(graph: &Graph) -> Vec<(Option<MarkKind>, &'static str)> {
     let has = |kind: MarkKind| all.iter().any(|node| node.has(kind));
     let lines = [
         (MarkKind::Rule, RULES),
-        (MarkKind::Tools, TOOLS),
         (MarkKind::Open, "calls that are allowed"),
         (MarkKind::Gate, "checked before the phase can be left"),
         (MarkKind::Approval, "you are asked before the phase is left"),
@@ -127,10 +125,8 @@ fn legend_entries(graph: &Graph) -> Vec<(Option<MarkKind>, &'static str)> {
         (MarkKind::Flow, "conditions, values and limits"),
         (MarkKind::Collapsed, "a subworkflow, closed"),
     ];
-    // Both have the same icon.
-    let is_above = |kind: MarkKind| kind == MarkKind::Tools && has(MarkKind::Rule);
     let lines = lines.into_iter();
-    let lines = lines.filter(|(kind, _)| has(*kind) && !is_above(*kind));
+    let lines = lines.filter(|(kind, _)| has(*kind));
     let lines = lines.map(|(kind, text)| (Some(kind), text));
     let loops = graph.root.loops().next();
     let loops = loops.map(|_| (None, "loop starts over, from any phase on the line"));

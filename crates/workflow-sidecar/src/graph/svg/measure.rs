@@ -35,6 +35,11 @@ fn hundredths(c: char) -> u32 {
     }
 }
 
+/// Wraps a text to the lines of a card.
+pub(in crate::graph) fn lines(text: &str) -> Vec<String> {
+    wrapped(text, SMALL, WIDEST, usize::MAX)
+}
+
 /// Wraps a text to a width and a number of lines; the excess is cut, with an ellipsis.
 pub(super) fn wrapped(text: &str, size: u32, widest: u32, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();

@@ -5,3 +5,4 @@ mod layout;
 mod measure;
 
 pub(crate) use layout::svg;
+pub(super) use measure::lines;
