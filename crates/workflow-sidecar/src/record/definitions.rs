@@ -51,16 +51,6 @@ pub(crate) enum FileContent {
 }
 
 impl FileContent {
-    /// The content of a file with these bytes.
-    pub(crate) fn of(bytes: &[u8]) -> Self {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Self::Text(text.to_owned()),
-            Err(_) => Self::Bytes {
-                bytes: bytes.to_vec(),
-            },
-        }
-    }
-
     /// The content of a file with this problem.
     pub(crate) fn problem(problem: &FileProblem) -> Self {
         Self::Unreadable {
@@ -139,7 +129,12 @@ impl RecordedDirectory {
     /// Notes what was read of a file. A file that does not exist is not in the directory.
     pub(crate) fn note_file(&mut self, path: &FilePath, read: &Result<Vec<u8>, FileProblem>) {
         let content = match read {
-            Ok(bytes) => FileContent::of(bytes),
+            Ok(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => FileContent::Text(text.to_owned()),
+                Err(_) => FileContent::Bytes {
+                    bytes: bytes.clone(),
+                },
+            },
             Err(FileProblem::Missing) => return,
             Err(problem) => FileContent::problem(problem),
         };
@@ -207,8 +202,10 @@ mod tests {
     #[test]
     fn content_that_is_not_text_is_read_as_it_was_written() {
         for content in [
-            FileContent::of(b"\xff\x00a"),
-            FileContent::of("é".as_bytes()),
+            FileContent::Bytes {
+                bytes: b"\xff\x00a".to_vec(),
+            },
+            FileContent::Text("é".to_owned()),
             FileContent::problem(&FileProblem::Escapes),
             FileContent::problem(&FileProblem::TooLarge { limit: 5 }),
             FileContent::problem(&FileProblem::Unreadable("Permission denied".to_owned())),

@@ -18,37 +18,13 @@ pub(crate) struct Difference {
     /// The last note before that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
-    #[serde(flatten)]
-    pub(crate) what: DifferenceKind,
+    pub(crate) changes: Vec<Change>,
 }
 
-/// A kind of difference.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "camelCase")]
-pub(crate) enum DifferenceKind {
-    /// A line says something else.
-    Changed {
-        /// The path of the member that differs first; none if the lines are not both JSON.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        path: Option<String>,
-        expected: String,
-        received: String,
-        /// The number of other members that differ.
-        others: usize,
-    },
-    /// The lines have another meaning, with other definitions.
-    Means { changes: Vec<MeaningChange> },
-    /// A line is missing.
-    Missing { expected: String },
-    /// There is a line that is not expected.
-    Extra { received: String },
-}
-
-/// A difference in meaning.
+/// What differs, in words, and the texts on both sides; none where a line is missing or too many.
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct MeaningChange {
-    /// The difference, as agents and people call it.
+pub(crate) struct Change {
     pub(crate) what: String,
     pub(crate) expected: Option<String>,
     pub(crate) received: Option<String>,
@@ -62,72 +38,62 @@ const BEFORE: usize = 30;
 impl Difference {
     /// The difference as a person reads it, without its location.
     pub(crate) fn shown(&self) -> String {
-        let mut text = match &self.what {
-            DifferenceKind::Changed {
-                path,
-                expected,
-                received,
-                others,
-            } => {
-                let what = match path.as_deref() {
-                    Some("") | None => "the line differs".to_owned(),
-                    Some(path) => format!("`{}` differs", visible(path)),
-                };
-                let others = match others {
-                    0 => String::new(),
-                    1 => ", and one other place".to_owned(),
-                    others => format!(", and {others} other members"),
-                };
-                format!("{what}{others}\n{}", texts(Some(expected), Some(received)))
-            }
-            DifferenceKind::Means { changes } => {
-                let told: Vec<&str> = changes.iter().map(|change| &*change.what).collect();
-                let mut text = format!("{}: {}\n", visible(&self.after), told.join("; "));
-                for change in changes {
-                    text += &texts(change.expected.as_deref(), change.received.as_deref());
-                }
-                text
-            }
-            DifferenceKind::Missing { expected } => {
-                format!("the sidecar does not say\n{}", texts(Some(expected), None))
-            }
-            DifferenceKind::Extra { received } => {
-                let received = texts(None, Some(received));
-                format!("the sidecar sent an additional message\n{received}")
-            }
-        };
-        // What it means begins with what the host had sent.
-        let has_meaning = matches!(self.what, DifferenceKind::Means { .. });
-        let after = Some(&self.after).filter(|_| !has_meaning);
-        for (name, more) in [("after", after), ("note", self.note.as_ref())] {
-            if let Some(more) = more {
-                let _ = writeln!(text, "{name:>10}: {}", visible(more));
-            }
+        let told: Vec<&str> = self.changes.iter().map(|change| &*change.what).collect();
+        let mut text = visible(&format!("{}: {}", self.after, told.join("; "))) + "\n";
+        for change in &self.changes {
+            text += &texts(change.expected.as_deref(), change.received.as_deref());
+        }
+        if let Some(note) = &self.note {
+            let _ = writeln!(text, "      note: {}", visible(note));
         }
         text
     }
 }
 
-/// The difference between two lines that are not the same.
-pub(super) fn changed(expected: &str, received: &str) -> DifferenceKind {
+/// The difference between a line and the one that came in its place. One of them may be missing.
+pub(super) fn changed(expected: Option<&str>, received: Option<&str>) -> Change {
+    let (what, expected, received) = match (expected, received) {
+        (Some(expected), Some(received)) => {
+            let (what, [expected, received]) = first_member(expected, received);
+            (what, Some(expected), Some(received))
+        }
+        (Some(expected), None) => {
+            let what = "the sidecar does not say".to_owned();
+            (what, Some(expected.to_owned()), None)
+        }
+        (None, received) => {
+            let what = "the sidecar sent an additional message".to_owned();
+            (what, None, received.map(str::to_owned))
+        }
+    };
+    Change {
+        what,
+        expected,
+        received,
+    }
+}
+
+/// The first member in which two lines differ, in words, with both values; the lines if they are not both JSON.
+fn first_member(expected: &str, received: &str) -> (String, [String; 2]) {
     let values = [expected, received].map(|line| serde_json::from_str::<Value>(line).ok());
     let mut members = Vec::new();
     if let [Some(one), Some(other)] = &values {
         compare([Some(one), Some(other)], String::new(), &mut members);
     }
-    let others = members.len().saturating_sub(1);
+    let others = match members.len() {
+        0 | 1 => String::new(),
+        2 => ", and one other place".to_owned(),
+        all => format!(", and {} other members", all - 1),
+    };
     // What a fingerprint is made from says more than the fingerprint.
     let telling = |(path, _): &(String, _)| !path.split('.').any(|name| name == "hash");
     let at = members.iter().position(telling).unwrap_or(0);
-    let (path, [expected, received]) = match members.into_iter().nth(at) {
-        Some((path, values)) => (Some(path), values),
-        None => (None, [expected, received].map(str::to_owned)),
-    };
-    DifferenceKind::Changed {
-        path,
-        expected,
-        received,
-        others,
+    match members.into_iter().nth(at) {
+        Some((path, texts)) if !path.is_empty() => (format!("`{path}` differs{others}"), texts),
+        _ => {
+            let what = "the line differs".to_owned();
+            (what, [expected, received].map(str::to_owned))
+        }
     }
 }
 
@@ -199,23 +165,13 @@ fn cut(text: &str, from: usize) -> String {
 mod tests {
     use super::*;
 
-    fn path(expected: &str, received: &str) -> (Option<String>, String, String) {
-        match changed(expected, received) {
-            DifferenceKind::Changed {
-                path,
-                expected,
-                received,
-                ..
-            } => (path, expected, received),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn is(expected: &str, received: &str, (at, one, other): (Option<&str>, &str, &str)) {
-        assert_eq!(
-            path(expected, received),
-            (at.map(str::to_owned), one.to_owned(), other.to_owned())
-        );
+    fn is(expected: &str, received: &str, (what, one, other): (&str, &str, &str)) {
+        let change = Change {
+            what: what.to_owned(),
+            expected: Some(one.to_owned()),
+            received: Some(other.to_owned()),
+        };
+        assert_eq!(changed(Some(expected), Some(received)), change);
     }
 
     #[test]
@@ -223,50 +179,48 @@ mod tests {
         is(
             r#"{"result":{"actions":[{"text":"a"},{"text":"b"}]}}"#,
             r#"{"result":{"actions":[{"text":"a"},{"text":"c"}]}}"#,
-            (Some("result.actions[1].text"), "\"b\"", "\"c\""),
+            ("`result.actions[1].text` differs", "\"b\"", "\"c\""),
         );
         is(
             r#"{"a":1,"b":2}"#,
             r#"{"a":1}"#,
-            (Some("b"), "2", "(nothing)"),
+            ("`b` differs", "2", "(nothing)"),
         );
         is(
             r#"{"a":[1]}"#,
             r#"{"a":[1,2]}"#,
-            (Some("a[1]"), "(nothing)", "2"),
+            ("`a[1]` differs", "(nothing)", "2"),
         );
-        is(r#"{"a":1}"#, "[1]", (Some(""), r#"{"a":1}"#, "[1]"));
-        is("nope", "{}", (None, "nope", "{}"));
+        is(
+            r#"{"a":1}"#,
+            "[1]",
+            ("the line differs", r#"{"a":1}"#, "[1]"),
+        );
+        is("nope", "{}", ("the line differs", "nope", "{}"));
         is(
             r#"{"a":{"hash":1,"z":2}}"#,
             r#"{"a":{"hash":2,"z":3}}"#,
-            (Some("a.z"), "2", "3"),
+            ("`a.z` differs, and one other place", "2", "3"),
         );
     }
 
     #[test]
     fn a_difference_is_shown_where_it_is() {
-        let difference = |what| Difference {
+        let difference = |change| Difference {
             line: 3,
-            after: "hook/agent_end (line 2)".to_owned(),
+            after: "agent_end (line 2)".to_owned(),
             note: None,
-            what,
+            changes: vec![change],
         };
         let long = "x".repeat(200);
-        let shown = difference(changed(
-            &format!("{long}a{long}"),
-            &format!("{long}b{long}"),
-        ))
-        .shown();
+        let [one, other] = ["a", "b"].map(|middle| format!("{long}{middle}{long}"));
+        let shown = difference(changed(Some(&one), Some(&other))).shown();
         let lines: Vec<&str> = shown.lines().collect();
-        assert_eq!(lines[0], "the line differs");
+        assert_eq!(lines[0], "agent_end (line 2): the line differs");
         let mark = lines[3].chars().position(|c| c == '^').unwrap();
         assert_eq!(lines[1].chars().nth(mark), Some('a'), "{shown}");
         assert_eq!(lines[2].chars().nth(mark), Some('b'), "{shown}");
-        assert_eq!(lines[4], "     after: hook/agent_end (line 2)");
-        let hostile = difference(DifferenceKind::Extra {
-            received: "\u{1b}[2J\u{202e}".to_owned(),
-        });
+        let hostile = difference(changed(None, Some("\u{1b}[2J\u{202e}")));
         assert!(!hostile.shown().contains(['\u{1b}', '\u{202e}']));
     }
 }

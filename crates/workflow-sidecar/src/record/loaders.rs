@@ -25,9 +25,10 @@ pub(super) type ReadDirectory = (String, RecordedDirectory);
 
 impl Loader for RecordingLoader {
     fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
-        let files = RecordingFiles {
+        let files = RecordedFiles {
             disk: Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()),
             directories: RefCell::default(),
+            is_replay: false,
         };
         let mut loaded = load(&files);
         let [mut global, mut project] = files.directories.into_inner();
@@ -46,22 +47,32 @@ impl Loader for RecordingLoader {
     }
 }
 
-/// The disk, for one load.
-struct RecordingFiles {
+/// The files of one load: those of the disk, which are noted, or those that were noted.
+struct RecordedFiles {
+    /// In a replay it is not read, and knows the names of files.
     disk: Disk,
     directories: RefCell<[RecordedDirectory; 2]>,
+    is_replay: bool,
 }
 
-impl Files for RecordingFiles {
+impl Files for RecordedFiles {
     fn entries(&self, root: Root) -> Result<Vec<TierEntry>, FileProblem> {
+        let directory = &mut self.directories.borrow_mut()[root.tier() as usize];
+        if self.is_replay {
+            return directory.entries(root);
+        }
         let entries = self.disk.entries(root);
-        self.directories.borrow_mut()[root.tier() as usize].note_entries(root, &entries);
+        directory.note_entries(root, &entries);
         entries
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
+        let directory = &mut self.directories.borrow_mut()[path.tier() as usize];
+        if self.is_replay {
+            return directory.read(path, max_bytes).map(<[u8]>::to_vec);
+        }
         let read = self.disk.read(path, max_bytes);
-        self.directories.borrow_mut()[path.tier() as usize].note_file(path, &read);
+        directory.note_file(path, &read);
         read
     }
 
@@ -104,19 +115,14 @@ fn paths(directory: &Path) -> Result<([PathBuf; 2], [bool; 2])> {
     if has_definitions(directory) {
         return Ok(([PathBuf::new(), directory.to_path_buf()], [false, true]));
     }
-    match (has, &paths) {
-        ([false, false], _) => bail!(
-            "{} contains no definitions: it has no `.pi`, no `agent` and no `project`",
+    let [_, project] = &paths;
+    if has == [false, false] || has[1] && !has_definitions(project) {
+        bail!(
+            "{} contains no definitions: it has no `.pi`, no `agent` and no `project` with a `.pi`",
             directory.display()
-        ),
-        ([_, true], [_, project]) if !has_definitions(project) => {
-            bail!(
-                "{} contains no definitions: those of a project are in `.pi/workflows`, and it has no `.pi`",
-                project.display()
-            )
-        }
-        _ => Ok((paths, has)),
+        );
     }
+    Ok((paths, has))
 }
 
 impl Tiers {
@@ -215,38 +221,17 @@ impl ReplayLoader {
 impl Loader for ReplayLoader {
     fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
         let named = [(Tier::Global, agent_dir), (Tier::Project, cwd)];
-        let files = ReplayFiles {
-            directories: named.map(|(tier, path)| self.find(tier, &path.to_string_lossy())),
-            names: Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()),
-        };
-        let mut loaded = load(&files);
-        let [_, project] = &files.directories;
-        if project.0.contains_key(PROJECT) {
+        let directories = named.map(|(tier, path)| self.find(tier, &path.to_string_lossy()));
+        let has_project = !directories[1].0.contains_key(PROJECT);
+        let mut loaded = load(&RecordedFiles {
+            disk: Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()),
+            directories: directories.into(),
+            is_replay: true,
+        });
+        if !has_project {
             loaded.diagnostics.push(no_project(cwd));
         }
         Arc::new(loaded)
-    }
-}
-
-/// The directories of one load.
-struct ReplayFiles {
-    directories: [RecordedDirectory; 2],
-    /// A disk that is never read: it knows the names of files.
-    names: Disk,
-}
-
-impl Files for ReplayFiles {
-    fn entries(&self, root: Root) -> Result<Vec<TierEntry>, FileProblem> {
-        self.directories[root.tier() as usize].entries(root)
-    }
-
-    fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
-        let directory = &self.directories[path.tier() as usize];
-        directory.read(path, max_bytes).map(<[u8]>::to_vec)
-    }
-
-    fn shown(&self, path: &FilePath) -> String {
-        self.names.shown(path)
     }
 }
 
@@ -344,11 +329,11 @@ mod tests {
         assert_eq!(agent, Some(directory(r#"{"workflows/a/":null}"#)));
         assert_eq!(project, Some(directory(r#"{"workflows/w/":null}"#)));
         let refused = |name: &str| read(name).unwrap_err().to_string();
-        assert!(refused("nothing").ends_with("it has no `.pi`, no `agent` and no `project`"));
+        assert!(refused("nothing").ends_with("no `project` with a `.pi`"));
         assert!(refused("gone").starts_with("there is no directory "));
         at("bare/agent");
         at("bare/project/workflows");
-        assert!(refused("bare").ends_with("`.pi/workflows`, and it has no `.pi`"));
+        assert!(refused("bare").ends_with("no `project` with a `.pi`"));
         let beside = |name| Tiers::beside(&root.path().join("t.jsonl"), name);
         assert!(beside("p").is_ok() && beside("gone").is_err());
     }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::Value;
 use workflow_core::run::entry_type;
 
-use super::difference::MeaningChange;
+use super::difference::Change;
 
 /// The subject of facts: its place in the order of importance, and its name.
 type FactSubject = (u8, &'static str);
@@ -63,7 +63,7 @@ pub(super) fn changes(
     requests: &HostMethods,
     expected: &[String],
     received: &[String],
-) -> Vec<MeaningChange> {
+) -> Vec<Change> {
     let [expected, received] = [expected, received].map(|lines| {
         let mut facts = Facts::default();
         for line in lines {
@@ -83,7 +83,7 @@ pub(super) fn changes(
 }
 
 /// The first fact of a kind that differs.
-fn change(about: &str, expected: &[Fact], received: &[Fact]) -> Option<MeaningChange> {
+fn change(about: &str, expected: &[Fact], received: &[Fact]) -> Option<Change> {
     let length = expected.len().max(received.len());
     let at = (0..length).find(|at| expected.get(*at) != received.get(*at))?;
     let (one, other) = (expected.get(at), received.get(at));
@@ -101,7 +101,7 @@ fn change(about: &str, expected: &[Fact], received: &[Fact]) -> Option<MeaningCh
         let text = fact.map(|fact| fact.text.clone());
         text.filter(|text| !text.is_empty())
     };
-    Some(MeaningChange {
+    Some(Change {
         what,
         expected: text(one),
         received: text(other),
@@ -117,11 +117,11 @@ fn add(found: &mut Facts, requests: &HostMethods, line: &str) {
 }
 
 fn push(found: &mut Facts, about: FactSubject, text: String) {
-    let fact = Fact {
-        verdict: None,
-        text,
-    };
-    found.entry(about).or_default().push(fact);
+    judge(found, about, None, text);
+}
+
+fn judge(found: &mut Facts, about: FactSubject, verdict: Option<&'static str>, text: String) {
+    found.entry(about).or_default().push(Fact { verdict, text });
 }
 
 fn of_message(requests: &HostMethods, message: &Value, found: &mut Facts) {
@@ -140,18 +140,21 @@ fn of_message(requests: &HostMethods, message: &Value, found: &mut Facts) {
 }
 
 fn of_result(asked: Option<&str>, result: &Value, found: &mut Facts) {
-    let mut judge = |about, verdict, text| {
-        let verdict = Some(verdict);
-        found.entry(about).or_default().push(Fact { verdict, text });
-    };
     let reason = &result["block"]["reason"];
     match asked {
-        Some("hook/tool_call") if reason.is_null() => judge(CALL, "allowed", String::new()),
-        Some("hook/tool_call") => judge(CALL, "blocked", text(reason)),
+        Some("hook/tool_call") if reason.is_null() => {
+            judge(found, CALL, Some("allowed"), String::new())
+        }
+        Some("hook/tool_call") => judge(found, CALL, Some("blocked"), text(reason)),
         Some("tool/execute") if !result["content"].is_null() => {
             let is_error = result["isError"] == true;
             let verdict = if is_error { "refused" } else { "answered" };
-            judge(ANSWER, verdict, text(&result["content"][0]["text"]));
+            judge(
+                found,
+                ANSWER,
+                Some(verdict),
+                text(&result["content"][0]["text"]),
+            );
         }
         _ => {}
     }

@@ -13,8 +13,10 @@ use workflow_core::diagnostic::shown;
 use workflow_core::run::entry_type;
 
 use super::definitions::{DefinitionsLine, RecordedDirectory};
-use super::difference::{Difference, DifferenceKind, changed};
-use super::format::{Transcript, TranscriptEntry, TranscriptLine, line_value, written_line};
+use super::difference::{Change, Difference, changed};
+use super::format::{
+    ProtocolLine, Transcript, TranscriptEntry, TranscriptLine, line_value, written_line,
+};
 use super::loaders::Tiers;
 use super::meaning::{HostMethods, changes};
 use super::player::Player;
@@ -45,20 +47,20 @@ pub(crate) fn replay(
                 TranscriptEntry::In(sent) => requests.note(&sent.message().unwrap_or_default()),
                 _ => {}
             }
-            let found = if by_meaning {
+            let (line, changes) = if by_meaning {
                 let line = step.followed.first().map_or(step.line, |(line, _)| line);
-                changed_meaning(pairs, &requests).map(|what| (line.number, what))
+                (line, changed_meaning(pairs, &requests))
             } else {
-                first_difference(pairs)
+                first_difference(&step, pairs)
             };
-            if let Some((line, what)) = found {
+            if !changes.is_empty() {
                 let note = note_of(&step);
                 differences.push(Difference {
-                    line,
-                    after: name(&step, by_meaning),
+                    line: line.number,
+                    after: name(&step),
                     // Once is enough.
                     note: note.clone().filter(|_| noted != note),
-                    what,
+                    changes,
                 });
                 if !by_meaning {
                     break;
@@ -111,23 +113,23 @@ fn quietly<T>(replay: impl FnOnce() -> T) -> T {
     with_default(NoSubscriber::new(), replay)
 }
 
-/// The first difference, and its line.
-fn first_difference(pairs: Vec<LinePair<'_>>) -> Option<(usize, DifferenceKind)> {
-    let pair = pairs.into_iter().find(|pair| !is_same(pair))?;
-    let what = match (pair.expected, pair.received) {
-        (Some(sent), Some(received)) => changed(&sent.text(), &received),
-        (Some(sent), None) => DifferenceKind::Missing {
-            expected: sent.text().into_owned(),
-        },
-        (None, received) => DifferenceKind::Extra {
-            received: received.unwrap_or_default(),
-        },
-    };
-    Some((pair.line.number, what))
+/// The first difference, if there is one, and its line.
+fn first_difference<'a>(
+    step: &TranscriptStep<'a>,
+    pairs: Vec<LinePair<'a>>,
+) -> (&'a TranscriptLine, Vec<Change>) {
+    match pairs.into_iter().find(|pair| !is_same(pair)) {
+        Some(pair) => {
+            let expected = pair.expected.map(ProtocolLine::text);
+            let change = changed(expected.as_deref(), pair.received.as_deref());
+            (pair.line, vec![change])
+        }
+        None => (step.line, Vec::new()),
+    }
 }
 
 /// The differences in meaning between the lines that are compared.
-fn changed_meaning(pairs: Vec<LinePair<'_>>, requests: &HostMethods) -> Option<DifferenceKind> {
+fn changed_meaning(pairs: Vec<LinePair<'_>>, requests: &HostMethods) -> Vec<Change> {
     let (mut expected, mut received) = (Vec::new(), Vec::new());
     for pair in pairs {
         if pair.expected.is_none_or(|sent| !sent.is_any()) {
@@ -135,19 +137,17 @@ fn changed_meaning(pairs: Vec<LinePair<'_>>, requests: &HostMethods) -> Option<D
             received.extend(pair.received);
         }
     }
-    let changes = changes(requests, &expected, &received);
-    (!changes.is_empty()).then_some(DifferenceKind::Means { changes })
+    changes(requests, &expected, &received)
 }
 
-/// The name of an event, for people; in short as agents and people call it.
-fn name(step: &TranscriptStep<'_>, in_short: bool) -> String {
+/// The name of an event, as agents and people call it.
+fn name(step: &TranscriptStep<'_>) -> String {
     let TranscriptLine { number, at, entry } = step.line;
     let what = match (entry, at) {
         (TranscriptEntry::In(sent), _) => {
             let message = sent.message().unwrap_or_default();
             match (message["method"].as_str(), message.get("id")) {
-                (Some(method), _) if in_short => short_name(method, &message["params"]),
-                (Some(method), _) => method.to_owned(),
+                (Some(method), _) => name_of_call(method, &message["params"]),
                 (None, Some(id)) => format!("the answer to {id}"),
                 (None, None) => "a line that is no message".to_owned(),
             }
@@ -165,7 +165,7 @@ fn name(step: &TranscriptStep<'_>, in_short: bool) -> String {
     format!("{what} (line {number})")
 }
 
-fn short_name(method: &str, params: &Value) -> String {
+fn name_of_call(method: &str, params: &Value) -> String {
     let (word, more) = match method {
         "hook/tool_call" => ("tool_call", &params["event"]["toolName"]),
         "tool/execute" => (text(&params["name"]), &params["arguments"]["action"]),

@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use serde::Deserialize;
 use serde_json::json;
 use workflow_core::diagnostic::{shown, visible};
@@ -14,7 +14,6 @@ use super::file::{SessionEntry, SessionFile, is_session, read_file};
 use crate::files::{expanded_home, json};
 use crate::install::pi;
 use crate::platform::disk::HOST_DIRECTORY;
-use crate::record::Transcript;
 use crate::store::{IndexedRun, RunQuery, Store, of_agent_dir};
 
 /// A session, and the run by which it was found.
@@ -70,15 +69,11 @@ impl FoundSession {
 
     fn of_file(file: PathBuf) -> anyhow::Result<Self> {
         let bytes = read_file(&file)?;
-        if !is_session(&bytes) {
-            let name = file.display();
-            if Transcript::parse(&file, &bytes).is_ok() {
-                bail!(
-                    "{name} is a recording, not a session of pi: `workflow-sidecar show` shows it"
-                );
-            }
-            bail!("{name} is no session of pi: its first line would be {{\"type\":\"session\",…}}");
-        }
+        ensure!(
+            is_session(&bytes),
+            "{} is no session of pi: its first line would be {{\"type\":\"session\",…}}. `workflow-sidecar show` shows a recording",
+            file.display()
+        );
         Ok(Self {
             bytes: Some(bytes),
             file: Some(file),

@@ -27,7 +27,6 @@ pub(crate) fn of_recording(
     for line in &transcript.lines {
         if let Some(at) = line.at {
             reader.now = i64::try_from(at).ok();
-            reader.has_times = true;
         }
         match &line.entry {
             TranscriptEntry::Header(_) => {
@@ -63,8 +62,6 @@ struct RecordingReader {
     /// True if a restore ended: the next message has its result.
     restored: bool,
     now: Option<i64>,
-    /// True if the lines have times.
-    has_times: bool,
 }
 
 impl RecordingReader {
@@ -87,13 +84,6 @@ impl RecordingReader {
             return;
         };
         match method {
-            "initialize" if !self.has_times => {
-                self.now = params["clock"]["virtual"]["now"].as_i64();
-            }
-            "clock/advance" if !self.has_times => {
-                let passed = params["ms"].as_i64();
-                self.now = self.now.and_then(|now| now.checked_add(passed?));
-            }
             "hook/session_start" | "hook/session_tree" | "hook/session_switch" => {
                 let branch = params["context"]["branch"].as_array().into_iter().flatten();
                 let branch: Vec<String> = branch.map(Value::to_string).collect();
