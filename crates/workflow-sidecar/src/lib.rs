@@ -5,6 +5,7 @@
 
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
+mod approval;
 mod check;
 pub mod cli;
 mod definitions;

@@ -1,6 +1,5 @@
 //! `init`: a new workflow from a template.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use anyhow::{bail, ensure};
@@ -8,10 +7,7 @@ use workflow_core::definition::nearest;
 use workflow_core::diagnostic::shown;
 
 use super::schema;
-use crate::init::{
-    Language, SECONDS, STARTER, Template, first_run, print_next_steps, templates, test_result,
-    write,
-};
+use crate::init::{Language, STARTER, Template, print_next_steps, templates, write};
 use crate::present::Page;
 use crate::share::Copying;
 
@@ -91,25 +87,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (template, key) = (arguments.template(), arguments.key());
     let written = write(project, template, key, language, schema::WORKFLOW)?;
     written.print_files(project, &mut page);
-    let has_tests = !written.files_with_tests.is_empty() && written.tests.is_detected;
-    if has_tests && !arguments.no_run {
-        page.add(&format!(
-            "Running it once, for at most {} minutes (`--no-run` skips this)",
-            SECONDS / 60
-        ));
-        page.print()?;
-        let is_watched = std::io::stdout().is_terminal();
-        let report = first_run(&written.tests, project, || {
-            if is_watched {
-                // Progress is not worth an error.
-                page.add(".");
-                let _ = page.print();
-            }
-        });
-        page.line(match report {
-            Some(report) => format!("\n{}", test_result(&report)),
-            None => "\n⚠ it ended without a result".to_owned(),
-        });
+    if !arguments.no_run {
+        written.run_tests(project, &mut page)?;
     }
     written.print_problems(project, &mut page);
     print_next_steps(project, key, template, &mut page);

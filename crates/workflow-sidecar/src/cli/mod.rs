@@ -4,6 +4,7 @@
 
 mod approve;
 mod check;
+mod command_line;
 mod completions;
 mod doctor;
 mod explain;
@@ -28,68 +29,23 @@ mod telemetry;
 mod terminal;
 mod trust;
 
-use std::env;
-use std::io::{self, IsTerminal, Write};
+use std::io;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use workflow_core::definition::nearest;
 use workflow_core::diagnostic::visible_lines;
 
-use crate::install::InstallRequest;
 use crate::log;
 use crate::platform::close_to_other_processes;
 use crate::present::{CommandOutcome, FAILED, UNREAD};
-use crate::simulate::HELP as SCRIPT_HELP;
-
-/// The examples and notes of each command, behind a line with its name.
-const HELP: &str = include_str!("help.txt");
-
-/// Makes a coding agent follow a workflow.
-#[derive(Debug, Parser)]
-#[command(name = "workflow-sidecar", version)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Option<Command>,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    Approve(approve::Arguments),
-    Check(check::Arguments),
-    Completions(completions::Arguments),
-    /// Run a scripted agent against a real sidecar, and print the conversation
-    Demo,
-    Doctor(doctor::Arguments),
-    Explain(explain::Arguments),
-    Graph(graph::Arguments),
-    Hook(hook::Arguments),
-    Init(init::Arguments),
-    Install(install::Arguments),
-    List(list::Arguments),
-    Mcp(mcp::Arguments),
-    Replay(replay::Arguments),
-    /// Run the checks of a gate; what `serve` starts
-    #[command(hide = true)]
-    RunGate,
-    Runs(runs::Arguments),
-    Schema(schema::Arguments),
-    Serve(serve::Arguments),
-    Show(show::Arguments),
-    Simulate(simulate::Arguments),
-    Status(status::Arguments),
-    Trust(trust::Arguments),
-    /// Remove from a host's configuration what `install` wrote
-    Uninstall(InstallRequest),
-}
+pub use command_line::command_line;
+use command_line::{Command, parse, usage_error};
 
 /// Parses the command line and runs the command.
 pub fn run() -> ExitCode {
     close_to_other_processes();
     let command = match parse() {
         Ok(command) => command,
-        Err(error) => return print_clap_error(&with_near_suggestions(error)),
+        Err(error) => return usage_error(error),
     };
     let log_format = match &command {
         Some(Command::Serve(arguments)) => Some(arguments.log_format),
@@ -112,42 +68,6 @@ pub fn run() -> ExitCode {
             ExitCode::from(FAILED)
         }
     }
-}
-
-/// Returns the definition of the whole command line, for man pages.
-pub fn command_line() -> clap::Command {
-    with_help(Arguments::command()).mut_subcommands(with_help)
-}
-
-/// Adds what the help says of a command below its options.
-fn with_help(command: clap::Command) -> clap::Command {
-    let begin = format!("{}\n", command.get_name());
-    let mut sections = HELP.split("== ");
-    let text = sections.find_map(|section| section.strip_prefix(&begin));
-    match (command.get_name(), text.map(str::trim_end)) {
-        ("simulate", Some(text)) => {
-            command.after_help(format!("{text}\n\nCommands:\n{SCRIPT_HELP}"))
-        }
-        (_, Some(text)) => command.after_help(text),
-        (_, None) => command,
-    }
-}
-
-/// Parses the command line. Without a command, a pipe on stdin means `serve`, because a host may spawn the
-/// binary without arguments.
-fn parse() -> Result<Option<Command>, clap::Error> {
-    let (command, mut words) = (command_line(), env::args_os().collect::<Vec<_>>());
-    if let Some(simulate) = command.find_subcommand("simulate")
-        && words.get(1).is_some_and(|word| word == "simulate")
-    {
-        words = simulate::marked(words, simulate);
-    }
-    let arguments = command.try_get_matches_from(words)?;
-    let arguments = Arguments::from_arg_matches(&arguments)?;
-    if arguments.command.is_none() && !io::stdin().is_terminal() {
-        return Ok(Arguments::try_parse_from(["workflow-sidecar", "serve"])?.command);
-    }
-    Ok(arguments.command)
 }
 
 /// Runs a command; prints the help if there is none.
@@ -180,49 +100,6 @@ fn execute(command: Option<Command>) -> anyhow::Result<CommandOutcome> {
     }
 }
 
-/// Drops the suggestions of a usage error that resemble nothing that was typed, and the command that only `serve` starts.
-fn with_near_suggestions(mut error: clap::Error) -> clap::Error {
-    if let Some(ContextValue::Strings(mut near)) = error.remove(ContextKind::SuggestedSubcommand) {
-        let command = Arguments::command();
-        near.retain(|name| {
-            let found = command.find_subcommand(name);
-            found.is_some_and(|found| !found.is_hide_set())
-        });
-        if !near.is_empty() {
-            error.insert(
-                ContextKind::SuggestedSubcommand,
-                ContextValue::Strings(near),
-            );
-        }
-    }
-    let is_near = match (
-        error.get(ContextKind::InvalidValue),
-        error.get(ContextKind::SuggestedValue),
-    ) {
-        (Some(ContextValue::String(typed)), Some(ContextValue::String(value))) => {
-            nearest(typed, [&**value]).is_some()
-        }
-        _ => true,
-    };
-    if !is_near {
-        error.remove(ContextKind::SuggestedValue);
-    }
-    error
-}
-
-/// Prints the help, the version or a usage error, and returns its exit code.
-fn print_clap_error(error: &clap::Error) -> ExitCode {
-    match error.print().and_then(|()| io::stdout().flush()) {
-        // clap exits with 0 for help and with 2 for a usage error.
-        Ok(()) => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(FAILED)),
-        Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(UNREAD),
-        Err(cause) => {
-            print_error(&cause.into());
-            ExitCode::from(FAILED)
-        }
-    }
-}
-
 fn print_error(error: &anyhow::Error) {
     let styles = clap::builder::Styles::styled();
     let style = styles.get_error();
@@ -235,22 +112,4 @@ fn print_error(error: &anyhow::Error) {
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let cause = error.root_cause().downcast_ref::<io::Error>();
     cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::command_line;
-
-    #[test]
-    fn every_command_shows_examples() {
-        command_line().debug_assert();
-        let command_line = command_line();
-        let commands = command_line.get_subcommands();
-        for command in commands.filter(|command| !command.is_hide_set()) {
-            let help = command.get_after_help().map(ToString::to_string);
-            let has_examples = help.is_some_and(|help| help.starts_with("Examples:\n"));
-            assert!(has_examples, "{}", command.get_name());
-            assert!(command.get_about().is_some(), "{}", command.get_name());
-        }
-    }
 }

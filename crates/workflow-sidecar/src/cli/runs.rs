@@ -89,12 +89,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
 }
 
 fn list(arguments: &Arguments, runs: &[IndexedRun]) -> anyhow::Result<()> {
-    let most = if arguments.all {
-        runs.len()
-    } else {
-        usize::try_from(arguments.limit)?
-    };
-    let listed: Vec<RunRow<'_>> = runs.iter().take(most).map(RunRow::of).collect();
+    let hidden = usize::from(!arguments.all && runs.len() > arguments.limit as usize);
+    let listed = runs.iter().take(runs.len() - hidden);
+    let listed: Vec<RunRow<'_>> = listed.map(RunRow::of).collect();
     arguments.format.print(&listed, |listed, page| {
         if listed.is_empty() {
             page.line(if arguments.active {

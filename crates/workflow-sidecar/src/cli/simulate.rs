@@ -33,14 +33,13 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<CommandOutcome> {
-    let disk = arguments.project.disk()?;
-    let loaded = load_located(&disk);
+    let loaded = load_located(&arguments.project.disk()?);
     let command = lookup::find_startable(&loaded, &arguments.workflow)?;
     let script = arguments.script()?;
     let project = arguments.project.directory.canonicalize()?;
     let agent_dir = arguments.project.user.directory();
-    let recorder = arguments.record.as_deref().map(begin_recording);
-    let recorder = recorder.transpose()?;
+    let record = arguments.record.as_deref();
+    let recorder = record.map(begin_recording).transpose()?;
     let mut walk = Walk::start(&project, &agent_dir, &loaded, recorder)?;
     if script.kind == ScriptKind::Typed {
         walk.introduce();

@@ -7,11 +7,11 @@ use super::test_command::TestCommand;
 use crate::platform::gates::{Baseline, GateEvent, Job, Report, start, this_binary};
 
 /// The most seconds that it may take.
-pub(crate) const SECONDS: u32 = 120;
+pub(super) const SECONDS: u32 = 120;
 
 /// Runs the command as a gate does: without input, and ended with everything that it started. `on_second` is called
 /// while it runs. Returns `None` if it was lost.
-pub(crate) fn first_run(
+pub(super) fn first_run(
     command: &TestCommand,
     project: &Path,
     mut on_second: impl FnMut(),

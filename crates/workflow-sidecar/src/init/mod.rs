@@ -19,8 +19,7 @@ use workflow_core::diagnostic::shown;
 
 use crate::files::repository_root;
 
-pub(crate) use first_run::{SECONDS, first_run};
-pub(crate) use print::{print_next_steps, test_result};
+pub(crate) use print::print_next_steps;
 pub(crate) use templates::{Language, STARTER, TEMPLATES, Template, templates};
 pub(crate) use test_command::TestCommand;
 

@@ -1,11 +1,13 @@
 //! What `init` has written, and what to do next, as text.
 
+use std::io::IsTerminal;
 use std::path::Path;
 
 use workflow_core::definition::{LoadOutcome, Tier, load};
 use workflow_core::diagnostic::{render, visible};
 use workflow_core::session::project_gate_commands;
 
+use super::first_run::{SECONDS, first_run};
 use super::{Template, WORKFLOWS, WrittenTemplate};
 use crate::install::installed_hosts;
 use crate::platform::disk::{Disk, user_agent_dir};
@@ -40,6 +42,31 @@ impl WrittenTemplate {
         });
     }
 
+    /// Runs the tests once, if there are any, and adds their result. A terminal sees that it goes on.
+    pub(crate) fn run_tests(&self, project: &Path, page: &mut Page) -> anyhow::Result<()> {
+        if self.files_with_tests.is_empty() || !self.tests.is_detected {
+            return Ok(());
+        }
+        page.add(&format!(
+            "Running it once, for at most {} minutes (`--no-run` skips this)",
+            SECONDS / 60
+        ));
+        page.print()?;
+        let is_watched = std::io::stdout().is_terminal();
+        let report = first_run(&self.tests, project, || {
+            if is_watched {
+                // Progress is not worth an error.
+                page.add(".");
+                let _ = page.print();
+            }
+        });
+        page.line(match report {
+            Some(report) => format!("\n{}", test_result(&report)),
+            None => "\n⚠ it ended without a result".to_owned(),
+        });
+        Ok(())
+    }
+
     /// Adds which workflows the new ones replace, and their diagnostics.
     pub(crate) fn print_problems(&self, project: &Path, page: &mut Page) {
         let loaded = load(&Disk::new(user_agent_dir(None), project.to_path_buf()));
@@ -62,7 +89,7 @@ impl WrittenTemplate {
 }
 
 /// Describes the result of the tests, with the end of their output if they did not pass.
-pub(crate) fn test_result(report: &Report) -> String {
+fn test_result(report: &Report) -> String {
     const MAX_LINES: usize = 10;
     let (reason, seconds) = (&report.reason, report.duration_ms / 1000);
     let head = match report.verdict {
