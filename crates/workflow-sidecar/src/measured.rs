@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use workflow_core::diagnostic::shown;
 
 use crate::platform::{ProgramVersion, version_in};
@@ -23,17 +23,17 @@ pub(crate) struct Measured {
 }
 
 /// Something that a host may enforce.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct Capability {
     pub(crate) name: String,
     pub(crate) value: Enforcement,
     /// What was seen, unless it is enforced.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub(crate) note: Option<String>,
 }
 
 /// Whether a capability was seen to hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Enforcement {
     Enforced,
@@ -52,14 +52,6 @@ impl Enforcement {
             Self::No => "not enforced",
             Self::NotRun => "not run",
         }
-    }
-}
-
-impl Capability {
-    /// The capability, with what was seen of it.
-    pub(crate) fn text(&self) -> String {
-        let note = self.note.as_deref().unwrap_or_default();
-        format!("{}. {note}", self.name)
     }
 }
 

@@ -31,11 +31,6 @@ macro_rules! codes {
             pub const fn help(self) -> &'static str {
                 match self { $(Self::$name => $help),+ }
             }
-
-            /// Its name, as an identifier.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$name => stringify!($name)),+ }
-            }
         }
     };
 }
@@ -123,8 +118,6 @@ codes! {
     OverruledAllow = "WF055", "move it to the level that blocks, before the rule there: an inner level cannot allow what an outer one blocks";
     /// An approval in a workflow that the agent may cancel.
     CancelByAgent = "WF056", "write `cancel: user`, or block what must not happen without the approval in the settings";
-    /// The role text of the npm package forbids what a phase allows.
-    BuiltInRole = "WF057", "write a `roleInstruction` that says who changes files, or block `edit` and `write` in these phases";
     /// A jump to a place that is not in the workflow.
     UnknownTarget = "WF058", "name an id of the same workflow, or `next`, `end` or `done`";
     /// A phase that no path leads to.
@@ -152,7 +145,7 @@ codes! {
     /// An input of a subworkflow that the workflow around it does not provide.
     SubworkflowInput = "WF070", "declare the input in the workflow that has the reference";
     /// Something that a host that starts hooks cannot do.
-    HostLimit = "WF071", "do not rely on it in this host; `workflow-sidecar explain WORKFLOW --host HOST` lists what is not enforced there";
+    HostLimit = "WF071", "do not rely on it in this host; docs/HOSTS.md has what each host enforces";
     /// A path that matches no file.
     DeadPath = "WF072", "write a glob from the project's root, with `/` between directories: `docs/**`";
     /// A program, target, script, directory or file that is not here.

@@ -33,11 +33,11 @@ mod values;
 pub use phase_tree::{NodeKind, NotFound, PhaseNode, PhaseTree, phase_tree};
 pub use row::{Origin, OriginKind, Row, Topic, Value};
 
-use crate::definition::{Loaded, Workflow};
-use crate::policy::rules::{Call, CallDecision, PLAIN_PATHS};
+use crate::definition::{Loaded, Settings, Workflow};
+use crate::policy::rules::{Call, CallDecision, PLAIN_PATHS, Rules};
 use crate::run::{DefinitionMismatch, Path, Position, RunState};
 use crate::session::commands::initial_message;
-use crate::session::phase::ResolvedPhase;
+use crate::session::phase::{ResolvedPhase, door_levels, settings_levels};
 use crate::text;
 use rows::Rows;
 
@@ -107,6 +107,12 @@ pub fn everywhere(workflow: &Workflow, loaded: &Loaded) -> Vec<Row> {
     let first = tree.phases().next().and_then(PhaseNode::state);
     let explained = first.and_then(|state| explained(&state, loaded, values::of_workflow).ok());
     explained.map_or_else(Vec::new, |explained| explained.rows)
+}
+
+/// The rules on tool calls that hold without a run: those of the settings, and of `withoutRun` in them.
+pub fn without_run(settings: &Settings) -> Rules {
+    let levels = settings_levels(settings.guards()).into_iter();
+    Rules::new(levels.chain(door_levels(settings.guards())))
 }
 
 /// Resolves the phase of a state, whose texts name the values that only a run has.

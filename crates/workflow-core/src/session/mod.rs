@@ -81,7 +81,6 @@ pub use self::handover::StepCall;
 pub use self::host::Abilities;
 pub use self::memory::Memory;
 pub use self::phase::{Breadcrumb, ResolvedPhase, result_levels};
-pub use self::phase_texts::{RoleSource, role_source};
 pub use self::questions::DISAGREED;
 pub use self::shown::View;
 pub use self::trust::project_gate_commands;

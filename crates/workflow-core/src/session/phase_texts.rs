@@ -16,21 +16,11 @@ use crate::policy::rules::Description;
 use crate::run::{Position, RunProgress, Texts, entry_name};
 use crate::text;
 
-/// The source of the text about the agent's role.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RoleSource {
-    /// `roleInstruction`.
-    Definition,
-    /// The text of the npm package: the agent is an orchestrator and edits nothing itself.
-    Package,
-    /// A text that follows from the rules of the phase.
-    Rules,
-}
-
 /// Properties of a whole definition that decide which texts its phases get.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wording {
-    pub(crate) role: RoleSource,
+    /// True if the agent's role is that of the npm package, without `roleInstruction`: it is an orchestrator and edits nothing itself.
+    pub(crate) has_package_role: bool,
     /// True if the texts say what the rules are; false for exactly those of the npm package.
     pub(crate) describes_rules: bool,
     /// True if a phase names subagents, or the texts are those of the npm package.
@@ -47,15 +37,8 @@ impl Wording {
         let describes_rules =
             mode == ContextMode::ByChange || any(Workflow::has_guards_beyond_package);
         let names_profiles = any(Workflow::names_profiles);
-        let role = if root.templates.role_instruction.is_some() {
-            RoleSource::Definition
-        } else if names_profiles || !describes_rules {
-            RoleSource::Package
-        } else {
-            RoleSource::Rules
-        };
         Self {
-            role,
+            has_package_role: names_profiles || !describes_rules,
             describes_rules,
             lists_profiles: names_profiles || mode == ContextMode::EveryTurn,
             restricts_tools: any(Workflow::restricts_tools),
@@ -63,18 +46,13 @@ impl Wording {
     }
 }
 
-/// The source of the text about the agent's role in the runs of a workflow.
-pub fn role_source(root: &Workflow, catalog: &Catalog, settings: &Settings) -> RoleSource {
-    Wording::of(root, catalog, settings).role
-}
-
 /// The template of the text about the agent's role.
 pub(crate) fn role<'a>(root: &'a Workflow, wording: Wording, rules: &Description<'_>) -> &'a str {
-    match (&root.templates.role_instruction, wording.role) {
-        (Some(own), _) => own,
-        (None, RoleSource::Rules) if rules.forbids_edits() => text::ROLE_WITHOUT_EDITS,
-        (None, RoleSource::Rules) => text::ROLE,
-        (None, RoleSource::Definition | RoleSource::Package) => text::ROLE_INSTRUCTION,
+    match &root.templates.role_instruction {
+        Some(own) => own,
+        None if wording.has_package_role => text::ROLE_INSTRUCTION,
+        None if rules.forbids_edits() => text::ROLE_WITHOUT_EDITS,
+        None => text::ROLE,
     }
 }
 

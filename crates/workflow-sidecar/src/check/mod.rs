@@ -2,13 +2,12 @@
 //!
 //! Selects the files and shortens their paths. The loader finds the problems, and the command line prints them.
 
-pub(crate) mod advice;
+mod advice;
 mod explanation;
 mod fixes;
 mod github;
 mod missing;
 mod print;
-mod sarif;
 mod stray;
 mod target;
 
@@ -17,9 +16,8 @@ use std::collections::{BTreeSet, HashSet};
 use std::env;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
 use workflow_core::definition::{
-    FilePath, FileProblem, Files, LoadOutcome, Root, Show, Tier, TierEntry, Workflow, load_located,
+    FilePath, FileProblem, Files, LoadOutcome, Root, Show, Tier, TierEntry, load_located,
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
 
@@ -29,7 +27,6 @@ pub(crate) use fixes::{Corrected, Edit, Edits, correct};
 pub(crate) use github::annotation;
 pub(crate) use missing::{merged, missing};
 pub(crate) use print::CheckJson;
-pub(crate) use sarif::log;
 use stray::strays;
 use target::{Target, is_plain_file, relative};
 
@@ -50,34 +47,10 @@ pub(crate) struct CheckReport {
     running: BTreeSet<(Option<PathBuf>, String)>,
     /// Set if one of them can be started.
     has_start: bool,
-    /// The features of flow that the workflows that can run have.
-    pub(crate) flow: FlowTotals,
     /// Files that are in no project's directory of definitions.
     passed_over: Vec<PathBuf>,
     /// Where there are no workflows, in words.
     pub(crate) empty: Vec<String>,
-}
-
-/// The numbers of the keys that decide where runs go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct FlowTotals {
-    pub(crate) inputs: usize,
-    pub(crate) outcomes: usize,
-    pub(crate) visit_limits: usize,
-    pub(crate) budgets: usize,
-}
-
-impl FlowTotals {
-    fn add(&mut self, workflow: &Workflow) {
-        self.inputs += workflow.inputs.len();
-        self.budgets += usize::from(!workflow.budget.is_unlimited());
-        for phase in workflow.own_phases() {
-            self.outcomes += phase.outcomes.len();
-            self.visit_limits += usize::from(phase.max_visits.is_some());
-            self.budgets += usize::from(!phase.budget.is_unlimited());
-        }
-    }
 }
 
 impl CheckReport {
@@ -148,9 +121,8 @@ fn check_target(target: &Target, files: &Located<'_>, named: &[String], report: 
     hosts.sort_unstable();
     hosts.dedup();
     let advice = advice(&loaded, &hosts);
-    let project = target.project.iter();
-    let missing = project.flat_map(|project| missing(&loaded, project));
-    let missing: Vec<Diagnostic> = missing.collect();
+    let project = target.project.as_ref();
+    let missing = project.map_or_else(Vec::new, |project| missing(&loaded, project));
     // The user's own definitions are those of every project.
     let is_wanted = |found: &Diagnostic| is_about(found, target, files);
     let found = loaded.diagnostics.into_iter().chain(advice);
@@ -169,13 +141,8 @@ fn check_target(target: &Target, files: &Located<'_>, named: &[String], report: 
         let wanted = target.only.is_empty()
             || target.only.contains(&listing.key) && project == target.project;
         if wanted && listing.outcome == LoadOutcome::Loaded {
-            let workflow = loaded.catalog.get(&listing.key);
-            if report.running.insert((project, listing.key))
-                && let Some(workflow) = workflow
-            {
-                report.flow.add(workflow);
-                report.has_start |= workflow.show == Show::User;
-            }
+            report.has_start |= listing.show == Show::User;
+            report.running.insert((project, listing.key));
         }
     }
 }
@@ -284,13 +251,6 @@ fn repository(here: &Path) -> PathBuf {
         return workspace;
     }
     repository_root(here).unwrap_or(here).to_path_buf()
-}
-
-/// Returns a file's absolute path.
-fn absolute(file: &str) -> String {
-    // The check itself failed already if there is no working directory.
-    let here = env::current_dir().unwrap_or_default();
-    lexical(&here.join(file)).display().to_string()
 }
 
 /// Returns the path of a file in its repository, with `/` as the separator; `None` if it is outside.

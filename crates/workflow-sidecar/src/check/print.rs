@@ -3,7 +3,7 @@
 use serde::Serialize;
 use workflow_core::diagnostic::{Diagnostic, Severity, shown, visible};
 
-use super::{CheckReport, Corrected, FlowTotals};
+use super::{CheckReport, Corrected};
 use crate::present::{CommandOutcome, Page, count};
 
 impl CheckReport {
@@ -18,9 +18,8 @@ impl CheckReport {
         }
         let number = |severity: Severity| count(self.number(severity), severity.as_str());
         page.line(format_args!(
-            "{}{} can run{}, {}, {}",
+            "{} can run{}, {}, {}",
             count(self.workflows(), "workflow"),
-            flow(self.flow),
             if self.has_start || self.workflows() == 0 {
                 ""
             } else {
@@ -78,32 +77,12 @@ impl Corrected {
     }
 }
 
-/// Formats what decides where the runs go: ` with 2 inputs and 3 outcomes`. Empty if nothing does.
-fn flow(totals: FlowTotals) -> String {
-    let numbers = [
-        (totals.inputs, "input"),
-        (totals.outcomes, "outcome"),
-        (totals.visit_limits, "visit limit"),
-        (totals.budgets, "budget"),
-    ];
-    let present = numbers.iter().filter(|(number, _)| *number > 0);
-    let texts: Vec<String> = present.map(|(number, name)| count(*number, name)).collect();
-    match &*texts {
-        [] => String::new(),
-        [only] => format!(" with {only}"),
-        [first @ .., last] => format!(" with {} and {last}", first.join(", ")),
-    }
-}
-
 /// The output of `--format json`.
 #[derive(Debug, Serialize)]
 pub(crate) struct CheckJson<'a> {
     workflows: usize,
     errors: usize,
     warnings: usize,
-    /// Absent if no workflow has any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    flow: Option<FlowTotals>,
     diagnostics: Vec<DiagnosticJson<'a>>,
 }
 
@@ -130,7 +109,6 @@ impl<'a> From<&'a CheckReport> for CheckJson<'a> {
             workflows: report.workflows(),
             errors: report.number(Severity::Error),
             warnings: report.number(Severity::Warning),
-            flow: Some(report.flow).filter(|flow| *flow != FlowTotals::default()),
             diagnostics: diagnostics.map(DiagnosticJson::from).collect(),
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use workflow_core::diagnostic::render;
 
 use super::project::UserDirectory;
-use crate::check::{CheckJson, Edits, annotation, check, correct, explanation, log};
+use crate::check::{CheckJson, Edits, annotation, check, correct, explanation};
 use crate::explain::ShellLine;
 use crate::hook_hosts;
 use crate::install::opencode;
@@ -52,8 +52,6 @@ enum CheckFormat {
     Json,
     /// Annotations for GitHub Actions
     Github,
-    /// SARIF 2.1.0, for code scanning
-    Sarif,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
@@ -65,7 +63,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         let format = match arguments.format {
             CheckFormat::Human => OutputFormat::Human,
             CheckFormat::Json => OutputFormat::Json,
-            CheckFormat::Github | CheckFormat::Sarif => {
+            CheckFormat::Github => {
                 anyhow::bail!("--explain-command has the formats human and json")
             }
         };
@@ -102,7 +100,6 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         }
         CheckFormat::Github => report.page(annotation).print()?,
         CheckFormat::Json => json(&CheckJson::from(&report))?,
-        CheckFormat::Sarif => json(&log(&report.diagnostics))?,
     }
     Ok(report.outcome(arguments.strict))
 }

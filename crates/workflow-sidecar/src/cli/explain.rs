@@ -6,8 +6,6 @@ use workflow_core::explain::phase_tree;
 use super::lookup;
 use super::project::Project;
 use crate::explain::Explanation;
-use crate::hook_hosts;
-use crate::install::opencode;
 use crate::present::{CommandOutcome, OutputFormat};
 
 /// Show the effective rules and settings of a workflow or phase, with the file and line of each
@@ -19,9 +17,6 @@ pub(super) struct Arguments {
     phase: Option<String>,
     #[command(flatten)]
     project: Project,
-    /// Also list what this host does not enforce
-    #[arg(long, value_name = "HOST", value_parser = hook_hosts::names(&[opencode::NAME]))]
-    host: Option<String>,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
@@ -32,10 +27,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let loaded = load_located(&disk);
     let workflow = lookup::find_workflow(&loaded, &arguments.workflow)?;
     let tree = phase_tree(workflow, &loaded.catalog);
-    let host = arguments.host.as_deref();
     let explanation = match &arguments.phase {
-        None => Some(Explanation::of_workflow(workflow, &tree, host, &loaded)),
-        Some(phase) => Explanation::of_phase(workflow, tree.find(phase)?, host, &loaded),
+        None => Some(Explanation::of_workflow(workflow, &tree, &loaded)),
+        Some(phase) => Explanation::of_phase(workflow, tree.find(phase)?, &loaded),
     };
     if let Some(explanation) = explanation {
         arguments.format.print(&explanation, Explanation::text)?;

@@ -1,6 +1,5 @@
 //! Explanations: what applies in a workflow or a phase, with its source, and what a shell line does.
 
-mod host;
 mod outline;
 mod rows;
 mod shell_line;
@@ -15,7 +14,6 @@ use workflow_core::explain::{
 pub(crate) use shell_line::ShellLine;
 
 use crate::present::{DIMMED, Page, TITLE, count};
-use host::HostLimits;
 use outline::Outline;
 use rows::{Topics, words};
 
@@ -29,8 +27,6 @@ pub(crate) struct Explanation<'a> {
     path: Option<&'a str>,
     #[serde(flatten)]
     outline: Option<Outline<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    host: Option<HostLimits>,
     #[serde(flatten)]
     rows: Topics,
 }
@@ -68,7 +64,6 @@ impl<'a> Explanation<'a> {
     pub(crate) fn of_phase(
         workflow: &'a Workflow,
         node: &'a PhaseNode<'_>,
-        host: Option<&str>,
         loaded: &Loaded,
     ) -> Option<Self> {
         let explained = explained(node, loaded)?;
@@ -85,7 +80,6 @@ impl<'a> Explanation<'a> {
             workflow: &workflow.key,
             path: Some(&node.name),
             outline: None,
-            host: host.map(|host| HostLimits::of(host, &explained.rows)),
             rows: Topics(explained.rows),
         })
     }
@@ -94,17 +88,11 @@ impl<'a> Explanation<'a> {
     pub(crate) fn of_workflow(
         workflow: &'a Workflow,
         tree: &'a PhaseTree<'_>,
-        host: Option<&str>,
         loaded: &Loaded,
     ) -> Self {
         let rows = everywhere(workflow, loaded);
         let nodes = tree.nodes.iter();
         let explained: Vec<_> = nodes.map(|node| (node, explained(node, loaded))).collect();
-        // What the host does not enforce in any phase.
-        let of_phases = explained
-            .iter()
-            .filter_map(|(_, of)| Some(&of.as_ref()?.rows));
-        let all: Vec<Row> = of_phases.chain([&rows]).flatten().cloned().collect();
         let (name, key) = (shown(&workflow.name), shown(&workflow.key));
         let phases = count(workflow.phases.len(), "phase");
         Self {
@@ -112,7 +100,6 @@ impl<'a> Explanation<'a> {
             workflow: &workflow.key,
             path: None,
             outline: Some(Outline::of(&explained, tree.cut)),
-            host: host.map(|host| HostLimits::of(host, &all)),
             rows: Topics(rows),
         }
     }
@@ -123,8 +110,5 @@ impl<'a> Explanation<'a> {
             outline.text(page);
         }
         self.rows.text(page);
-        if let Some(limits) = &self.host {
-            limits.text(page);
-        }
     }
 }

@@ -21,33 +21,9 @@ struct Entry<'a> {
     /// Its number and name, indented by its depth.
     #[serde(skip)]
     label: String,
-    /// Tools, conditions and reminders.
-    #[serde(skip)]
-    summary: Vec<String>,
     path: &'a str,
-    #[serde(flatten)]
-    kind: EntryKind<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum EntryKind<'a> {
-    Subworkflow {
-        subworkflow: &'a str,
-        loopable: bool,
-    },
-    Phase {
-        id: &'a str,
-        name: &'a str,
-        emoji: &'a str,
-        allowed: Option<Value>,
-        blocked: Option<Value>,
-        rules: usize,
-        checks: usize,
-        approval: bool,
-        waits: bool,
-        max: Option<Value>,
-    },
+    /// Tools, conditions and reminders.
+    summary: Vec<String>,
 }
 
 impl<'a> Outline<'a> {
@@ -71,39 +47,32 @@ impl<'a> Outline<'a> {
 impl<'a> Entry<'a> {
     fn of(node: &'a PhaseNode<'_>, explained: Option<&Explained>) -> Self {
         let conditional = (!node.when.is_empty()).then(|| "conditional".to_owned());
-        let (name, summary, kind) = match node.kind {
+        let (name, summary) = match node.kind {
             NodeKind::Phase(phase) => {
                 let name = labelled(&shown(&phase.emoji), &shown(&phase.name));
-                let (summary, kind) = of_phase(phase, explained, conditional);
-                (name, summary, kind)
+                (name, of_phase(phase, explained, conditional))
             }
             NodeKind::Subworkflow(workflow) => {
-                let (key, loopable) = (&*workflow.key, workflow.loopable);
-                let not = if loopable { "" } else { "not " };
-                let summary = format!("subworkflow {}, {not}loopable", shown(key));
+                let not = if workflow.loopable { "" } else { "not " };
+                let summary = format!("subworkflow {}, {not}loopable", shown(&workflow.key));
                 let summary = [summary].into_iter().chain(conditional).collect();
-                let kind = EntryKind::Subworkflow {
-                    subworkflow: key,
-                    loopable,
-                };
-                (shown(&workflow.name), summary, kind)
+                (shown(&workflow.name), summary)
             }
         };
         Self {
             label: format!("{}{}. {name}", "  ".repeat(node.depth), node.number),
-            summary,
             path: &node.name,
-            kind,
+            summary,
         }
     }
 }
 
-/// The summary and the values of a phase.
-fn of_phase<'a>(
-    phase: &'a Phase,
+/// What is said of a phase.
+fn of_phase(
+    phase: &Phase,
     explained: Option<&Explained>,
     conditional: Option<String>,
-) -> (Vec<String>, EntryKind<'a>) {
+) -> Vec<String> {
     let value = |topic, key| Some(explained?.row(topic, key)?.value.clone());
     let waits = value(Topic::Continue, "wait") == Some(Value::Flag(true));
     let max = value(Topic::Continue, "max");
@@ -134,17 +103,5 @@ fn of_phase<'a>(
         visits.map(|visits| format!("at most {visits}")),
         Some(reminders),
     ];
-    let kind = EntryKind::Phase {
-        id: &phase.id,
-        name: &phase.name,
-        emoji: &phase.emoji,
-        allowed: value(Topic::Tools, "allowed"),
-        blocked: value(Topic::Tools, "blocked"),
-        rules: phase.rules.len(),
-        checks: phase.gate.len(),
-        approval: phase.approve.is_some(),
-        waits,
-        max,
-    };
-    (summary.into_iter().flatten().collect(), kind)
+    summary.into_iter().flatten().collect()
 }

@@ -7,7 +7,7 @@ use serde_json::value::to_raw_value;
 use unicode_width::UnicodeWidthStr;
 use workflow_core::definition::load_located;
 use workflow_core::diagnostic::shown;
-use workflow_core::explain::{Explained, phase_tree};
+use workflow_core::explain::{Explained, phase_tree, without_run};
 use workflow_core::policy::rules::{Call, CallDecision, LineReport};
 
 use crate::platform::disk::Disk;
@@ -19,27 +19,49 @@ const SHELL: &str = "bash";
 /// The width of the column of commands, at most.
 const MAX_WIDTH: usize = 48;
 
-/// A shell line, and what each phase decides about it.
+/// A shell line, what is decided about it without a run if settings have rules, and in each phase.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct ShellLine<'l> {
     line: &'l str,
     #[serde(flatten)]
     report: LineReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    without_run: Option<Decision>,
     phases: Vec<PhaseDecision>,
 }
 
-/// The decision of a phase about the line.
+/// A decision about the line, and the guard that blocks it or asks.
 #[derive(Debug, Serialize)]
-struct PhaseDecision {
-    workflow: String,
-    phase: String,
+struct Decision {
     decision: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<String>,
 }
 
+/// The decision of a phase.
+#[derive(Debug, Serialize)]
+struct PhaseDecision {
+    workflow: String,
+    phase: String,
+    #[serde(flatten)]
+    decision: Decision,
+}
+
+impl From<CallDecision<'_>> for Decision {
+    fn from(decision: CallDecision<'_>) -> Self {
+        let (decision, denial) = match decision {
+            CallDecision::Allow => ("allowed", None),
+            CallDecision::Ask(denial) => ("asked", Some(denial)),
+            CallDecision::Block(denial) => ("blocked", Some(denial)),
+        };
+        let by = denial.map(|denial| shown(&denial.location()));
+        Self { decision, by }
+    }
+}
+
 impl<'l> ShellLine<'l> {
-    /// Explains a line for the workflows of a project and of the user.
+    /// Explains a line for the settings and workflows of a project and of the user.
     pub(crate) fn of(
         line: &'l str,
         project: &Path,
@@ -50,29 +72,24 @@ impl<'l> ShellLine<'l> {
         let loaded = load_located(disk);
         let input = to_raw_value(&serde_json::json!({ "command": line }))?;
         let paths = LocalPaths::new(project, agent_dir, None);
+        let call = Call::new(SHELL, Some(&input), &paths);
         for workflow in loaded.catalog.startable() {
             for node in phase_tree(workflow, &loaded.catalog).phases() {
                 let Some(state) = node.state() else {
                     continue;
                 };
-                let explained = Explained::of(&state, &loaded)?;
-                let call = Call::new(SHELL, Some(&input), &paths);
-                let (decision, by) = match explained.decide(&call) {
-                    CallDecision::Allow => ("allowed", None),
-                    CallDecision::Ask(denial) => ("asked", Some(denial.location())),
-                    CallDecision::Block(denial) => ("blocked", Some(denial.location())),
-                };
                 phases.push(PhaseDecision {
                     workflow: shown(&workflow.key),
                     phase: shown(&node.name),
-                    decision,
-                    by: by.map(|by| shown(&by)),
+                    decision: Explained::of(&state, &loaded)?.decide(&call).into(),
                 });
             }
         }
+        let outside = without_run(&loaded.settings);
         Ok(Self {
             line,
             report: LineReport::new(line),
+            without_run: (!outside.is_empty()).then(|| outside.decide(&call).into()),
             phases,
         })
     }
@@ -93,14 +110,15 @@ impl<'l> ShellLine<'l> {
             1 => {}
             _ => page.line(format_args!("all together: {}", title(effect))),
         }
-        if !self.phases.is_empty() {
-            page.line("");
-        }
-        for of in &self.phases {
-            let (workflow, phase, decision) = (&of.workflow, &of.phase, of.decision);
-            let by = of.by.as_ref();
-            let by = by.map_or_else(String::new, |by| format!(" {DIMMED}by {by}{DIMMED:#}"));
-            page.line(format_args!("{workflow}, {phase}: {decision}{by}"));
+        let outside = self.without_run.iter();
+        let outside = outside.map(|decision| ("without a run".to_owned(), decision));
+        let phases = self.phases.iter();
+        let phases = phases.map(|of| (format!("{}, {}", of.workflow, of.phase), &of.decision));
+        for (at, (place, Decision { decision, by })) in outside.chain(phases).enumerate() {
+            let gap = if at == 0 { "\n" } else { "" };
+            let by = by.iter().map(|by| format!(" {DIMMED}by {by}{DIMMED:#}"));
+            let by: String = by.collect();
+            page.line(format_args!("{gap}{place}: {decision}{by}"));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Parts of a definition that a host that starts hooks cannot carry out.
 
-use workflow_core::definition::{Bound, Checkpoint};
+use workflow_core::definition::Checkpoint;
 use workflow_core::diagnostic::{Code, Diagnostic, Severity};
 
 use super::levels::Levels;
@@ -8,26 +8,24 @@ use crate::hook_hosts::host;
 use crate::install::opencode;
 use crate::measured::{Enforcement, Measured};
 
-/// Something that no hook can do: the key that asks for it, empty if a check does not report it; the key of its row in an
-/// explanation with a part of its value; and what it is.
-type Limit = (&'static [Text], (Text, Text), Text);
-type Text = &'static str;
-
-#[rustfmt::skip] // A list.
-const HOOKS_CANNOT: [Limit; 9] = [
-    (&["checkpoint"], ("checkpoint", "git"), "`checkpoint: git` does nothing"),
-    (&["budget", "tokens"], ("budget", "tokens"), "`tokens` of a budget do not count"),
-    (&["budget", "usd"], ("budget", "US dollars"), "`usd` of a budget does not count"),
-    (&["model"], ("model", ""), "`model` is not set"),
-    (&["thinking"], ("thinking", ""), "`thinking` is not set"),
-    (&["activeTools"], ("activeTools", ""), "`activeTools` hides nothing"),
-    (&["triggers"], ("trigger", ""), "`triggers` do nothing"),
-    (&[], ("ask", ""), "`ask` blocks the call"),
-    (&[], ("budget", "turns"), "a turn is the agent's work from a prompt or a reminder until it stops"),
+/// What no hook can do: the key that asks for it, what it is, and whether the plugin for opencode cannot do it either.
+const HOOKS_CANNOT: [(&[&str], &str, bool); 7] = [
+    (&["checkpoint"], "`checkpoint: git` does nothing", true),
+    (
+        &["budget", "tokens"],
+        "`tokens` of a budget do not count",
+        false,
+    ),
+    (
+        &["budget", "usd"],
+        "`usd` of a budget does not count",
+        false,
+    ),
+    (&["model"], "`model` is not set", true),
+    (&["thinking"], "`thinking` is not set", true),
+    (&["activeTools"], "`activeTools` hides nothing", true),
+    (&["triggers"], "`triggers` do nothing", false),
 ];
-
-/// The keys of what the plugin for opencode cannot do either.
-const PLUGIN_CANNOT: [&str; 4] = ["checkpoint", "model", "thinking", "activeTools"];
 
 /// Keys of a definition, with the capability of a host that they need.
 const MEASURED: [(&[&str], &str); 7] = [
@@ -41,21 +39,8 @@ const MEASURED: [(&[&str], &str); 7] = [
 ];
 
 /// The name of a host for people.
-pub(crate) fn title(name: &str) -> &'static str {
+fn title(name: &str) -> &'static str {
     host(name).map_or(opencode::NAME, |host| host.title)
-}
-
-/// Everything that a host cannot do.
-pub(crate) fn cannot(name: &str) -> impl Iterator<Item = &'static Limit> {
-    let has_hooks = host(name).is_some();
-    let limits = HOOKS_CANNOT.iter();
-    limits.filter(move |(_, (key, _), _)| has_hooks || PLUGIN_CANNOT.contains(key))
-}
-
-/// The reminders after which a host ends the work itself, if they are fewer than these.
-pub(crate) fn ends_before(name: &str, max: Bound) -> Option<u32> {
-    let most = host(name)?.most_reminders;
-    most.filter(|most| max.times().is_none_or(|times| times > *most))
 }
 
 /// Returns what these hosts cannot do of everything that was loaded.
@@ -70,9 +55,11 @@ pub(super) fn limits(hosts: &[&str], levels: &Levels<'_>) -> Vec<Diagnostic> {
             }
         };
         let max = level.auto_continue.max;
-        let pausing = hosts.iter().filter_map(|host| {
-            let most = ends_before(host, max?)?;
-            Some(format!("{most} in {}", title(host)))
+        // The reminders after which a host ends the work itself.
+        let pausing = hosts.iter().filter_map(|name| {
+            let most = host(name)?.most_reminders?;
+            let is_less = max?.times().is_none_or(|times| times > most);
+            is_less.then(|| format!("{most} in {}", title(name)))
         });
         let pausing: Vec<String> = pausing.collect();
         if !pausing.is_empty() {
@@ -83,11 +70,11 @@ pub(super) fn limits(hosts: &[&str], levels: &Levels<'_>) -> Vec<Diagnostic> {
             );
         }
         let is_git = level.checkpoint == Some(Checkpoint::Git);
-        for limit @ (key, _, what) in &HOOKS_CANNOT {
-            let has_it = |host: &&&str| cannot(host).any(|other| other == limit);
-            let named = hosts.iter().filter(has_it).map(|host| title(host));
+        for (key, what, nor_plugin) in HOOKS_CANNOT {
+            let cannot = |name: &&&str| nor_plugin || host(name).is_some();
+            let named = hosts.iter().filter(cannot).map(|host| title(host));
             let titles: Vec<&str> = named.collect();
-            if !titles.is_empty() && (is_git || *key != ["checkpoint"]) {
+            if !titles.is_empty() && (is_git || key != ["checkpoint"]) {
                 found(key, format!("{what} in {}", titles.join(", ")));
             }
         }

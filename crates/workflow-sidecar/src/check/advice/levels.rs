@@ -4,7 +4,7 @@ use workflow_core::definition::{
     Checkpoint, ContinueRule, KeyLocations, Loaded, Phase, Rule, RuleAction, Tier, ToolAccess,
     Workflow,
 };
-use workflow_core::diagnostic::{Diagnostic, few, shown};
+use workflow_core::diagnostic::{Diagnostic, shown};
 use workflow_core::explain::{NodeKind, PhaseNode};
 use workflow_core::policy::rules::Known;
 
@@ -161,10 +161,4 @@ impl Level<'_> {
         self.lists_out(tool)
             .then(|| format!("the list in `tools` of {} blocks it", self.name))
     }
-}
-
-/// Names phases in a message, the first of them if they are many.
-pub(super) fn listed(phases: &[&Phase]) -> String {
-    let names = phases.iter().map(|phase| shown(&phase.name));
-    few(&names.collect::<Vec<_>>(), 4)
 }

@@ -10,14 +10,11 @@ mod other_tools;
 
 use std::collections::HashSet;
 
-use workflow_core::definition::{
-    KeyLocations, Loaded, Phase, Rule, RuleAction, ToolAccess, Workflow,
-};
-use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
+use workflow_core::definition::{KeyLocations, Loaded, Rule, RuleAction, ToolAccess, Workflow};
+use workflow_core::diagnostic::{Code, Diagnostic, Severity, few, shown};
 use workflow_core::policy::rules::{Known, ReadOnly};
 
-pub(crate) use hosts::{cannot, ends_before, title};
-use levels::{Level, Levels, SHELL, listed};
+use levels::{Level, Levels, SHELL};
 use other_tools::bypassed;
 
 const WRITING: &str = "write";
@@ -34,7 +31,7 @@ pub(super) fn advice(loaded: &Loaded, hosts: &[&str]) -> Vec<Diagnostic> {
     for workflow in loaded.catalog.iter() {
         found.extend(free_shell(workflow, &levels));
         found.extend(closed_patterns(workflow, &levels));
-        found.extend(hints::hints(workflow, &levels, loaded));
+        found.extend(hints::cancel_by_agent(workflow, &levels, loaded));
     }
     found
 }
@@ -110,11 +107,11 @@ fn free_shell(workflow: &Workflow, levels: &Levels<'_>) -> Option<Diagnostic> {
     let mut own = levels.of_workflow(&workflow.key);
     let around = own.next()?;
     let free = own.filter(|level| shell_is_free(level, levels));
-    let free = free.filter_map(|level| Some((level.phase?, level.keys)));
-    let (phases, keys): (Vec<&Phase>, Vec<&KeyLocations>) = free.unzip();
+    let free = free.filter_map(|level| Some((shown(&level.phase?.name), level.keys)));
+    let (phases, keys): (Vec<String>, Vec<&KeyLocations>) = free.unzip();
     let message = format!(
         "`{WRITING}` is blocked while `{SHELL}` can change files as well: in {}",
-        listed(&phases)
+        few(&phases, 4)
     );
     let key = ["tools", "blacklist"];
     let location = keys.first()?.of(&key).or_else(|| around.keys.of(&key));
