@@ -143,7 +143,7 @@ fn of_result(asked: Option<&str>, result: &Value, found: &mut Facts) {
     let reason = &result["block"]["reason"];
     match asked {
         Some("hook/tool_call") if reason.is_null() => {
-            judge(found, CALL, Some("allowed"), String::new())
+            judge(found, CALL, Some("allowed"), String::new());
         }
         Some("hook/tool_call") => judge(found, CALL, Some("blocked"), text(reason)),
         Some("tool/execute") if !result["content"].is_null() => {
