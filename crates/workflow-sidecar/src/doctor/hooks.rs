@@ -124,15 +124,12 @@ impl Row<'_> {
             (true, None) => facts.push(self.subject.ok(format!("`{name}` is not on the PATH"))),
             (true, Some(_)) => {}
         }
-        let status = facts.iter().map(|fact| fact.status).max()?;
-        let worst = facts.iter().rfind(|fact| fact.status == status)?;
-        let help = help.or(worst.help.clone());
         // The problems come last.
         facts.sort_by_key(|fact| fact.status != CheckStatus::Ok);
-        let texts: Vec<&str> = facts.iter().map(|fact| &*fact.text).collect();
+        let row = facts.into_iter().reduce(|first, next| next.after(first))?;
         Some(InstallationCheck {
-            help,
-            ..self.subject.found(status, texts.join("; "))
+            help: help.or(row.help),
+            ..row
         })
     }
 

@@ -31,7 +31,7 @@ pub(crate) struct InstallationCheck {
 pub(super) struct CheckSubject(pub(super) &'static str);
 
 impl CheckSubject {
-    pub(super) fn found(self, status: CheckStatus, text: String) -> InstallationCheck {
+    fn found(self, status: CheckStatus, text: String) -> InstallationCheck {
         InstallationCheck {
             subject: self.0,
             status,

@@ -172,13 +172,8 @@ impl Server {
         let mut open = self.sessions.remove(id).unwrap_or_else(|| {
             self.opened += 1;
             let (platform, is_virtual) = (&self.config.platform, self.clock.is_virtual());
-            Box::new(OpenSession::new(
-                id,
-                self.opened,
-                host,
-                platform,
-                is_virtual,
-            ))
+            let open = OpenSession::new(id, self.opened, host, platform, is_virtual);
+            Box::new(open)
         });
         open.adopt_context(context);
         let span = open.span(id);

@@ -15,7 +15,6 @@ use workflow_core::event::LastAssistant;
 use workflow_core::run::entry_type;
 use workflow_core::session::{Abilities, TurnUsage, task_id};
 
-use self::tool_calls::{issue_ticket, judge, rewritten};
 use super::HookHost;
 use super::answer::{HookAnswer, HookDecision};
 use super::event::{EventName, EventPayload, HookEvent};
@@ -291,21 +290,18 @@ impl EventHandler<'_> {
                 }
             }
             EventName::ToolCall => {
-                let (tool, input) = (payload.tool(), payload.tool_input);
                 starts_run = session.driver.session.is_at_door();
-                decision = judge(self.host, self.store, session, event.cwd, tool, input);
-                if self.host.is_step(tool) && decision == HookDecision::GoOn {
+                decision = self.judge(session, event);
+                if self.host.is_step(payload.tool()) && decision == HookDecision::GoOn {
                     decision = if event.is_of_subagent {
                         HookDecision::Deny(NOT_FOR_SUBAGENTS.to_owned())
                     } else {
-                        issue_ticket(self.store, key, session, input, self.process.as_deref())?
+                        self.issue_ticket(key, session, payload.tool_input)?
                     };
                 }
             }
             EventName::ToolResult => {
-                let result = payload.result();
-                let rewritten = |result| rewritten(self.host, session, payload.tool(), result);
-                if let Some(replacement) = result.and_then(rewritten) {
+                if let Some(replacement) = self.rewritten(session, payload) {
                     decision = HookDecision::Replace(replacement);
                 } else if session.memory.may_lack_context && !event.is_of_subagent {
                     // A prompt may be far away.

@@ -1,26 +1,26 @@
 //! Calls of tools: the calls of the engine that they stand for, decisions, changed results, and tickets for `workflow_step`.
 
 use std::borrow::Cow;
-use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
 use workflow_core::effect::{Reply, ToolDecision};
 use workflow_core::policy::STEP_TOOL;
 use workflow_core::policy::rules::{Call, contains_patch, directory_of_patch, path_in};
 use workflow_core::types::Millis;
 
-use super::HookError;
+use super::{EventHandler, HookError};
 use crate::driver::RestoredSession;
 use crate::hook_hosts::answer::HookDecision;
+use crate::hook_hosts::event::{EventPayload, HookEvent};
 use crate::hook_hosts::host::ToolName;
 use crate::hook_hosts::patch;
 use crate::hook_hosts::prompt::may_be_command;
 use crate::hook_hosts::tool_result::{self, Replacement};
 use crate::hook_hosts::{HookHost, TICKET_ARGUMENT};
 use crate::platform::paths::LocalPaths;
-use crate::store::{SessionKey, Store, Ticket};
+use crate::store::{SessionKey, Ticket};
 use crate::time::wall_time;
 
 /// The time for which a ticket counts.
@@ -32,108 +32,97 @@ const NOT_ASKED: &str =
 const SENT_AS_PROMPT: &str = "[workflow] This call is blocked: a text of it begins as a command of the workflow, and only the user gives those. \
     Begin it with another word, or ask the user.";
 
-/// Decides about a tool call that is made in a directory: each call that it stands for has to be allowed.
-pub(super) fn judge(
-    host: &HookHost,
-    store: &Store,
-    session: &mut RestoredSession,
-    cwd: &Path,
-    tool: &str,
-    input: Option<&RawValue>,
-) -> HookDecision {
-    let context = session.driver.context.clone();
-    // From the project if it is inside, as paths are shown.
-    let opened_in = cwd
-        .strip_prefix(&context.cwd)
-        .unwrap_or(cwd)
-        .to_string_lossy();
-    let paths = LocalPaths::new(&context.cwd, &context.agent_dir, None);
-    let paths = paths.with_protected(host.files_about_hooks(&context.cwd));
-    let paths = paths.with_store(store.directory());
-    if session.driver.session.is_at_door() {
-        session.look_up_trust();
-    }
-    let mut questions = Vec::new();
-    for (number, part) in host.engine_calls(tool, input).iter().enumerate() {
-        let call = Call::new(&part.tool, part.input.as_deref(), &paths).opened_in(&opened_in);
-        let call = if number == 0 { call } else { call.as_part() };
-        let has_run = session.driver.session.view().is_some();
-        let is_at_door = session.driver.session.is_at_door();
-        if (has_run || is_at_door) && call.sent_texts().into_iter().any(may_be_command) {
-            return HookDecision::Deny(SENT_AS_PROMPT.to_owned());
+impl EventHandler<'_> {
+    /// Decides about a tool call: each call that it stands for has to be allowed.
+    pub(super) fn judge(
+        &self,
+        session: &mut RestoredSession,
+        event: &HookEvent<'_>,
+    ) -> HookDecision {
+        let context = session.driver.context.clone();
+        // From the project if it is inside, as paths are shown.
+        let opened_in = event.cwd.strip_prefix(&context.cwd);
+        let opened_in = opened_in.unwrap_or(event.cwd).to_string_lossy();
+        let paths = LocalPaths::new(&context.cwd, &context.agent_dir, None);
+        let paths = paths.with_protected(self.host.files_about_hooks(&context.cwd));
+        let paths = paths.with_store(self.store.directory());
+        if session.driver.session.is_at_door() {
+            session.look_up_trust();
         }
-        let loaded = is_at_door.then(|| Arc::clone(&session.loaded));
-        let (_, answer) = session
-            .request(|session, request| session.handle_tool_call(request, &call, loaded.as_ref()));
-        match answer {
-            Some(Reply::ToolCall(ToolDecision::Allow)) => {}
-            Some(Reply::ToolCall(ToolDecision::Block(block))) => {
-                let reason = if is_at_door {
-                    session.with_commands_as_prompts(&block.reason)
-                } else {
-                    block.reason
-                };
-                return HookDecision::Deny(reason);
+        let mut questions = Vec::new();
+        let (tool, input) = (event.payload.tool(), event.payload.tool_input);
+        for (number, part) in self.host.engine_calls(tool, input).iter().enumerate() {
+            let call = Call::new(&part.tool, part.input.as_deref(), &paths).opened_in(&opened_in);
+            let call = if number == 0 { call } else { call.as_part() };
+            let has_run = session.driver.session.view().is_some();
+            let is_at_door = session.driver.session.is_at_door();
+            if (has_run || is_at_door) && call.sent_texts().into_iter().any(may_be_command) {
+                return HookDecision::Deny(SENT_AS_PROMPT.to_owned());
             }
-            Some(Reply::Step(_) | Reply::Command | Reply::Branch(_)) | None => {
-                let Some(question) = session.take_questions().pop() else {
-                    return HookDecision::Deny(NOT_ASKED.to_owned());
-                };
-                questions.push(if is_at_door {
-                    session.with_commands_as_prompts(&question.message)
-                } else {
-                    question.message
-                });
+            let loaded = is_at_door.then(|| Arc::clone(&session.loaded));
+            let (_, answer) = session.request(|session, request| {
+                session.handle_tool_call(request, &call, loaded.as_ref());
+            });
+            let (text, is_denied) = match answer {
+                Some(Reply::ToolCall(ToolDecision::Allow)) => continue,
+                Some(Reply::ToolCall(ToolDecision::Block(block))) => (block.reason, true),
+                Some(Reply::Step(_) | Reply::Command | Reply::Branch(_)) | None => {
+                    let Some(question) = session.take_questions().pop() else {
+                        return HookDecision::Deny(NOT_ASKED.to_owned());
+                    };
+                    (question.message, false)
+                }
+            };
+            let at_door = is_at_door.then(|| session.with_commands_as_prompts(&text));
+            let text = at_door.unwrap_or(text);
+            if is_denied {
+                return HookDecision::Deny(text);
             }
+            questions.push(text);
         }
+        questions.dedup();
+        let asked = (!questions.is_empty()).then(|| HookDecision::Ask(questions.join("\n\n")));
+        asked.unwrap_or_default()
     }
-    questions.dedup();
-    let asked = (!questions.is_empty()).then(|| HookDecision::Ask(questions.join("\n\n")));
-    asked.unwrap_or_default()
-}
 
-/// Returns what the model gets instead of a result, if a rule changes it.
-pub(super) fn rewritten(
-    host: &HookHost,
-    session: &mut RestoredSession,
-    tool: &str,
-    result: &RawValue,
-) -> Option<Replacement> {
-    let tool = host.engine_tool(tool);
-    tool_result::rewritten(result, &mut |content| {
-        session.with_effects(|session| session.handle_tool_result(tool, Some(content), false))
-    })
-}
-
-/// Issues a ticket for a call of `workflow_step`, and adds it to the arguments, or leaves it for the process of the host.
-pub(super) fn issue_ticket(
-    store: &Store,
-    key: &SessionKey,
-    session: &RestoredSession,
-    input: Option<&RawValue>,
-    process: Option<&str>,
-) -> Result<HookDecision, HookError> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|_| HookError::NoTicket)?;
-    let random = format!("{:032x}", u128::from_be_bytes(bytes));
-    let id = process.map_or(random, str::to_owned);
-    let now = wall_time();
-    let ticket = Ticket {
-        key: key.clone(),
-        cwd: session.driver.context.cwd.to_path_buf(),
-        expires: now.saturating_add(TICKET_VALID_FOR),
-    };
-    store.issue(&id, &ticket, now)?;
-    if process.is_some() {
-        return Ok(HookDecision::GoOn);
+    /// Returns what the model gets instead of a result, if a rule changes it.
+    pub(super) fn rewritten(
+        &self,
+        session: &mut RestoredSession,
+        payload: &EventPayload<'_>,
+    ) -> Option<Replacement> {
+        let tool = self.host.engine_tool(payload.tool());
+        tool_result::rewritten(payload.result()?, &mut |content| {
+            session.with_effects(|session| session.handle_tool_result(tool, Some(content), false))
+        })
     }
-    let input = input.and_then(|input| serde_json::from_str(input.get()).ok());
-    let mut input = match input {
-        Some(Value::Object(input)) => input,
-        _ => serde_json::Map::new(),
-    };
-    input.insert(TICKET_ARGUMENT.to_owned(), Value::String(id));
-    Ok(HookDecision::Input(Value::Object(input)))
+
+    /// Issues a ticket for a call of `workflow_step`, and adds it to the arguments, or leaves it for the process of the host.
+    pub(super) fn issue_ticket(
+        &self,
+        key: &SessionKey,
+        session: &RestoredSession,
+        input: Option<&RawValue>,
+    ) -> Result<HookDecision, HookError> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(|_| HookError::NoTicket)?;
+        let random = || format!("{:032x}", u128::from_be_bytes(bytes));
+        let id = self.process.clone().unwrap_or_else(random);
+        let now = wall_time();
+        let ticket = Ticket {
+            key: key.clone(),
+            cwd: session.driver.context.cwd.to_path_buf(),
+            expires: now.saturating_add(TICKET_VALID_FOR),
+        };
+        self.store.issue(&id, &ticket, now)?;
+        if self.process.is_some() {
+            return Ok(HookDecision::GoOn);
+        }
+        let input = input.and_then(|input| serde_json::from_str(input.get()).ok());
+        let mut input: Map<String, Value> = input.unwrap_or_default();
+        input.insert(TICKET_ARGUMENT.to_owned(), Value::String(id));
+        Ok(HookDecision::Input(Value::Object(input)))
+    }
 }
 
 /// A call for the engine.
