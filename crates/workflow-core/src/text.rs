@@ -17,9 +17,19 @@ pub(crate) const ROLE: &str = "You do the work of this workflow yourself, one ph
 pub(crate) const ROLE_WITHOUT_EDITS: &str = "You do the work of this workflow yourself, one phase at a time. Follow the \
      instructions of the current phase and use only the tools that it allows. Do not change files in this phase.";
 
-/// Closes the context message.
-pub(crate) const ADVANCE_REMINDER: &str = "When you finish this phase, call the workflow_step tool with action='next' \
-     to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
+/// Says how to advance.
+const ADVANCE_REMINDER: &str = "When you finish this phase, call the workflow_step tool with action='next' \
+     to advance to the next phase.";
+
+/// Follows it where the scope can be repeated.
+const LOOP_REMINDER: &str =
+    " If you need to restart the current scope from the beginning, use action='loop'.";
+
+/// Closes the context message, unless the definition has its own text.
+pub(crate) fn advance_reminder(names_loop: bool) -> String {
+    let repeat = if names_loop { LOOP_REMINDER } else { "" };
+    format!("{ADVANCE_REMINDER}{repeat}")
+}
 
 /// The reason a blocked tool call gets.
 pub(crate) const BLOCK_REASON: &str = "[workflow] The tool \"{toolName}\" is blocked during the {phaseName} phase.\n\
@@ -34,8 +44,7 @@ pub(crate) const ALLOWED_IN_PHASE: &str = "\nAllowed in this phase: ";
 /// Announces a completed run.
 pub(crate) const COMPLETION: &str = "✅ {workflowName} Complete\n\n\
      Task: {taskDescription}\n\
-     Task ID: {taskId}\n\
-     Phases completed: {phaseCount}";
+     Task ID: {taskId}";
 
 /// Announces a cancelled run.
 pub(crate) const CANCELLED: &str = "❌ {workflowName} Cancelled\n\n\

@@ -402,6 +402,14 @@ fn without_run_that_cannot_be_read_forbids_everything_without_a_run() {
     }
     let loaded = under_defaults("{withoutRun: {tools: 'read-only', start: 'ww'}}", "{}");
     assert_eq!(loaded.diagnostics[0].code, Code::BrokenReference);
+    let region = loaded.diagnostics[0]
+        .location
+        .as_ref()
+        .unwrap()
+        .region
+        .as_ref();
+    let excerpt = &region.unwrap().excerpt;
+    assert_eq!(&excerpt.text[excerpt.start..excerpt.end], "'ww'");
     assert!(
         loaded.diagnostics[0]
             .help

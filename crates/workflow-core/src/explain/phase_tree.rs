@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::definition::{Catalog, Condition, Phase, PhaseEntry, Workflow, nearest};
+use crate::definition::{Catalog, Condition, Phase, PhaseEntry, Subject, Workflow, nearest};
 use crate::diagnostic::{few, shown};
 use crate::run::{Path, RunState, Values, start};
 use crate::text::join;
@@ -37,6 +37,8 @@ pub struct PhaseNode<'c> {
     pub number: usize,
     /// A phase or a subworkflow.
     pub kind: NodeKind<'c>,
+    /// The list over which a subworkflow loops.
+    pub for_each: Option<&'c Subject>,
     /// The conditions under which it is entered.
     pub when: &'c [Condition],
     root: &'c Workflow,
@@ -104,6 +106,9 @@ impl<'c> PhaseTree<'c> {
                 depth: parts.len() - 1,
                 number: index + 1,
                 kind,
+                for_each: entry
+                    .subworkflow()
+                    .and_then(|inner| inner.for_each.as_ref()),
                 when: entry.when(),
                 root: self.root,
                 parts: parts.clone(),

@@ -132,12 +132,11 @@ fn context(rows: &mut Rows<'_>) {
     let origin = rows.nearest(&rows.of_run(), &["context"]);
     let origin = origin.unwrap_or(OriginKind::Default.into());
     rows.add("mode", resolved.context_mode.word(), origin);
-    let advance = root.templates.advance_reminder.as_deref();
     for (key, text) in [
-        ("roleInstruction", &*resolved.role),
-        ("advanceReminder", advance.unwrap_or(text::ADVANCE_REMINDER)),
+        ("roleInstruction", &resolved.role),
+        ("advanceReminder", &resolved.advance),
     ] {
-        rows.add(key, Value::Part(text.to_owned()), rows.of_root(&[key]));
+        rows.add(key, Value::Part(text.clone()), rows.of_root(&[key]));
     }
     let profiles = all_profiles(root, &rows.loaded.catalog);
     rows.add("allProfiles", Value::Names(profiles), None);

@@ -205,8 +205,7 @@ impl RunData {
 
     /// Takes over what the agent handed over for a phase, in place of the outputs of an earlier visit. Returns false if they are
     /// the same.
-    pub(crate) fn take_over(&mut self, workflow: &str, phase: &str) -> bool {
-        let key = output_key(workflow, phase);
+    pub(crate) fn take_over(&mut self, key: String) -> bool {
         let HandedOver {
             outcome, outputs, ..
         } = &self.handed_over;

@@ -71,7 +71,10 @@ impl Parameter {
         };
         let value = match &self.kind {
             ParameterKind::Text(_) | ParameterKind::OneOf(_) => Value::from(text),
-            ParameterKind::List => text.split(',').map(str::trim).collect(),
+            ParameterKind::List => {
+                let items = text.split(',').map(str::trim);
+                items.filter(|item| !item.is_empty()).collect()
+            }
             ParameterKind::Number => {
                 let number = text.parse::<i64>().map(Value::from);
                 number

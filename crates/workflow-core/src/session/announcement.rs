@@ -12,19 +12,23 @@ pub(crate) fn ended(run: &RunProgress, catalog: &Catalog) -> String {
     let workflow = catalog.get(&state.workflow_key);
     let templates = workflow.map(|workflow| &workflow.templates);
     let completion = templates.and_then(|templates| templates.completion_message.as_deref());
-    let (entered, all) = run.completed(catalog);
-    let in_part = text::COMPLETION.replace("{phaseCount}", &format!("{entered} of {all}"));
+    let cancelled = templates.and_then(|templates| templates.cancelled_message.as_deref());
+    let own = cancelled.filter(|_| state.cancelled).or(completion);
+    if let Some(own) = own {
+        return resolve(own, run, catalog);
+    }
     let template = if state.cancelled {
-        let cancelled = templates.and_then(|templates| templates.cancelled_message.as_deref());
-        cancelled.or(completion).unwrap_or(text::CANCELLED)
+        text::CANCELLED
     } else {
-        completion.unwrap_or(if entered == all {
-            text::COMPLETION
-        } else {
-            &in_part
-        })
+        text::COMPLETION
     };
-    resolve(template, run, catalog)
+    let message = resolve(template, run, catalog);
+    match (run.data.limits_note(), run.completed(catalog)) {
+        (Some(limits), _) => format!("{message}\nEnded by a limit: {limits}"),
+        (None, _) if state.cancelled => message,
+        (None, (entered, all)) if entered == all => format!("{message}\nPhases completed: {all}"),
+        (None, (entered, all)) => format!("{message}\nPhases completed: {entered} of {all}"),
+    }
 }
 
 /// The message after `/cancel-workflow`.

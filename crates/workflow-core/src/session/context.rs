@@ -40,10 +40,12 @@ impl SentContext {
         self.0.retain(|about, _| !about.is_of_phase());
     }
 
-    /// Notes that the instructions and rules are in the answer of `workflow_step` that entered the phase.
-    pub(crate) fn note_step_answer(&mut self, context: &PhaseContext) {
-        let parts = context.parts.iter();
-        let in_answer = parts.filter(|part| part.about.is_in_step_answer());
+    /// Notes that the instructions, the rules and maybe the subagents are in the answer of `workflow_step` that entered the phase.
+    pub(crate) fn note_step_answer(&mut self, context: &PhaseContext, names_profiles: bool) {
+        let has = |about: ContextTopic| {
+            about.is_in_step_answer() || names_profiles && about == ContextTopic::Profiles
+        };
+        let in_answer = context.parts.iter().filter(|part| has(part.about));
         self.0
             .extend(in_answer.map(|part| (part.about, part.digest)));
     }
@@ -52,7 +54,7 @@ impl SentContext {
     /// sent at a start of the agent count as well.
     pub(crate) fn forget_step_answer(&mut self) {
         if !self.0.contains_key(&ContextTopic::Progress) {
-            self.0.retain(|about, _| !about.is_in_step_answer());
+            self.leave_phase();
         }
     }
 

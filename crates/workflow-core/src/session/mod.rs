@@ -81,7 +81,7 @@ pub use self::handover::StepCall;
 pub use self::host::Abilities;
 pub use self::memory::Memory;
 pub use self::phase::{Breadcrumb, ResolvedPhase, result_levels};
-pub use self::questions::DISAGREED;
+pub use self::questions::dismissed;
 pub use self::shown::View;
 pub use self::trust::project_gate_commands;
 pub use crate::condition::{Needed, RunCondition};

@@ -22,7 +22,7 @@ use crate::policy::rules::{
 use crate::reminders::ContinuePolicy;
 use crate::run::{
     DefinitionMismatch, Path, Position, RunProgress, RunState, ScopeLevel, Terms, Texts,
-    TransitionError, advance, in_order, meaning,
+    TransitionError, advance, in_order, meaning, output_key,
 };
 use crate::{template, text};
 
@@ -60,6 +60,8 @@ pub struct ResolvedPhase {
     pub(crate) allowed: Option<String>,
     /// The template of the text about the agent's role.
     pub(crate) role: String,
+    /// The template of the sentence on how to advance.
+    pub(crate) advance: String,
     /// The outcomes and where they lead, in one line; empty without outcomes.
     pub outcomes: String,
     /// The context message.
@@ -215,6 +217,7 @@ impl ResolvedPhase {
             block_reason_end: block_reason_end(root, allowed.as_deref()),
             allowed,
             role: role.to_owned(),
+            advance: phase_texts::advance_reminder(position, wording),
             outcomes: phase_texts::outcomes(position).unwrap_or_default(),
             context_mode,
             reminder: reminder(state, position, &values_of_root, context_mode),
@@ -284,6 +287,11 @@ impl ResolvedPhase {
     pub(crate) fn profiles(&self) -> Option<&[String]> {
         let names = self.phase.available_profiles.as_deref();
         names.filter(|names| !names.is_empty() && self.context_mode == ContextMode::ByChange)
+    }
+
+    /// The key of what it hands over.
+    pub(crate) fn output_key(&self) -> String {
+        output_key(&self.workflow_key, &self.phase.id)
     }
 
     /// The phase, as people read it.

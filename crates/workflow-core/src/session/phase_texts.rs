@@ -236,10 +236,16 @@ pub(crate) fn parts(
         let all = format!("**All profiles:** {all}");
         add(ContextTopic::AllProfiles, all);
     }
-    let advance = root.templates.advance_reminder.as_deref();
-    let advance = advance.unwrap_or(text::ADVANCE_REMINDER);
-    add(ContextTopic::Advance, resolve(advance, true));
+    let advance = resolve(&advance_reminder(position, wording), true);
+    add(ContextTopic::Advance, advance);
     parts
+}
+
+/// The template of the sentence on how to advance. That of the npm package names `loop` everywhere.
+pub(crate) fn advance_reminder(position: &Position<'_>, wording: Wording) -> String {
+    let own = position.root().templates.advance_reminder.clone();
+    let names_loop = position.scope().loopable || !wording.describes_rules;
+    own.unwrap_or_else(|| text::advance_reminder(names_loop))
 }
 
 /// The phase, and its place among the others.

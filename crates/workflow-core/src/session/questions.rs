@@ -18,7 +18,15 @@ const TIMEOUT: Millis = 30 * 60 * 1000;
 /// The reason why an answer is no longer expected.
 pub(crate) const TIMED_OUT: &str = "there was no answer in time";
 /// The reason where the user was asked after the answer, and refused.
-pub const DISAGREED: &str = "the user did not agree";
+pub(crate) const DISAGREED: &str = "the user did not agree";
+/// The same where nobody answered.
+const DISMISSED: &str = "nobody answered the dialog, and the request stays open";
+
+/// An answer that waits for a user who was asked after it, once nobody has answered.
+pub fn dismissed(text: &str) -> String {
+    text.replace(DISAGREED, DISMISSED)
+}
+
 /// Questions of a session that may be open at once.
 const MAX_OPEN: usize = 64;
 const TOO_MANY: &str = "64 questions are already waiting for an answer";

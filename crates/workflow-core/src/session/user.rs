@@ -294,7 +294,8 @@ impl Session {
         let message = planned.message_to_agent(run);
         self.out.inform(planned.notice(run));
         if let Some(phase) = run.phase() {
-            self.sent_context.note_step_answer(&phase.context);
+            self.sent_context
+                .note_step_answer(&phase.context, phase.profiles().is_some());
         }
         if is_over {
             self.announce_end();

@@ -83,7 +83,8 @@ impl Session {
             }
         }
         if let Some(phase) = phase {
-            self.sent_context.note_step_answer(&phase.context);
+            self.sent_context
+                .note_step_answer(&phase.context, phase.profiles().is_some());
         }
     }
 

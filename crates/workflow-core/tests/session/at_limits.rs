@@ -284,6 +284,9 @@ fn too_many_reminders_may_end_the_run() {
     let mut world = World::started(vec![work]);
     let lines = world.stop("stop");
     assert_eq!(lines[0], "mutation unload true, persist true");
+    let message = lines.join("\n");
+    assert!(message.contains("Ended by a limit: "), "{message}");
+    assert!(!message.contains("Phases completed"), "{message}");
 }
 
 #[test]

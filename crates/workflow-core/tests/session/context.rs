@@ -5,6 +5,7 @@ use workflow_core::definition::{ContextMode, PhaseEntry};
 use workflow_core::event::LastAssistant;
 
 use crate::event::Event;
+use crate::flow::edit;
 use crate::world::{World, guarded, line, user_messages, user_text, workflow};
 
 const LINE: &str =
@@ -291,4 +292,37 @@ proptest! {
             conversation.happen(&mut world, what);
         }
     }
+}
+
+#[test]
+fn the_subagents_of_a_phase_that_the_answer_names_are_not_named_again() {
+    let mut own = workflow("w", &["a", "b"]);
+    edit(&mut own, "b", |b| {
+        b.available_profiles = Some(vec!["coder".to_owned()]);
+    });
+    own.context = Some(ContextMode::ByChange);
+    let mut world = World::started(vec![own]);
+    world.prompt("go");
+    let named = "profiles for this phase:** coder";
+    assert!(line(&world.tool("next"), "tool").contains(named));
+    let context = world.prompt("go on");
+    assert!(
+        !line(&context, "inject").contains("subagent"),
+        "{context:?}"
+    );
+    world.step(Event::Compacted);
+    assert!(line(&world.prompt("go on"), "inject").contains(named));
+}
+
+#[test]
+fn a_scope_that_is_not_repeated_offers_no_loop() {
+    let mut own = workflow("w", &["a", "b"]);
+    own.loopable = false;
+    let mut world = World::started(vec![own]);
+    let context = world.prompt("go");
+    let context = line(&context, "inject");
+    assert!(
+        context.contains("action='next'") && !context.contains("loop"),
+        "{context}"
+    );
 }

@@ -55,8 +55,10 @@ impl<'a> Entry<'a> {
             NodeKind::Subworkflow(workflow) => {
                 let not = if workflow.loopable { "" } else { "not " };
                 let summary = format!("subworkflow {}, {not}loopable", shown(&workflow.key));
-                let summary = [summary].into_iter().chain(conditional).collect();
-                (shown(&workflow.name), summary)
+                let list = node.for_each;
+                let list = list.map(|list| format!("for each item of {list}"));
+                let summary = [summary].into_iter().chain(list).chain(conditional);
+                (shown(&workflow.name), summary.collect())
             }
         };
         Self {

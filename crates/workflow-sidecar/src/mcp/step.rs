@@ -25,7 +25,7 @@ use workflow_core::approval::Decision;
 use workflow_core::effect::{AnswerKind, Effect, GateRun, Reply};
 use workflow_core::event::{Answer, PlatformEvent};
 use workflow_core::run::RunState;
-use workflow_core::session::{Abilities, DISAGREED, GATE_VALID_FOR, StepCall};
+use workflow_core::session::{Abilities, GATE_VALID_FOR, StepCall, dismissed};
 use workflow_core::types::QuestionId;
 
 use super::dialogs::{Asked, CallHost, DialogQuestion, Dialogs, ToHost, YES};
@@ -60,8 +60,6 @@ const MOVED: &str = "[workflow] The workflow was moved while this call ran, so i
     action='status'.";
 const TOO_LATE: &str = "[workflow] The user's answer in the dialog does not count, because what it was about has changed in the meantime. \
     Tell the user, and call workflow_step with action='status'.";
-/// What the model reads where nobody answered a dialog, instead of a refusal.
-const DISMISSED: &str = "nobody answered the dialog, and the request stays open";
 const CANCELLED: &str = "[workflow] The call was cancelled: the workflow stays in its phase.";
 const LOST: &str = "[workflow] The checks ended without a result. Call workflow_step again.";
 
@@ -219,8 +217,8 @@ impl Call<'_> {
                     (self.finished, self.has_trusted) = (None, true);
                 }
                 (Asked::Nobody, _) => {
-                    let of_nobody = |text: String| text.replace(DISAGREED, DISMISSED);
-                    return answer.map(of_nobody).map_err(of_nobody);
+                    let text = answer.as_ref().map(|text| dismissed(text));
+                    return text.map_err(|text| dismissed(text));
                 }
                 (Asked::Declined | Asked::Answered { .. }, _) => return answer,
             }

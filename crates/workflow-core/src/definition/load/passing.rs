@@ -218,7 +218,13 @@ impl<'d> Passing<'d> {
     fn equal_names(&self) -> impl Iterator<Item = Diagnostic> {
         let inputs = self.inputs().iter();
         let problems = inputs.filter_map(|input| input_problem(input, self.flow.workflow));
-        problems.map(|(severity, what, help)| {
+        let is_loop = self.reference.for_each.is_some();
+        problems.map(move |(severity, what, help)| {
+            let help = if is_loop {
+                "pass it in `with`: `{item}` is the item of the loop".to_owned()
+            } else {
+                help
+            };
             let message = format!("subworkflow `{}` {what}", self.key);
             let found = self.found(severity, &self.sites.location, message);
             found.with_help(help)

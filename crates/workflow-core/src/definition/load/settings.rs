@@ -93,7 +93,12 @@ fn read_guards(keys: &mut MapReader<'_, '_, '_>, settings: &mut TierSettings) ->
         settings.defaults = defaults;
     }
     let without_run = keys.written(&TierSettings::without_run).map(|written| {
-        settings.start_at = Some(keys.reader.source.location(written.span()));
+        let start = match written.kind() {
+            Kind::Map(map) => map.get("start").and_then(|start| start.value.span),
+            _ => None,
+        };
+        let span = start.or(written.span());
+        settings.start_at = Some(keys.reader.source.location(span));
         Box::new(WithoutRun::read(keys.reader, written, sets))
     });
     let mut guards = Guards {

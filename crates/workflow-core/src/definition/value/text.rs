@@ -232,7 +232,11 @@ pub(crate) fn check_template(
         reader.report(match (family, near) {
             (Some(family), _) => {
                 let form = family.form();
-                finding.help(format!("`{{{form}}}` has no value here: remove it"))
+                let instead = match family {
+                    Family::Item => "pass it in `with`, and read that input",
+                    _ => "remove it",
+                };
+                finding.help(format!("`{{{form}}}` has no value here: {instead}"))
             }
             (None, Some(near)) => finding.meant(&format!("{{{name}}}"), &format!("{{{near}}}")),
             (None, None) if known.is_empty() => finding.help("write the value itself"),

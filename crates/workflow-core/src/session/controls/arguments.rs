@@ -6,7 +6,7 @@ use super::texts::takes_no_argument;
 use crate::definition::{Approval, Settings};
 use crate::diagnostic::visible;
 use crate::effect::Effects;
-use crate::run::{Actor, HandedOver, entry_name, output_key};
+use crate::run::{Actor, HandedOver, entry_name};
 use crate::session::commands::Proposals;
 use crate::session::run::ActiveRun;
 use crate::{text, white_space};
@@ -67,10 +67,7 @@ pub(crate) fn choose_outcome(
     }
     let data = &run.progress().data;
     // The outputs of an earlier visit stay.
-    let outputs = data
-        .values
-        .outputs
-        .get(&output_key(&resolved.workflow_key, &phase.id));
+    let outputs = data.values.outputs.get(&resolved.output_key());
     let handed_over = HandedOver {
         outcome: Some(name.to_owned()),
         outputs: outputs.cloned().unwrap_or_default(),

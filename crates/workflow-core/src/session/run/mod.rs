@@ -31,7 +31,7 @@ use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
     Changes, DefinitionMismatch, HandedOver, Path, Position, ReachedLimit, RestoredRun,
     RunProgress, RunState, RunValues, ScopeLevel, Spending, StoredDefinition, StoredGuards,
-    StoredRun, Tally, Terms, UserMove, Values, item_limit, output_key, wrong_list,
+    StoredRun, Tally, Terms, UserMove, Values, item_limit, wrong_list,
 };
 use crate::text;
 
@@ -382,17 +382,16 @@ impl ActiveRun {
         out: &mut Effects,
     ) {
         let Some(phase) = self.phase() else { return };
-        let (workflow, id) = (phase.workflow_key.clone(), phase.phase.id.clone());
+        let key = phase.output_key();
         let data = &mut self.progress.data;
         let before = std::mem::replace(&mut data.handed_over, handed_over);
         if before == HandedOver::default() && self.replaced.is_none() {
-            let outputs = data.values.outputs.get(&output_key(&workflow, &id));
-            self.replaced = outputs.cloned();
+            self.replaced = data.values.outputs.get(&key).cloned();
         }
         // A summary leads nowhere.
         let now = &data.handed_over;
         let is_same = (&now.outcome, &now.outputs) == (&before.outcome, &before.outputs);
-        if !data.take_over(&workflow, &id) && is_same {
+        if !data.take_over(key) && is_same {
             return;
         }
         self.drop_approval(out);
@@ -406,11 +405,11 @@ impl ActiveRun {
     /// Forgets the outputs that were handed over, because what follows cannot begin with them: those of an earlier visit count.
     pub(crate) fn drop_outputs(&mut self, settings: &Settings, out: &mut Effects) {
         let Some(phase) = self.phase() else { return };
-        let (workflow, id) = (phase.workflow_key.clone(), phase.phase.id.clone());
+        let key = phase.output_key();
         let data = &mut self.progress.data;
         let replaced = self.replaced.clone().unwrap_or_default();
         let dropped = std::mem::replace(&mut data.handed_over.outputs, replaced);
-        let is_changed = data.take_over(&workflow, &id);
+        let is_changed = data.take_over(key);
         data.handed_over.outputs.clear();
         if is_changed || !dropped.is_empty() {
             self.resolve(settings);

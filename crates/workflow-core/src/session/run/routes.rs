@@ -5,7 +5,7 @@ use crate::definition::{Approval, PhaseOutcome, Target};
 use crate::policy::gate_report::{Report, failed_check};
 use crate::run::{
     Actor, Moved, PhaseAnswer, Position, RunData, RunProgress, RunState, TransitionError, follow,
-    output_key, repeat, turn_back,
+    repeat, turn_back,
 };
 use crate::session::handover::UserAnswer;
 
@@ -41,10 +41,9 @@ impl ActiveRun {
             .as_ref()
             .map_or(&Target::Next, |answer| &answer.target);
         let to = self.plan_route(&self.progress, target, self.outcome(), actor)?;
-        let left = self.phase().map(|phase| phase.phase.name.clone());
         Ok(Move {
             answer,
-            ..self.move_to(left.unwrap_or_default(), to)
+            ..self.move_to(self.phase_name().to_owned(), to)
         })
     }
 
@@ -94,10 +93,9 @@ impl ActiveRun {
     fn answered_data(&self, choice: &str, comment: &str) -> RunData {
         let mut data = self.progress.data.clone();
         if let Some(phase) = self.phase() {
-            let key = output_key(&phase.workflow_key, &phase.phase.id);
             let (choice, comment) = (choice.to_owned(), comment.to_owned());
             let answer = PhaseAnswer { choice, comment };
-            data.values.answers.insert(key, answer);
+            data.values.answers.insert(phase.output_key(), answer);
         }
         data
     }
@@ -121,7 +119,7 @@ impl ActiveRun {
                 };
                 self.describe(self.plan_route(&from, &target, self.outcome(), actor))
             } else {
-                let name = self.phase().map_or("", |phase| &phase.phase.name);
+                let name = self.phase_name();
                 format!("stays in {name}, and the agent reads the answer")
             };
             (choice.clone(), does)

@@ -123,8 +123,9 @@ impl<'a> Flow<'a> {
             Subject::Outcome(id) => {
                 let outcomes = match self.reference(id) {
                     Some(reference) => &reference.outcomes,
-                    None => Some(&self.phase(id)?.1.outcomes).filter(|all| !all.is_empty())?,
+                    None => &self.phase(id)?.1.outcomes,
                 };
+                let outcomes = Some(outcomes).filter(|all| !all.is_empty())?;
                 let names = outcomes.iter().map(|outcome| outcome.name.clone());
                 ParameterKind::OneOf(names.collect())
             }
@@ -148,9 +149,11 @@ impl<'a> Flow<'a> {
         let names = |of: &'a [Parameter]| of.iter().map(|known| &*known.name).collect();
         // Why a phase does not have it, and those that do.
         let missing = |id: &str, what: &str, has: &dyn Fn(&Phase) -> bool| {
-            let why = match self.phase(id) {
-                Some(_) => format!("`{id}` {what}"),
-                None => format!("this workflow has no phase `{id}`"),
+            let is_there = self.phase(id).is_some() || self.reference(id).is_some();
+            let why = if is_there {
+                format!("`{id}` {what}")
+            } else {
+                format!("this workflow has no phase `{id}`")
             };
             let having = self.workflow.own_phases().filter(|phase| has(phase));
             (1, why, having.map(|phase| &*phase.id).collect())
