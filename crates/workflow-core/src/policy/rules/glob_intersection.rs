@@ -9,28 +9,23 @@ pub(super) enum Part {
     Any,
     /// Any number of parts that only the running shell knows.
     Unknown,
-    /// One part.
-    One(Vec<Symbol>),
+    /// One part: its characters, some of which stand for others.
+    One(String),
 }
 
-/// An element of a part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Symbol {
-    /// This character.
-    Is(char),
-    /// Any character.
-    Any,
-    /// Any number of characters.
-    Many,
-    /// Any number of characters that only the running shell knows.
-    Unknown,
+/// The characters of a part that stand for any one, for any number, and for any number that only the running shell knows.
+const ANY: char = '\u{1}';
+const MANY: char = '\u{2}';
+const UNKNOWN: char = '\0';
+
+fn is_open(c: char) -> bool {
+    matches!(c, ANY | MANY | UNKNOWN)
 }
 
 impl Part {
     /// Creates a literal part, in lower case if case is ignored.
     pub(super) fn literal(text: &str, ignores_case: bool) -> Self {
-        let symbols = folded(text, ignores_case).into_iter();
-        Self::One(symbols.map(Symbol::Is).collect())
+        Self::One(folded(text, ignores_case))
     }
 
     /// Creates a part of a glob. With `escapes`, a backslash makes the next character literal.
@@ -42,50 +37,52 @@ impl Part {
             return Self::Unknown;
         }
         let text = folded(text, ignores_case);
-        let mut symbols = Vec::new();
-        let mut rest = &text[..];
-        while let [next, after @ ..] = rest {
-            rest = after;
-            symbols.push(match (next, after) {
-                ('\\', [literal, after @ ..]) if escapes => {
-                    rest = after;
-                    Symbol::Is(*literal)
-                }
-                ('?', _) => Symbol::Any,
-                ('*', _) => Symbol::Many,
-                ('\0', _) => Symbol::Unknown,
-                ('[', class) => {
+        let mut part = String::new();
+        let mut rest = text.chars();
+        while let Some(next) = rest.next() {
+            part.push(match next {
+                '\\' if escapes => rest.next().unwrap_or(next),
+                '?' => ANY,
+                '*' => MANY,
+                '[' => {
+                    let class = rest.as_str();
                     // A `]` at the start belongs to the class.
-                    let first = class.iter().take_while(|c| "!^".contains(**c)).count() + 1;
-                    let end = class.iter().skip(first).position(|c| *c == ']');
-                    rest = end.map_or(class, |end| &class[first + end + 1..]);
-                    end.map_or(Symbol::Is('['), |_| Symbol::Any)
+                    let first = class.chars().take_while(|c| "!^".contains(*c)).count() + 1;
+                    let mut inside = class.char_indices().skip(first);
+                    let end = inside.find(|(_, c)| *c == ']');
+                    rest = class[end.map_or(0, |(end, _)| end + 1)..].chars();
+                    end.map_or(next, |_| ANY)
                 }
-                (other, _) => Symbol::Is(*other),
+                other => other,
             });
         }
-        Self::One(symbols)
+        Self::One(part)
     }
 
     pub(super) fn is_literal(&self) -> bool {
-        match self {
-            Self::Any | Self::Unknown => false,
-            Self::One(symbols) => symbols.iter().all(|symbol| matches!(symbol, Symbol::Is(_))),
-        }
+        matches!(self, Self::One(text) if !text.contains(is_open))
     }
 
     /// Returns whether it contains a literal character.
     pub(super) fn has_literal(&self) -> bool {
-        matches!(self, Self::One(symbols) if symbols.iter().any(|symbol| matches!(symbol, Symbol::Is(_))))
+        matches!(self, Self::One(text) if !text.chars().all(is_open))
+    }
+
+    /// Its characters, if it is one part.
+    pub(super) fn text(&self) -> &str {
+        match self {
+            Self::Any | Self::Unknown => "",
+            Self::One(text) => text,
+        }
     }
 }
 
-/// Returns the characters of a text, in lower case if case is ignored.
-fn folded(text: &str, ignores_case: bool) -> Vec<char> {
+/// Returns a text, in lower case if case is ignored.
+fn folded(text: &str, ignores_case: bool) -> String {
     if ignores_case {
         text.chars().flat_map(char::to_lowercase).collect()
     } else {
-        text.chars().collect()
+        text.to_owned()
     }
 }
 
@@ -157,53 +154,27 @@ fn either(one: [bool; 2], other: [bool; 2]) -> [bool; 2] {
     [one[0] || other[0], one[1] || other[1]]
 }
 
+/// Returns whether some name may match both parts: whether their literal starts and ends fit each other.
 fn parts_intersect(rule: &Part, named: &Part) -> bool {
-    let (Part::One(rule_signs), Part::One(named_signs)) = (rule, named) else {
+    let (Part::One(one), Part::One(other)) = (rule, named) else {
         return true;
     };
-    if rule.is_literal() && named.is_literal() {
-        return rule_signs == named_signs;
-    }
     // Globs of a shell match hidden files only with a literal dot.
-    let hidden = rule_signs.first() == Some(&Symbol::Is('.'));
-    if hidden && matches!(named_signs.first(), Some(Symbol::Any | Symbol::Many)) {
+    if one.starts_with('.') && other.starts_with([ANY, MANY]) {
         return false;
     }
-    symbols_intersect(rule_signs, named_signs)
-}
-
-fn symbols_intersect(rule: &[Symbol], named: &[Symbol]) -> bool {
-    // The symbols of `named` that may be next.
-    let mut next = vec![false; named.len() + 1];
-    next[0] = true;
-    spread(named, &mut next);
-    for symbol in rule {
-        let mut reached = vec![false; named.len() + 1];
-        for (at, _) in next.iter().enumerate().filter(|(_, may)| **may) {
-            match (symbol, named.get(at)) {
-                (Symbol::Many, _) => reached[at..].fill(true),
-                (_, Some(Symbol::Many | Symbol::Unknown)) => reached[at] = true,
-                (Symbol::Is(one), Some(Symbol::Is(other))) => reached[at + 1] |= one == other,
-                (_, Some(_)) => reached[at + 1] = true,
-                (_, None) => {}
-            }
-            if *symbol == Symbol::Many {
-                break;
-            }
-        }
-        next = reached;
-        spread(named, &mut next);
-    }
-    next[named.len()]
-}
-
-/// Adds the symbols that follow a `*` that matches nothing.
-fn spread(named: &[Symbol], next: &mut [bool]) {
-    for (at, symbol) in named.iter().enumerate() {
-        if matches!(symbol, Symbol::Many | Symbol::Unknown) && next[at] {
-            next[at + 1] = true;
-        }
-    }
+    let (whole, other_whole) = (rule.is_literal(), named.is_literal());
+    let meet = |one: &str, other: &str, has: fn(&str, &str) -> bool| {
+        has(one, other) && !other_whole || has(other, one) && !whole
+    };
+    let start = |text: &str| text.split(is_open).next().map_or(0, str::len);
+    let end = |text: &str| text.len() - text.rsplit(is_open).next().map_or(0, str::len);
+    whole && other_whole && one == other
+        || meet(&one[..start(one)], &other[..start(other)], |a, b| {
+            a.starts_with(b)
+        }) && meet(&one[end(one)..], &other[end(other)..], |a, b| {
+            a.ends_with(b)
+        })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! against directories that are removed or moved as a whole.
 
 use super::file_access::AccessedPath;
-use super::glob_intersection::{Evidence, Part, Symbol, intersects};
+use super::glob_intersection::{Evidence, Part, intersects};
 use super::paths::Paths;
 use crate::pattern::Anchored;
 use workflow_shell::AccessKind;
@@ -151,28 +151,20 @@ pub(super) fn parts(path: &str, ignores_case: bool) -> Vec<Part> {
 }
 
 fn is_generated(directory: &[Part]) -> bool {
-    let mut names = directory.iter().filter(|part| part.is_literal()).map(text);
-    names.any(|name| GENERATED_DIRECTORIES.contains(&&*name) || name.ends_with(".egg-info"))
+    let mut names = directory
+        .iter()
+        .filter(|part| part.is_literal())
+        .map(Part::text);
+    names.any(|name| GENERATED_DIRECTORIES.contains(&name) || name.ends_with(".egg-info"))
 }
 
 /// Returns whether the name looks like that of a file.
 fn is_file(path: &[Part]) -> bool {
-    let name = path.last().map(text).unwrap_or_default();
+    let name = path.last().map(Part::text).unwrap_or_default();
     name.rsplit_once('.').is_some_and(|(start, end)| {
         let is_ending = (1..=MAX_EXTENSION_BYTES).contains(&end.len());
         !start.is_empty() && is_ending && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
     })
-}
-
-fn text(part: &Part) -> String {
-    let Part::One(symbols) = part else {
-        return String::new();
-    };
-    let symbol = |symbol: &Symbol| match symbol {
-        Symbol::Is(c) => *c,
-        Symbol::Any | Symbol::Many | Symbol::Unknown => '*',
-    };
-    symbols.iter().map(symbol).collect()
 }
 
 #[cfg(test)]
