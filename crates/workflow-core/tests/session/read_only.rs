@@ -416,6 +416,22 @@ fn the_strictest_decision_on_unknown_commands_wins_from_outside_in() {
 }
 
 #[test]
+fn a_write_in_eval_or_a_trap_counts_although_what_is_unknown_is_allowed() {
+    let mut world = with_rule(&json!("allow"), [None, None]);
+    for line in [
+        "eval 'rm x'",
+        "eval -- 'rm x'",
+        "c='rm x'; eval \"$c\"",
+        "c='rm x'; eval '$c'",
+        "trap 'rm x' EXIT",
+        "trap -- 'rm x' EXIT",
+    ] {
+        assert!(!is_allowed(&bash(&mut world, line)), "{line}");
+    }
+    assert!(is_allowed(&bash(&mut world, "eval 'ls x'")));
+}
+
+#[test]
 fn the_settings_of_a_project_do_not_loosen_the_rules_of_the_user() {
     let mut world = with_rule(&json!("block"), [None, None]);
     let rule = json!({"action":"block", "tools": ["bash"], "writes": true});

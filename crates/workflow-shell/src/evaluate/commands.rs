@@ -165,17 +165,16 @@ impl Evaluator<'_> {
                 inner.directory = None;
                 self.words(words, None, &mut inner);
             }
-            NestedCommand::Script(word) => self.script(&word, &mut inner),
+            NestedCommand::Eval(word) => {
+                self.text(word.shape(), &inner);
+            }
+            NestedCommand::Script(word) => {
+                let values = std::mem::take(&mut self.variables.values);
+                self.text(word.shape(), &inner);
+                self.variables.values = values;
+            }
             NestedCommand::Elsewhere(word) => self.remote_script(&word, depth),
         }
-    }
-
-    /// Evaluates a script that has no values of the line.
-    fn script(&mut self, word: &Word, inner: &mut Scope<'_>) {
-        let values = std::mem::take(&mut self.variables.values);
-        inner.here_documents = &[];
-        self.text(word.shape(), inner);
-        self.variables.values = values;
     }
 
     /// Evaluates a command that may be none: its syntax errors do not count.

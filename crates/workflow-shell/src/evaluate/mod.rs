@@ -76,7 +76,7 @@ impl<'a> Evaluator<'a> {
             self.give_up(Unreadable::Syntax("it holds a NUL".to_owned()));
         } else {
             let expands = self.source.contains('$');
-            if expands {
+            if expands || self.source.contains("HOME") {
                 self.variables.mention(self.source);
             }
             self.text(self.source, &Scope::start(directory, depth));
@@ -86,6 +86,9 @@ impl<'a> Evaluator<'a> {
             if let Some(name) = self.variables.hidden_assignment().filter(|_| expands) {
                 self.give_up_part(&name, UnknownReason::Variable);
             }
+        }
+        if self.variables.may_change("HOME") {
+            self.recorder.add_homes();
         }
         if self.moves {
             self.recorder.forget_directories();

@@ -129,6 +129,19 @@ impl Recorder {
         }
     }
 
+    /// Records the accesses to `~` also as accesses to any directory, because the home directory may differ.
+    pub(super) fn add_homes(&mut self) {
+        let at_home = |access: &&FileAccess| access.path.starts_with('~');
+        let at_home = self.accesses.iter().filter(at_home).cloned();
+        let anywhere: Vec<FileAccess> = at_home
+            .map(|mut access| {
+                access.path.replace_range(..1, "\0");
+                access
+            })
+            .collect();
+        self.accesses.extend(anywhere);
+    }
+
     /// Makes paths unknown, because the directory may differ wherever a command runs.
     pub(super) fn forget_directories(&mut self) {
         let is_absolute = |path: &str| path.starts_with(['/', '~']);

@@ -118,6 +118,11 @@ impl<'a> Variables<'a> {
         }
     }
 
+    /// Returns whether the line may assign the variable, also if it spells the name in parts.
+    pub(super) fn may_change(&self, name: &str) -> bool {
+        self.is_mentioned(name) || self.assigned.contains_key(name)
+    }
+
     /// Returns a variable that is assigned although the line does not show that: `read x''y`.
     pub(super) fn hidden_assignment(&self) -> Option<String> {
         let hidden = self.assigned.iter().filter(|(name, several)| {

@@ -115,8 +115,8 @@ fn coded(invocation: &Invocation<'_>) -> Option<Result> {
     Some(match name {
         "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" => shells::shell(invocation),
         "source" | "." => shells::sourced(invocation),
-        "eval" => Ok(shells::in_same_shell(name, arguments)),
-        "trap" => row(name, arguments)?.or_else(|_| Ok(shells::in_same_shell(name, arguments))),
+        "eval" => Ok(shells::evaluated(arguments)),
+        "trap" => row(name, arguments)?.or_else(|_| Ok(shells::trapped(arguments))),
         "printf" => builtins::printed(arguments),
         "test" | "[" => builtins::tested(arguments),
         "read" | "unset" => builtins::names(name, arguments),

@@ -41,7 +41,9 @@ pub(crate) enum NestedCommand {
     WithoutInput(Vec<Word>),
     /// A command in another directory.
     OtherDirectory(Vec<Word>),
-    /// A script that a new shell runs.
+    /// A script that the same shell runs.
+    Eval(Word),
+    /// A script that a new shell runs, or the same one when the values may be others.
     Script(Word),
     /// A script that a shell on another machine runs.
     Elsewhere(Word),

@@ -49,10 +49,7 @@ fn script(text: &Word, invocation: &Invocation<'_>, run: fn(Word) -> NestedComma
 
 /// `source file`: code of the project, unless it is a well-known file that sets up an environment.
 pub(super) fn sourced(invocation: &Invocation<'_>) -> Result {
-    let arguments = match invocation.arguments {
-        [first, rest @ ..] if first.shape() == "--" => rest,
-        all => all,
-    };
+    let arguments = without_dashes(invocation.arguments);
     let Some(file) = arguments.first() else {
         return Err(Unknown::new(invocation.name, UnknownReason::HiddenCode));
     };
@@ -70,10 +67,24 @@ pub(super) fn sourced(invocation: &Invocation<'_>) -> Result {
     Err(Unknown::new(file.shape(), UnknownReason::HiddenCode))
 }
 
-/// `eval` and `trap`: the same shell runs their words, now or at any time.
-pub(super) fn in_same_shell(name: &str, arguments: &[Word]) -> Outcome {
-    let unknown = Outcome::unknown(name, UnknownReason::Code);
-    unknown.with(joined(arguments).map(NestedCommand::Script))
+/// `eval`: the same shell runs its words.
+pub(super) fn evaluated(arguments: &[Word]) -> Outcome {
+    let text = joined(without_dashes(arguments));
+    Outcome::unknown("eval", UnknownReason::Code).with(text.map(NestedCommand::Eval))
+}
+
+/// `trap`: the same shell runs its first word at any time, but for a dash. The others are signals.
+pub(super) fn trapped(arguments: &[Word]) -> Outcome {
+    let text = without_dashes(arguments).first();
+    let text = text.filter(|word| word.shape() != "-").cloned();
+    Outcome::unknown("trap", UnknownReason::Code).with(text.map(NestedCommand::Script))
+}
+
+fn without_dashes(arguments: &[Word]) -> &[Word] {
+    match arguments {
+        [first, rest @ ..] if first.shape() == "--" => rest,
+        all => all,
+    }
 }
 
 /// `ssh host command`: the command runs on another machine.

@@ -372,6 +372,13 @@ mod tests {
             "ps aux | grep workflow-sidecar | awk '{print $2}' | xargs kill",
             "kill $(ps -e | awk '/workflow-sidecar/{print $1}')",
             "fuser -k /usr/bin/workflow-sidecar",
+            "eval 'pkill workflow-sidecar'",
+            "eval -- 'pkill workflow-sidecar'",
+            "c='pkill workflow-sidecar'; eval \"$c\"",
+            "c='pkill workflow-sidecar'; eval '$c'",
+            "n=workflow-sidecar; eval 'pkill \"$n\"'",
+            "trap 'pkill workflow-sidecar' EXIT",
+            "trap -- 'pkill workflow-sidecar' EXIT",
         ] {
             assert!(is_denied_line(line), "{line}");
         }

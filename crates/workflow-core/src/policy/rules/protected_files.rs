@@ -278,6 +278,22 @@ mod tests {
             "cp -a /tmp/x/.local ~",
             "for f in .pi/workflows/w/a.md; do echo > \"$f\"; done",
             "for d in x ~/.local; do rm -rf \"$d\"; done",
+            "HOME=$PWD; echo x > ~/.pi/workflows/w/workflow.yaml",
+            "echo x > ~/.pi/workflows/w/workflow.yaml; HOME=$PWD",
+            "HOME=$PWD; cd && rm .pi/workflows/w/a.md",
+            "for HOME in \"$PWD\"; do rm ~/.pi/workflows/w/a.md; done",
+            "export HOME=$PWD; rm ~/.pi/workflows/w/a.md",
+            "env HOME=. bash -c 'rm ~/.pi/workflows/w/a.md'",
+            "cd; read HOME < x; rm ~/.pi/workflows/w/a.md",
+            "eval HO''ME=.; rm ~/.pi/workflows/w/a.md",
+            "HOME=$HOME; echo '{}' > ~/.codex/hooks.json",
+            "eval -- 'rm .pi/workflows/w/a.md'",
+            "c='rm .pi/workflows/w/a.md'; eval \"$c\"",
+            "c='rm .pi/workflows/w/a.md'; eval '$c'",
+            "f=.pi/workflows/w/a.md; eval 'echo > $f'",
+            "trap 'rm .pi/workflows/w/a.md' EXIT",
+            "trap -- 'rm .pi/workflows/w/a.md' EXIT INT",
+            "trap 'chmod -x' EXIT; trap 'rm -rf .' EXIT",
         ] {
             assert!(is_held("bash", &json!({ "command": line })), "{line}");
         }
