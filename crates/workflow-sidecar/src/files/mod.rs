@@ -9,6 +9,7 @@ pub(crate) mod regular_file;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use sha2::{Digest, Sha256};
 
@@ -55,14 +56,20 @@ pub(crate) fn text(path: &Path) -> io::Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// Bytes of the files below a directory. What cannot be read has none, and no link is followed.
-pub(crate) fn bytes_below(directory: &Path) -> u64 {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let bytes = entries.map(|entry| match entry.metadata() {
-        Ok(found) if found.is_dir() => bytes_below(&entry.path()),
-        found => found.map_or(0, |found| found.len()),
-    });
-    bytes.sum()
+/// Bytes of the files below a directory, until they are above a bound or the time is over. What cannot be read has none, and no
+/// link is followed.
+pub(crate) fn bytes_below(directory: &Path, bound: u64, end: Option<Instant>) -> u64 {
+    let mut bytes = 0;
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if bytes > bound || end.is_some_and(|end| Instant::now() >= end) {
+            break;
+        }
+        bytes += match entry.metadata() {
+            Ok(found) if found.is_dir() => bytes_below(&entry.path(), bound - bytes, end),
+            found => found.map_or(0, |found| found.len()),
+        };
+    }
+    bytes
 }
 
 /// The value in a JSON file; `None` if there is none that can be read.

@@ -3,8 +3,8 @@
 //! The start is recorded as a tree of all files that git does not ignore, untracked and changed ones too, so that what was
 //! changed before does not count. No reference leads to the tree: git keeps it for two weeks (`gc.pruneExpire`).
 //!
-//! Lists of ignored files that the user does not trust have no effect, all that a new one hides counts, and the change is not
-//! known where another one has changed, or where there is a repository inside, so that nothing is hidden.
+//! Lists of ignored files that the user does not trust have no effect, all that is below a new one counts, and the change is
+//! not known where another one has changed or is gone, or where there is a repository inside, so that nothing is hidden.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -54,8 +54,8 @@ pub(crate) fn measure_change(
     let listed = listed(git, Some(tree))?;
     let is_untracked = |line: &str| line.starts_with("??") || line.starts_with("!!");
     let mut lists = listed.iter().filter(|line| is_ignore_file(line));
-    // One that is gone hides nothing any more.
-    if lists.any(|line| !is_untracked(line) && !line.starts_with(" D")) {
+    // One that is gone may have shown what another one hides.
+    if lists.any(|line| !is_untracked(line)) {
         return Err(failed("a list of ignored files has changed"));
     }
     let is_in_use = |path: &String| {
@@ -94,7 +94,7 @@ pub(crate) fn measure_change(
             continue;
         };
         changed.insert(path.to_owned(), is_untracked(line));
-        // What a new list hides was there for all to see at the start, or was not there.
+        // What is below a new list counts, also what another one has hidden since the start: which of them hides it is not known.
         if is_untracked(line) && is_ignore_file(line) {
             let directory = Path::new(path).parent().and_then(Path::to_str);
             let below = format!(":(top,literal){}", directory.unwrap_or_default());
@@ -109,6 +109,9 @@ pub(crate) fn measure_change(
             return Err(failed(
                 "the files of a repository in this one are not known",
             ));
+        }
+        if path.contains(char::REPLACEMENT_CHARACTER) {
+            return Err(failed("a changed path is not UTF-8"));
         }
         if *is_untracked {
             lines += lines_of(&root.join(path), end)?;
@@ -148,15 +151,43 @@ fn lines_of(path: &Path, end: Option<Instant>) -> Result<u64, Failure> {
     let count = || {
         let mut file = BufReader::with_capacity(LOOKED_AT, File::open(path)?);
         let is_text = !file.fill_buf()?.contains(&0);
-        let mut lines = 0;
+        // The last line may have no end.
+        let (mut lines, mut rest) = (0, 0);
         while end.is_none_or(|end| Instant::now() <= end) {
-            if !is_text || file.skip_until(b'\n')? == 0 {
-                return Ok(lines);
+            let read = file.fill_buf()?;
+            if !is_text || read.is_empty() {
+                return Ok(lines + rest);
             }
-            lines += 1;
+            lines += read
+                .split(|byte| *byte == b'\n')
+                .skip(1)
+                .map(|_| 1)
+                .sum::<u64>();
+            rest = u64::from(!read.ends_with(b"\n"));
+            let length = read.len();
+            file.consume(length);
         }
         Err(io::Error::from(io::ErrorKind::TimedOut))
     };
     let reason = |error| format!("the lines of a changed file cannot be counted: {error}");
     count().map_err(|error| failed(reason(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_long_file_without_lines_is_counted_no_longer_than_the_limit() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a");
+        fs::write(&path, "x".repeat(LOOKED_AT)).unwrap();
+        let file = File::options().append(true).open(&path).unwrap();
+        file.set_len(1 << 36).unwrap();
+        let start = Instant::now();
+        assert!(lines_of(&path, Some(start + Duration::from_millis(50))).is_err());
+        assert!(start.elapsed() < Duration::from_secs(5));
+    }
 }

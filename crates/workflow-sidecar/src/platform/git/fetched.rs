@@ -109,7 +109,7 @@ impl FetchedCommit {
             ("GIT_DIR", directory.to_string_lossy().into_owned()),
             ("GIT_ALLOW_PROTOCOL", "http:https:ssh:file".to_owned()),
         ];
-        let is_too_large = || bytes_below(directory) > SIZE;
+        let is_too_large = || bytes_below(directory, SIZE, None) > SIZE;
         let git = Git {
             environment: &environment.map(|(name, value)| (name.to_owned(), value)),
             end: Some(self.end),

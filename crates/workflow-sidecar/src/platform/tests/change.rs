@@ -120,9 +120,37 @@ fn what_lists_of_ignored_files_hide_counts_or_the_change_is_not_known() {
     }
     project.write(".gitignore", "*\n");
     assert!(!is_known());
-    // One that is gone hides nothing.
-    std::fs::remove_file(project.path().join(".gitignore")).unwrap();
-    assert!(is_known());
+}
+
+#[test]
+fn without_a_list_that_shows_files_the_change_is_not_known() {
+    let project = repository();
+    project.write(".gitignore", "*.gen.py\n");
+    project.write("src/.gitignore", "!*.gen.py\n");
+    git(&project, &["add", "."]);
+    commit(&project, "one\n");
+    let start = record(&project);
+    std::fs::remove_file(project.path().join("src/.gitignore")).unwrap();
+    project.write("src/x.gen.py", "1\n");
+    let agent_dir = project.agent_dir.path();
+    assert!(measure_change(project.path(), agent_dir, &start, &[]).is_err());
+}
+
+/// Other systems do not have such names.
+#[cfg(target_os = "linux")]
+#[test]
+fn with_a_path_that_is_no_text_the_change_is_not_known() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let project = repository();
+    commit(&project, "one\n");
+    let start = record(&project);
+    let name = std::ffi::OsStr::from_bytes(b"\xff");
+    let directory = project.path().join(name);
+    std::fs::create_dir(&directory).unwrap();
+    std::fs::write(directory.join(".gitignore"), "*\n").unwrap();
+    std::fs::write(directory.join("a.py"), "1\n").unwrap();
+    let agent_dir = project.agent_dir.path();
+    assert!(measure_change(project.path(), agent_dir, &start, &[]).is_err());
 }
 
 #[test]

@@ -60,8 +60,7 @@ impl BaseTree {
         let below = below.strip_prefix(project).unwrap_or(Path::new(""));
         let own = cache_of(project).map_err(failed)?;
         let lock = locked(&own.join("lock"), git).map_err(failed)?;
-        // What cannot be removed now is removed by a later check.
-        let _ = bound_builds(&own);
+        bound_builds(&own, git.end);
         let root = own.join("tree");
         if_present(fs::remove_dir_all(&root)).map_err(failed)?;
         fs::create_dir(&root).map_err(failed)?;
@@ -168,25 +167,25 @@ fn cache_of(project: &Path) -> io::Result<PathBuf> {
 }
 
 /// Removes what was built in other repositories, those that were used longest ago first, until all is within the bound. What a
-/// check uses stays.
-fn bound_builds(own: &Path) -> io::Result<()> {
-    let mut others = Vec::new();
-    for entry in fs::read_dir(own.parent().unwrap_or(own))? {
-        let path = entry?.path();
-        if path != own && path.join("target").is_dir() {
-            let lock = File::open(path.join("lock"))?;
-            others.push((lock.metadata()?.modified()?, lock, path.join("target")));
-        }
-    }
+/// check uses stays; what cannot be removed now, or is not counted in time, is removed by a later check.
+fn bound_builds(own: &Path, end: Option<Instant>) {
+    let entries = fs::read_dir(own.parent().unwrap_or(own));
+    let others = entries.into_iter().flatten().flatten();
+    let others = others.filter(|entry| entry.path() != own);
+    let read = |path: PathBuf| {
+        let lock = File::open(path.join("lock")).ok()?;
+        let used = lock.metadata().ok()?.modified().ok()?;
+        Some((used, lock, path.join("target")))
+    };
+    let mut others: Vec<_> = others.filter_map(|entry| read(entry.path())).collect();
     others.sort_by_key(|(used, ..)| std::cmp::Reverse(*used));
     let mut all = 0;
     for (_, lock, built) in others {
-        all += bytes_below(&built);
+        all += bytes_below(&built, BUILT.saturating_sub(all), end);
         if all > BUILT && lock.try_lock().is_ok() {
-            fs::remove_dir_all(built)?;
+            let _ = fs::remove_dir_all(built);
         }
     }
-    Ok(())
 }
 
 /// Waits for a lock, as long as the check may take.
@@ -222,4 +221,26 @@ fn link(from: &Path, to: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn builds_over_the_bound_are_removed_whatever_is_beside_them() {
+        let cache = tempfile::tempdir().unwrap();
+        let path = |path: &str| cache.path().join(path);
+        for directory in ["own/target", "no-lock/target", "large/target"] {
+            fs::create_dir_all(path(directory)).unwrap();
+        }
+        File::create(path("large/lock")).unwrap();
+        let built = File::create(path("large/target/a")).unwrap();
+        built.set_len(BUILT + 1).unwrap();
+        bound_builds(&path("own"), Some(Instant::now()));
+        assert!(path("large/target").exists(), "there was no time");
+        bound_builds(&path("own"), None);
+        assert!(!path("large/target").exists());
+        assert!(path("own/target").exists() && path("no-lock/target").exists());
+    }
 }

@@ -42,8 +42,11 @@ pub(in super::super) fn started(expected: &TestsCheck) -> RunCheck {
     });
     let mut words = command.clone();
     let (at, options) = runner.unwrap_or_default();
+    // With these, nextest refuses the option to run all.
+    let has_bound = has("--max-fail") || has("--nff");
     for option in options.split_ascii_whitespace().rev() {
-        if !has(option.split('=').next().unwrap_or(option)) {
+        let is_refused = has_bound && option == "--no-fail-fast";
+        if !is_refused && !has(option.split('=').next().unwrap_or(option)) {
             words.insert(at, option.to_owned());
         }
     }
@@ -87,6 +90,14 @@ mod tests {
             (
                 "cargo nextest run --status-level fail",
                 "cargo nextest run --no-fail-fast --failure-output=final --success-output=never --status-level fail",
+            ),
+            (
+                "cargo nextest run --max-fail=2",
+                "cargo nextest run --status-level=all --failure-output=final --success-output=never --max-fail=2",
+            ),
+            (
+                "cargo nextest run --nff",
+                "cargo nextest run --status-level=all --failure-output=final --success-output=never --nff",
             ),
             ("cargo nextest list", "cargo nextest list"),
             ("node --test", "node --test-reporter=tap --test"),

@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
 
 use super::base_tree::{BaseTree, text_below};
 use super::formats::{Outcome, TestRun, own_name};
@@ -180,13 +183,21 @@ impl ChangedTests {
             let workspace = directory.join(MANIFEST).to_string_lossy().into_owned();
             if let Some(text) = self.text(tree, &workspace) {
                 let member = package.strip_prefix(directory).unwrap_or(package).display();
-                let listed = format!("members = [\"{member}\", ");
-                let text = text.replacen("members = [", &listed, 1);
+                let text = with_member(&text, &member.to_string());
                 self.files.insert(workspace, Some(text));
                 return;
             }
         }
     }
+}
+
+/// Adds a member to the list of a workspace, if there is one.
+fn with_member(manifest: &str, member: &str) -> String {
+    static LIST: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?m)^\s*(?:workspace\.)?members\s*=\s*\[").expect("it is valid")
+    });
+    let listed = |list: &Captures<'_>| format!("{}\"{member}\", ", &list[0]);
+    LIST.replace(manifest, listed).into_owned()
 }
 
 /// The file that the name of a test begins with, where it does.
@@ -310,4 +321,18 @@ fn proved(
         list(&changed, 0)
     );
     Err(without.shown(NotPassed::failed(reason)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_package_becomes_a_member_of_the_workspace_and_no_default() {
+        let manifest =
+            "# members = []\n[workspace]\ndefault-members = [\"a\"]\nmembers = [\n  \"a\"\n]\n";
+        let expected = manifest.replace("\nmembers = [", "\nmembers = [\"b\", ");
+        assert_eq!(with_member(manifest, "b"), expected);
+        assert_eq!(with_member("[package]\n", "b"), "[package]\n");
+    }
 }

@@ -26,7 +26,15 @@ pub(in super::super) fn read(output: &str) -> Option<TestRun> {
         unittest.count_rest();
     }
     let known = readers.into_values().filter(|reader| reader.is_known);
-    let run = known.map(|reader| reader.run).reduce(TestRun::join);
+    let runs = known.map(|mut reader| {
+        if reader.run.failed + reader.run.broken == 0 {
+            // A test has written a line that looks so.
+            let named = &mut reader.run.named;
+            named.retain(|_, outcome| *outcome != Outcome::Failed);
+        }
+        reader.run
+    });
+    let run = runs.reduce(TestRun::join);
     run.filter(TestRun::has_all_names)
 }
 
@@ -95,12 +103,18 @@ impl Reader {
             }
             Says::Event => self.event(line),
         }
-        if let Some(outcome) = named("word").and_then(outcome_of)
+        let failed = named("failed").map(|_| Outcome::Failed);
+        if let Some(outcome) = failed.or_else(|| named("word").and_then(outcome_of))
             && !self.is_over
         {
+            if let Some(name) = named("name").filter(|_| named("try").is_some()) {
+                // Its last try counts.
+                self.run.named.remove(name);
+            }
             self.result(format, at, named("name"), outcome);
         }
     }
+
     /// Notes what became of a test.
     fn result(&mut self, format: Format, at: Option<usize>, name: Option<&str>, outcome: Outcome) {
         let around = self.around.iter().map(String::as_str);
@@ -159,11 +173,9 @@ impl Reader {
 /// Returns the outcome that a word or a sign says.
 fn outcome_of(word: &str) -> Option<Outcome> {
     Some(match &*word.to_lowercase() {
-        "ok" | "pass" | "passed" | "leak" | "xpass" | "unexpected success" | "✓" | "✔" => {
-            Outcome::Passed
-        }
-        "not ok" | "fail" | "failed" | "error" | "abrt" | "sigabrt" | "segv" | "sigsegv"
-        | "tmt" | "timeout" | "✕" | "×" | "✖" => Outcome::Failed,
+        "ok" | "pass" | "passed" | "leak" | "tmpass" | "timeout-pass" | "xpass"
+        | "unexpected success" | "✓" | "✔" => Outcome::Passed,
+        "not ok" | "fail" | "failed" | "error" | "✕" | "×" | "✖" => Outcome::Failed,
         "skip" | "skipped" | "todo" | "ignored" | "xfail" | "expected failure" | "○" | "✎"
         | "↓" | "﹣" => Outcome::Skipped,
         _ => return None,

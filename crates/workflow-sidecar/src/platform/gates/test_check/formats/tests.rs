@@ -59,6 +59,20 @@ fn nextest_names_the_tests_of_each_binary_by_their_last_try() {
         "    Starting 1 test across 1 binary\n        PASS [   0.012s] demo tests::adds\n     Summary [   0.012s] 1 test run: 1 passed, 0 skipped\n",
     );
     assert_eq!(with(&run, Outcome::Passed), ["demo tests::adds"]);
+    let run = read_all(
+        "    Starting 3 tests across 1 binary
+  TRY 1 FAIL [   0.012s] demo a
+  TRY 2 PASS [   0.012s] demo a
+     SIGKILL [   0.041s] demo b
+ TERMINATING [>  1.000s] demo e
+TIMEOUT-PASS [   1.013s] demo e
+   LEAK-FAIL [   0.179s] demo c
+ FAIL + LEAK [   0.755s] demo d
+        SLOW [   1.000s] demo f
+     Summary [   0.012s] 5 tests run: 2 passed, 3 failed, 0 skipped\n",
+    );
+    assert_eq!(with(&run, Outcome::Passed), ["demo a", "demo e"]);
+    assert_eq!(with(&run, Outcome::Failed), ["demo b", "demo c", "demo d"]);
     let none =
         "     Summary [   0.000s] 0 tests run: 0 passed, 11 skipped\nerror: no tests to run\n";
     assert_eq!(counted(&read_all(none)), [0, 0, 11, 0]);
@@ -71,6 +85,10 @@ fn what_a_failing_test_prints_is_no_test() {
         !run.named.keys().any(|name| name.contains("fake")),
         "{run:?}"
     );
+    let run = read_all(
+        "running 1 test\nFAIL [   0.1s] demo tests::fake\ntest a ... ok\ntest result: ok. 1 passed; 0 failed\n",
+    );
+    assert_eq!(run.named.len(), 1, "{run:?}");
 }
 
 #[test]
