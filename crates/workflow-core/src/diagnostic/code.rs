@@ -145,10 +145,10 @@ codes! {
     /// An input of a subworkflow that the workflow around it does not provide.
     SubworkflowInput = "WF070", "declare the input in the workflow that has the reference";
     /// Something that a host that starts hooks cannot do.
-    HostLimit = "WF071", "do not rely on it in this host; docs/HOSTS.md has what each host enforces";
+    HostLimit = "WF071", "do not rely on it in this host";
     /// A path that matches no file.
     DeadPath = "WF072", "write a glob from the project's root, with `/` between directories: `docs/**`";
-    /// A program, target, script, directory or file that is not here.
+    /// A program, a directory or a git repository that is not here.
     NotHere = "WF073", "correct its name, or make it";
     /// A copied file that is not as its source has it.
     LockedFile = "WF074", "remove it, or the workflow from the lock file";

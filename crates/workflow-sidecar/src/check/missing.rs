@@ -1,12 +1,15 @@
-//! What gates need and this project or machine does not have: programs and directories.
+//! What gates and conditions need and this project or machine does not have: programs, directories, a git repository.
 //!
-//! Nothing is run. What only the program knows, such as its targets or a repository, its end at the gate says.
+//! Nothing is run. What only the program knows, such as its targets, its end at the gate says.
 
 use std::path::Path;
 
-use workflow_core::definition::{Check, FileCheck, Gate, KeyLocations, Loaded, RunCheck, Tier};
+use workflow_core::definition::{
+    Check, Condition, FileCheck, Gate, KeyLocations, Loaded, RunCheck, Subject, TestsCheck, Tier,
+};
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 
+use crate::files::repository_root;
 use crate::platform::missing_program;
 
 /// Something that is missing, and what to do.
@@ -23,6 +26,12 @@ pub(crate) fn missing(loaded: &Loaded, project: &Path) -> Vec<Diagnostic> {
             continue;
         };
         let entries = workflow.phases.iter().zip(&origin.entries);
+        for (entry, at) in entries.clone() {
+            let conditions = entry.when().iter().flat_map(Condition::comparisons);
+            let facts = conditions.filter_map(|one| fact_without_git(&one.subject, project));
+            let location = at.keys.of(&["when"]).cloned();
+            all.extend(facts.map(|found| found.at(location.clone()).about(&workflow.key)));
+        }
         for (phase, at) in entries.filter_map(|(entry, at)| Some((entry.phase()?, at))) {
             for gate in &phase.gate {
                 let location = gate_location(gate, &[&at.keys, &origin.keys]);
@@ -59,10 +68,30 @@ fn gate_location(gate: &Gate, levels: &[&KeyLocations; 2]) -> Option<Location> {
 fn of_check(check: &Check, project: &Path) -> Option<Diagnostic> {
     match check {
         Check::Run(run) => of_run(run, project),
-        Check::Tests(tests) => of_run(&tests.command, project),
+        Check::Tests(tests) => {
+            of_run(&tests.command, project).or_else(|| without_git(tests, project))
+        }
         Check::File(file) => of_file(file, project),
         Check::Git(_) => None,
     }
+}
+
+/// Tests that are compared with a commit, where there is no repository.
+fn without_git(tests: &TestsCheck, project: &Path) -> Option<Diagnostic> {
+    (tests.compares() && repository_root(project).is_none()).then(|| {
+        let message = "`tests` compares with the files at the start of the run, and there is no git repository";
+        not_here(message, "make one, or remove `failsWithoutChange` and `noNewSkips`")
+    })
+}
+
+/// A fact of what was changed, where there is no repository.
+fn fact_without_git(subject: &Subject, project: &Path) -> Option<Diagnostic> {
+    (matches!(subject, Subject::Change(_)) && repository_root(project).is_none()).then(|| {
+        let message = format!(
+            "`{subject}` is measured by git, and there is no git repository: it always holds"
+        );
+        not_here(message, "make one, or remove the condition")
+    })
 }
 
 fn of_run(run: &RunCheck, project: &Path) -> Option<Diagnostic> {
@@ -113,6 +142,22 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         project
+    }
+
+    #[test]
+    fn what_is_measured_by_git_misses_the_repository() {
+        let project = tempfile::tempdir().unwrap();
+        let subject = Subject::Change(workflow_core::definition::Fact::Lines);
+        let visits = Subject::Visits("a".to_owned());
+        let mut tests = TestsCheck::default();
+        assert_eq!(without_git(&tests, project.path()), None);
+        tests.no_new_skips = true;
+        assert!(without_git(&tests, project.path()).is_some());
+        assert!(fact_without_git(&subject, project.path()).is_some());
+        assert_eq!(fact_without_git(&visits, project.path()), None);
+        fs::create_dir(project.path().join(".git")).unwrap();
+        assert_eq!(fact_without_git(&subject, project.path()), None);
+        assert_eq!(without_git(&tests, project.path()), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `show`: the timeline of a recording or of a pi session.
+//! `show`: the timeline of a recording, of a pi session or of a run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use workflow_core::definition::{Catalog, load};
 use workflow_core::diagnostic::visible;
 
 use super::project::UserDirectory;
-use crate::present::OutputFormat;
+use crate::present::{OutputFormat, say};
 use crate::record::Transcript;
 use crate::sessions::{FoundSession, SessionFile, is_session, read_file, run_id};
 use crate::show::Timelines;
 
-/// Show a recording or a pi session as a timeline
+/// Show a recording, a pi session or a run as a timeline
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Recording, session file of pi, or the id of a run
@@ -25,7 +25,23 @@ pub(super) struct Arguments {
     user: UserDirectory,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
-    format: OutputFormat,
+    format: ShowFormat,
+    /// Leave out the texts of people, models and tools
+    #[arg(long)]
+    redact: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+enum ShowFormat {
+    /// Text
+    #[default]
+    Human,
+    /// JSON for programs
+    Json,
+    /// A web page in one file that loads nothing
+    Html,
+    /// Markdown, for a pull request or the summary of a job
+    Markdown,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -33,7 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Some(project) => Some(load(&arguments.user.disk(project)?).catalog),
         None => None,
     };
-    let timelines = if let Some(id) = run_id(&arguments.file) {
+    let mut timelines = if let Some(id) = run_id(&arguments.file) {
         of_run(
             &FoundSession::of_run(id, &arguments.user.directory())?,
             known,
@@ -49,7 +65,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             Timelines::of_recording(&transcript?, known)
         }
     };
-    arguments.format.print(&timelines, Timelines::print)
+    if arguments.redact {
+        timelines.redact();
+    }
+    let page = match arguments.format {
+        ShowFormat::Human => return OutputFormat::Human.print(&timelines, Timelines::print),
+        ShowFormat::Json => return OutputFormat::Json.print(&timelines, Timelines::print),
+        ShowFormat::Html => timelines.html(),
+        ShowFormat::Markdown => timelines.markdown(),
+    };
+    say(page?.trim_end())
 }
 
 /// The part of a session that is about one run.

@@ -99,7 +99,8 @@ fn marked(mark: &NodeMark) -> String {
         MarkKind::Approval => "👤 ",
         MarkKind::Flow => "🔀 ",
         MarkKind::Waits => "⏸️ ",
-        MarkKind::Open | MarkKind::Collapsed => "",
+        MarkKind::Present => "▶️ ",
+        MarkKind::Open | MarkKind::Collapsed | MarkKind::Visited => "",
     };
     format!("{icon}{}", broken(&mark.text))
 }

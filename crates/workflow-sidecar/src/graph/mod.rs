@@ -1,6 +1,6 @@
 //! Diagrams of a workflow: one model, and a renderer per format.
 //!
-//! Knows definitions only: no files, no command line, no runs.
+//! Knows definitions only: no files, no command line. What a run did is marks that the caller adds.
 
 mod builder;
 mod marks;
@@ -11,7 +11,7 @@ mod svg;
 mod tests;
 
 pub(crate) use mermaid::mermaid;
-pub(crate) use model::Graph;
+pub(crate) use model::{Graph, MarkKind, NodeMark};
 pub(crate) use svg::svg;
 
 /// The direction in which phases follow each other.

@@ -53,6 +53,27 @@ impl fmt::Display for JumpTarget {
 }
 
 impl Graph {
+    /// Adds marks to phases, by the ids of the phase and of the references around it, outer ones first.
+    pub(crate) fn mark<'m>(&mut self, marks: impl IntoIterator<Item = (&'m [String], NodeMark)>) {
+        for (path, mark) in marks {
+            if let Some(node) = self.root.at(path) {
+                node.marks.push(mark);
+            }
+        }
+    }
+
+    /// Changes all texts that are drawn.
+    pub(crate) fn change_texts(&mut self, change: &dyn Fn(&mut String)) {
+        let order = self.order.iter_mut().flatten();
+        let jumps = self.jumps.iter_mut().map(|jump| &mut jump.label);
+        self.command
+            .iter_mut()
+            .chain(order)
+            .chain(jumps)
+            .for_each(change);
+        self.root.change_texts(change);
+    }
+
     /// Returns true if a jump leads to the end by cancelling.
     pub(crate) fn can_be_cancelled(&self) -> bool {
         let mut targets = self.jumps.iter().map(|jump| jump.to);
@@ -124,6 +145,10 @@ pub(crate) enum MarkKind {
     Flow,
     /// A subworkflow that is not expanded, with its number of entries.
     Collapsed,
+    /// How often a run entered the phase, and its time there.
+    Visited,
+    /// The run is there, or ended there.
+    Present,
 }
 
 /// A guard of a phase, or the size of a collapsed subworkflow.
@@ -134,7 +159,7 @@ pub(crate) struct NodeMark {
 }
 
 impl NodeMark {
-    pub(super) fn new(kind: MarkKind, text: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: MarkKind, text: impl Into<String>) -> Self {
         let text = text.into();
         Self { kind, text }
     }
@@ -164,6 +189,27 @@ impl GraphNode {
     /// Returns true if it is a box around others.
     pub(crate) fn is_scope(&self) -> bool {
         !self.entries.is_empty()
+    }
+
+    fn change_texts(&mut self, change: &dyn Fn(&mut String)) {
+        change(&mut self.name);
+        self.marks
+            .iter_mut()
+            .for_each(|mark| change(&mut mark.text));
+        let entries = self.entries.iter_mut();
+        entries.for_each(|entry| entry.change_texts(change));
+    }
+
+    /// Returns the phase at a path of ids below this scope.
+    fn at(&mut self, path: &[String]) -> Option<&mut Self> {
+        let [id, inner @ ..] = path else {
+            return (!self.is_scope()).then_some(self);
+        };
+        let id = label(id);
+        self.entries
+            .iter_mut()
+            .find(|entry| entry.key == id)?
+            .at(inner)
     }
 
     /// Returns the node that a run enters first.

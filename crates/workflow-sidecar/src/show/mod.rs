@@ -1,11 +1,18 @@
 //! Timeline of a session, from a recording or from a session file of pi.
 //!
-//! [`recording`] reads the two kinds of files, in order; [`Timeline`] has the events and totals of what it finds, and
-//! [`print`] makes text of them.
+//! [`recording`] reads the two kinds of files, in order; [`Timeline`] has the events, runs and totals of what it finds.
+//! [`described`] says each event in words: [`print`] makes text of them, [`page`] a page of each run, which [`html`] and
+//! [`markdown`] write.
 //!
 //! Files may be damaged or from another version, so a value of another type counts as absent: it never stops the
 //! timeline.
 
+mod described;
+mod html;
+mod markdown;
+mod page;
+#[cfg(test)]
+mod page_tests;
 mod print;
 mod recording;
 mod run;
@@ -22,6 +29,7 @@ use crate::record::Transcript;
 use crate::sessions::SessionFile;
 use recording::of_recording;
 use recording::of_session;
+use run::TimelineRun;
 use timeline::{TimedEvent, Timeline, Totals};
 
 /// The timelines of a file.
@@ -44,6 +52,8 @@ pub(crate) struct Timelines {
 struct SessionTimeline {
     id: String,
     events: Vec<TimedEvent>,
+    #[serde(skip)]
+    runs: Vec<TimelineRun>,
     /// `None` for a session whose messages only its host knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     totals: Option<Totals>,
@@ -51,10 +61,12 @@ struct SessionTimeline {
 
 impl SessionTimeline {
     fn of((id, timeline): (String, Timeline)) -> Self {
+        let (runs, events, totals) = timeline.into_parts();
         Self {
             id,
-            events: timeline.events,
-            totals: Some(timeline.totals),
+            events,
+            runs,
+            totals: Some(totals),
         }
     }
 }

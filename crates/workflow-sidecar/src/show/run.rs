@@ -1,7 +1,6 @@
 //! The current run of a timeline: its state and, if known, its definition.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -19,12 +18,14 @@ use crate::present::stored_path;
 #[derive(Debug)]
 pub(super) struct TimelineRun {
     pub(super) state: RunState,
-    catalog: Option<Arc<Catalog>>,
+    pub(super) catalog: Option<Arc<Catalog>>,
+    /// The index of its first event.
+    pub(super) first_event: usize,
     /// Its newest counts and data, and the step that they belong to. Their entry precedes that of the state.
-    stored: StoredRun,
+    pub(super) stored: StoredRun,
     step: Option<u64>,
-    /// The answers of the user, which each entry repeats.
-    answers: BTreeMap<String, PhaseAnswer>,
+    /// Its newest values; each entry has all of them.
+    pub(super) values: RunValues,
     /// The comment on the newest one, and the step that it belongs to.
     comment: Option<(Option<u64>, String)>,
     /// The explanation of the current phase, computed on demand.
@@ -58,9 +59,10 @@ impl TimelineRun {
         Self {
             state,
             catalog,
+            first_event: 0,
             stored: StoredRun::default(),
             step: None,
-            answers: BTreeMap::new(),
+            values: RunValues::default(),
             comment: None,
             explained: OnceCell::new(),
         }
@@ -96,15 +98,15 @@ impl TimelineRun {
         [before, self.stored.counters]
     }
 
-    /// Notes the answers of the user.
-    pub(super) fn note_answers(&mut self, entry: Entry<'_>) {
+    /// Notes the values: inputs, outputs, and the answers of the user.
+    pub(super) fn note_values(&mut self, entry: Entry<'_>) {
         let Some((step, values)) = last_of_run::<RunValues>(&[entry], &self.state.task_id) else {
             return;
         };
-        let before = std::mem::replace(&mut self.answers, values.answers);
-        let is_new =
-            |(key, _): &(&String, &PhaseAnswer)| before.get(*key) != self.answers.get(*key);
-        if let Some((_, answer)) = self.answers.iter().find(is_new) {
+        let before = std::mem::replace(&mut self.values, values).answers;
+        let answers = &self.values.answers;
+        let is_new = |(key, _): &(&String, &PhaseAnswer)| before.get(*key) != answers.get(*key);
+        if let Some((_, answer)) = answers.iter().find(is_new) {
             self.comment = Some((step, answer.comment.clone()));
         }
     }
@@ -159,6 +161,16 @@ impl TimelineRun {
         let mut parts: Vec<&str> = scopes.collect();
         parts.push(&phase);
         parts.join(" > ")
+    }
+
+    /// Returns the ids of the phase and of the references around it, outer ones first; empty if they are not known.
+    pub(super) fn path(&self) -> Vec<String> {
+        let position = self.position();
+        let levels = position
+            .iter()
+            .flat_map(|at| at.levels.iter().chain(&at.drilled));
+        let entries = levels.filter_map(|level| level.workflow.phases.get(level.index));
+        entries.map(|entry| entry.id().to_owned()).collect()
     }
 
     /// Returns the explanation of the current phase, if its definition is known.

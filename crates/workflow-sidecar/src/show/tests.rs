@@ -221,6 +221,7 @@ fn what_the_user_did_is_marked_and_a_message_of_the_extension_is_not_the_users()
     let timeline = session(lines.join("\n").as_bytes());
     let phase = |number: u32, by: Option<&str>, flow: FlowNotes| TimelineEvent::Entered {
         phase: format!("w [{number}]"),
+        path: Vec::new(),
         by: by.map(str::to_owned),
         lasted: None,
         flow: Box::new(flow),

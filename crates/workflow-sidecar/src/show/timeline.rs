@@ -21,6 +21,8 @@ pub(crate) struct Timeline {
     /// Definitions of runs that have none stored.
     known: Option<Arc<Catalog>>,
     run: Option<TimelineRun>,
+    /// The runs before, in order.
+    earlier: Vec<TimelineRun>,
     /// The action of the last call of `workflow_step`, until the run moves.
     action: Option<String>,
     /// The action of the last call of `workflow_step`, after it has moved the run.
@@ -54,6 +56,9 @@ pub(crate) enum TimelineEvent {
     /// A phase was entered; with its duration, once it was left.
     Entered {
         phase: String,
+        /// The ids of the phase and of the references around it, outer ones first.
+        #[serde(skip)]
+        path: Vec<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         by: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,6 +127,49 @@ pub(crate) struct Totals {
     pub(crate) denials: usize,
     /// Recorded checkpoints.
     pub(crate) checkpoints: usize,
+}
+
+impl TimelineEvent {
+    /// Changes the texts of people, models and tools.
+    pub(super) fn change_texts(&mut self, change: &dyn Fn(&mut String)) {
+        match self {
+            Self::Started { task: text, .. }
+            | Self::Resumed { task: text, .. }
+            | Self::Denied { reason: text, .. }
+            | Self::Refused { answer: text, .. }
+            | Self::UserMessage { text }
+            | Self::Triggered { text }
+            | Self::CodeRestored { message: text } => change(text),
+            Self::Entered { flow, .. } | Self::Completed { flow, .. } => {
+                flow.comment.as_mut().into_iter().for_each(change);
+            }
+            Self::Gate { checks } => {
+                for check in checks {
+                    change(&mut check.reason);
+                    change(&mut check.tail);
+                }
+            }
+            Self::Asked { question, answer } => {
+                change(question);
+                answer.as_mut().into_iter().for_each(change);
+            }
+            Self::Answered { comment, .. } => comment.as_mut().into_iter().for_each(change),
+            Self::Reminded { .. }
+            | Self::Paused { .. }
+            | Self::Compacted
+            | Self::Cancelled { .. } => {}
+        }
+    }
+
+    /// The text that the line of the event shows the beginning of.
+    pub(super) fn line_text(&self) -> Option<&str> {
+        match self {
+            Self::Asked { question: text, .. }
+            | Self::UserMessage { text }
+            | Self::Triggered { text } => Some(text),
+            _ => None,
+        }
+    }
 }
 
 impl Timeline {
@@ -293,7 +341,7 @@ impl Timeline {
             entry_type::RUN => self.counted(entry),
             entry_type::VALUES => {
                 if let Some(run) = &mut self.run {
-                    run.note_answers(entry);
+                    run.note_values(entry);
                 }
             }
             entry_type::GATE => self.checked(entry),
@@ -308,7 +356,7 @@ impl Timeline {
         let Some(state) = newest(entry_type::STATE).and_then(|entry| restore(&[*entry]).state)
         else {
             self.leave_phase();
-            self.run = None;
+            self.earlier.extend(self.run.take());
             return;
         };
         let is_known = (self.run.as_ref()).map_or(!state.active, |run| run.state == state);
@@ -321,6 +369,9 @@ impl Timeline {
         }
         if let Some(counters) = newest(entry_type::RUN) {
             run.note(*counters);
+        }
+        if let Some(values) = newest(entry_type::VALUES) {
+            run.note_values(*values);
         }
         self.begin(run, true);
     }
@@ -350,6 +401,7 @@ impl Timeline {
             }
             (_, true) if has_moved => TimelineEvent::Entered {
                 phase: run.phase(),
+                path: run.path(),
                 by,
                 lasted: None,
                 flow,
@@ -366,26 +418,47 @@ impl Timeline {
         } else {
             // The start of the run is not in the file.
             self.leave_phase();
-            self.run = Some(run);
+            self.replace(run);
         }
+    }
+
+    /// Takes a run in place of the one before, which is another one or the same as it was.
+    fn replace(&mut self, mut run: TimelineRun) {
+        let before = self.run.take();
+        run.first_event = self.events.len();
+        match before {
+            Some(before) if before.state.task_id == run.state.task_id => {
+                run.first_event = before.first_event;
+            }
+            before => self.earlier.extend(before),
+        }
+        self.run = Some(run);
+    }
+
+    /// Gives the runs, in order, the events and the totals.
+    pub(super) fn into_parts(self) -> (Vec<TimelineRun>, Vec<TimedEvent>, Totals) {
+        let runs = self.earlier.into_iter().chain(self.run);
+        (runs.collect(), self.events, self.totals)
     }
 
     /// Begins or resumes a run in its current phase.
     fn begin(&mut self, run: TimelineRun, is_resumed: bool) {
         let workflow = run.workflow().to_owned();
         let task = run.state.task_description.clone();
+        let (phase, path) = (run.phase(), run.path());
+        self.replace(run);
         self.push(if is_resumed {
             TimelineEvent::Resumed { workflow, task }
         } else {
             TimelineEvent::Started { workflow, task }
         });
         self.push(TimelineEvent::Entered {
-            phase: run.phase(),
+            phase,
+            path,
             by: None,
             lasted: None,
             flow: Box::default(),
         });
-        self.run = Some(run);
     }
 
     /// Names the start, because the definition is stored after the state.
@@ -394,10 +467,10 @@ impl Timeline {
             && run.define(entry)
             && let [.., started, entered] = &mut *self.events
             && let TimelineEvent::Started { workflow, .. } = &mut started.what
-            && let TimelineEvent::Entered { phase, .. } = &mut entered.what
+            && let TimelineEvent::Entered { phase, path, .. } = &mut entered.what
         {
             run.workflow().clone_into(workflow);
-            *phase = run.phase();
+            (*phase, *path) = (run.phase(), run.path());
         }
     }
 

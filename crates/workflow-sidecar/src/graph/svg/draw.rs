@@ -135,6 +135,8 @@ pub(super) fn icon(kind: Option<MarkKind>, x: u32, y: u32) -> String {
         )],
         Some(MarkKind::Waits) => &[("wf-pause", "M1 1h3v10h-3zM7 1h3v10h-3z")],
         Some(MarkKind::Flow) => &[("wf-line", "M6 11v-4l-3.5 -4M6 7l3.5 -4")],
+        Some(MarkKind::Visited) => &[("wf-visit", "M1 6h8M6 2.5l3.5 3.5l-3.5 3.5")],
+        Some(MarkKind::Present) => &[("wf-here", "M2 1l8 5l-8 5Z")],
         Some(MarkKind::Collapsed) => &[("wf-line", "M1 1h10v10h-10zM4 6h4M6 4v4")],
         None => &[(LOOP, "M7 6h13"), (LOOP_HEAD, "M7 2v8L0 6Z")],
     };

@@ -124,6 +124,11 @@ fn legend_entries(graph: &Graph) -> Vec<(Option<MarkKind>, &'static str)> {
         (MarkKind::Waits, "an agent that stops here is not sent on"),
         (MarkKind::Flow, "conditions, values and limits"),
         (MarkKind::Collapsed, "a subworkflow, closed"),
+        (
+            MarkKind::Visited,
+            "how often the run was there, and how long",
+        ),
+        (MarkKind::Present, "where the run is, or ended"),
     ];
     let lines = lines.into_iter();
     let lines = lines.filter(|(kind, _)| has(*kind));
@@ -251,7 +256,9 @@ impl<'g> Picture<'g> {
             };
             card += &rect("wf-card", behind, 8);
         }
-        let class = if step.has(MarkKind::Waits) {
+        let class = if step.has(MarkKind::Present) {
+            "wf-card wf-present"
+        } else if step.has(MarkKind::Waits) {
             "wf-card wf-waits"
         } else {
             "wf-card"
