@@ -108,6 +108,20 @@ fn findings_that_cannot_be_written_are_no_success() {
     }
 }
 
+/// The others of `runs --wait` are in `waits.rs`, where runs are in a store.
+#[test]
+fn a_run_that_cannot_be_waited_for_is_2() {
+    let sound = project("{}");
+    for arguments in [
+        &["runs", "--wait", "wf-1"][..],
+        &["runs", "--wait", "wf-1", "--timeout", "long"],
+        &["runs", "--timeout", "1h"],
+        &["runs", "--wait", "wf-1", "--watch"],
+    ] {
+        assert_eq!(code(arguments, &sound, ""), 2, "{arguments:?}");
+    }
+}
+
 /// Those that are tested here.
 #[test]
 fn the_help_tells_every_code() {

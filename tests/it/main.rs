@@ -52,3 +52,5 @@ mod test_checks;
 mod transcripts;
 mod triggers;
 mod untrusted_projects;
+#[cfg(unix)]
+mod waits;

@@ -19,7 +19,7 @@ phases:
   - { id: b, name: Build, emoji: B, instructions: Build it. }
 ";
 
-const APPROVAL: &str = "
+pub(crate) const APPROVAL: &str = "
 name: Bugfix
 commandName: bugfix
 initialMessage: Go
@@ -38,8 +38,8 @@ phases:
 ";
 
 /// A project with a run in the session `s`, and a server.
-struct World {
-    root: tempfile::TempDir,
+pub(crate) struct World {
+    pub(crate) root: tempfile::TempDir,
     server: Child,
     /// `None` once the host is gone.
     input: Option<ChildStdin>,
@@ -66,7 +66,7 @@ impl World {
     }
 
     /// A run of this workflow in the project of a directory.
-    fn at(root: tempfile::TempDir, directory: &str, text: &str) -> Self {
+    pub(crate) fn at(root: tempfile::TempDir, directory: &str, text: &str) -> Self {
         let workflow = root.path().join(directory).join("workflows/bugfix");
         fs::create_dir_all(&workflow).unwrap();
         fs::write(workflow.join("workflow.yaml"), text).unwrap();
@@ -94,7 +94,7 @@ impl World {
     }
 
     /// The arguments of a call that its hook has seen.
-    fn arguments(&self, action: &str) -> Value {
+    pub(crate) fn arguments(&self, action: &str) -> Value {
         let tool = "mcp__workflow__workflow_step";
         let call = json!({ "tool_name": tool, "tool_input": { "action": action } });
         let answer = hook(self.root.path(), "PreToolUse", &call);
@@ -106,7 +106,7 @@ impl World {
         writeln!(input, "{message}").unwrap();
     }
 
-    fn call(&mut self, id: u64, arguments: &Value, meta: &Value) {
+    pub(crate) fn call(&mut self, id: u64, arguments: &Value, meta: &Value) {
         let params = json!({ "name": "workflow_step", "arguments": arguments, "_meta": meta });
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
     }
@@ -141,7 +141,7 @@ impl World {
     }
 
     /// The answer to a prompt of the user.
-    fn prompt(&self, text: &str) -> String {
+    pub(crate) fn prompt(&self, text: &str) -> String {
         hook(
             self.root.path(),
             "UserPromptSubmit",
@@ -157,7 +157,7 @@ impl World {
     }
 
     /// The text of the answer to a call.
-    fn answer(&mut self, id: u64) -> String {
+    pub(crate) fn answer(&mut self, id: u64) -> String {
         loop {
             let message = self.receive();
             if message["id"] == id {
@@ -177,7 +177,7 @@ impl Drop for World {
     }
 }
 
-fn hook(root: &Path, name: &str, members: &Value) -> Value {
+pub(crate) fn hook(root: &Path, name: &str, members: &Value) -> Value {
     hook_of("codex", root, name, members)
 }
 

@@ -41,4 +41,5 @@ pub(crate) use schema::{Change, Declared};
 pub use schema::{Default, Key, KeyLocations, Section, nearest};
 pub use schema_file::SchemaFile;
 pub use tier::{Root, Tier};
-pub(crate) use value::{NamedValues, spelled_duration, words};
+pub use value::spelled_duration;
+pub(crate) use value::{NamedValues, words};

@@ -28,6 +28,7 @@ mod status_line;
 mod telemetry;
 mod terminal;
 mod trust;
+mod wait;
 
 use std::io;
 use std::process::ExitCode;

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::project::UserDirectory;
+use super::wait::{span, wait};
 use crate::present::{CommandOutcome, OutputFormat, RunRow, count, run_table};
 use crate::store::{IndexedRun, POSTGRES_SCHEMA, RunQuery, of_agent_dir, open, state_directory};
 use crate::time::wall_time;
@@ -31,6 +32,12 @@ pub(super) struct Arguments {
     /// List again when something changes
     #[arg(long)]
     watch: bool,
+    /// Wait while this run waits for a person and nobody has answered, and list it then
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["active", "all", "limit", "watch", "prune"])]
+    wait: Option<String>,
+    /// The longest time to wait, as 90s, 30m or 1h [default: without end]
+    #[arg(long, value_name = "TIME", requires = "wait", value_parser = span)]
+    timeout: Option<Duration>,
     /// Delete the sessions and requests that have not changed for this many days, or for 90
     #[arg(long, value_name = "DAYS", num_args = 0..=1, default_missing_value = "90", conflicts_with = "watch")]
     prune: Option<u64>,
@@ -61,6 +68,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         let removed = store.prune(wall_time().saturating_sub(days.saturating_mul(DAY)))?;
         anstream::println!("Removed {removed} sessions and runs.");
         return Ok(CommandOutcome::Success);
+    }
+    if let Some(id) = &arguments.wait {
+        let (run, outcome) = wait(store, id, arguments.timeout)?;
+        list(arguments, &[run])?;
+        return Ok(outcome);
     }
     let clears = arguments.watch
         && arguments.format == OutputFormat::Human

@@ -10,7 +10,7 @@ use workflow_core::session::Needed;
 pub(crate) enum CommandOutcome {
     /// Success.
     Success = 0,
-    /// Problems or differences were found.
+    /// Problems or differences were found, or a run that was waited for cannot go on.
     Findings = 1,
     /// Nothing could be done, and standard error says why; or a hook blocks, and says why.
     Failed = FAILED,

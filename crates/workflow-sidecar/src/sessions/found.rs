@@ -199,7 +199,7 @@ pub(crate) fn run_of_file(
 }
 
 /// Finds the only run whose id begins so.
-fn one_run(store: &Store, id: &str) -> anyhow::Result<IndexedRun> {
+pub(crate) fn one_run(store: &Store, id: &str) -> anyhow::Result<IndexedRun> {
     let mut found = store.runs(&RunQuery {
         task_id: id,
         ..RunQuery::default()

@@ -4,4 +4,4 @@ mod file;
 mod found;
 
 pub(crate) use file::{SessionEntry, SessionFile, is_session, read_file};
-pub(crate) use found::{FoundSession, run_id, run_of_file};
+pub(crate) use found::{FoundSession, one_run, run_id, run_of_file};

@@ -13,7 +13,7 @@ pub(super) use list::{
     Choices, NamedTexts, TextOrTexts, Texts, ToolPatterns, items, nodes, scalar,
 };
 pub(super) use map::{List, ListOf, Map, MapByHand, read_maps};
-pub(crate) use number::spelled_duration;
+pub use number::spelled_duration;
 pub(super) use number::{Cents, Duration, Limit, Seconds, Whole, WholeOrValue, whole_number};
 pub(super) use text::{CommandName, FilledText, Template, Text, check_template, note_values};
 pub(super) use word::{Flag, OneOf};

@@ -188,7 +188,7 @@ impl KeyType for Duration {
 }
 
 /// `30s`, `10m`, `1h` in seconds.
-pub(crate) fn spelled_duration(text: &str) -> Option<u32> {
+pub fn spelled_duration(text: &str) -> Option<u32> {
     let (number, unit) = [("s", 1), ("m", 60), ("h", 60 * 60)]
         .into_iter()
         .find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)))?;

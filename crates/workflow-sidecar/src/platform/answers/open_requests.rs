@@ -15,17 +15,12 @@ use workflow_core::event::PlatformEvent;
 
 use super::code::{Code, is_proved};
 use super::notifier;
-use super::requests::Requests;
+use super::requests::{Requests, interval};
 use crate::files::absolute;
 use crate::platform::effects::SessionContext;
 use crate::platform::file_excerpt;
 use crate::platform::open_sessions::OpenSessions;
 use crate::store::AnswerRight;
-
-/// Time between two looks at the store while something waits.
-const INTERVAL: Duration = Duration::from_secs(1);
-/// The same at a server. Each look is a connection for each run that waits.
-const INTERVAL_AT_SERVER: Duration = Duration::from_secs(5);
 
 /// The open requests of this process.
 #[derive(Debug, Default)]
@@ -193,10 +188,7 @@ impl OpenRequests {
             let requests = Requests::in_agent_dir(agent_dir);
             requests.map_or(AnswerRight::NeedsProof, |requests| requests.answer_right())
         });
-        Some(match right {
-            AnswerRight::NeedsProof => INTERVAL,
-            AnswerRight::MayRead | AnswerRight::MayAnswer => INTERVAL_AT_SERVER,
-        })
+        Some(interval(*right))
     }
 
     /// Looks for answers to the open requests, and reports them.

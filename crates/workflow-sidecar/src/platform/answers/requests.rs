@@ -4,15 +4,29 @@
 //! counts is what [`code`](super::code) proves, or the database.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 use workflow_core::approval::{Decision, Request};
 
-use crate::store::{AnswerRight, RunQuery, Store, StoreError, of_agent_dir};
+use crate::store::{AnswerRight, IndexedRun, RunQuery, Store, StoreError, of_agent_dir};
 use crate::time::wall_time;
 
 /// Milliseconds after which a request counts as one of an abandoned session.
 const MAX_AGE: u64 = 30 * 24 * 60 * 60 * 1000;
+
+/// Time between two looks at the store while something waits.
+pub(super) const INTERVAL: Duration = Duration::from_secs(1);
+/// The same at a server. Each look is a connection for each run that waits.
+pub(super) const INTERVAL_AT_SERVER: Duration = Duration::from_secs(5);
+
+/// The time between two looks of a process with this right.
+pub(crate) fn interval(right: AnswerRight) -> Duration {
+    match right {
+        AnswerRight::NeedsProof => INTERVAL,
+        AnswerRight::MayRead | AnswerRight::MayAnswer => INTERVAL_AT_SERVER,
+    }
+}
 
 /// A request, and its decision that was not used yet.
 pub(crate) type AskedRequest = (Request, Option<Decision>);
@@ -22,7 +36,11 @@ pub(crate) struct Requests(Store);
 
 impl Requests {
     pub(crate) fn in_agent_dir(agent_dir: &Path) -> Result<Self, StoreError> {
-        Ok(Self(of_agent_dir(agent_dir)?))
+        Ok(Self::of(of_agent_dir(agent_dir)?))
+    }
+
+    pub(crate) fn of(store: Store) -> Self {
+        Self(store)
     }
 
     /// All requests, with decisions that were not used yet, in the order of the runs' ids. Those of abandoned sessions are
@@ -40,13 +58,18 @@ impl Requests {
 
     /// The host of a run, if it is known.
     pub(crate) fn host_of(&self, task_id: &str) -> Option<String> {
+        Some(self.run(task_id).ok()??.key.host)
+    }
+
+    /// The run with exactly this id, in the session that went on last.
+    pub(crate) fn run(&self, task_id: &str) -> Result<Option<IndexedRun>, StoreError> {
         let query = RunQuery {
             task_id,
             ..RunQuery::default()
         };
-        let mut runs = self.0.runs(&query).ok()?.into_iter();
-        runs.find(|run| run.run.task_id == task_id)
-            .map(|run| run.key.host)
+        let runs = self.0.runs(&query)?.into_iter();
+        let runs = runs.filter(|run| run.run.task_id == task_id);
+        Ok(runs.max_by_key(|run| run.updated))
     }
 
     /// Stores a request, and removes a decision about another one of the run.

@@ -5,9 +5,10 @@ use std::sync::mpsc::{Receiver, channel};
 
 use tempfile::TempDir;
 
+use super::super::requests::INTERVAL;
 use super::super::requests::tests::request;
 #[cfg(all(unix, feature = "postgres"))]
-use super::super::requests::tests::requests_of;
+use super::super::requests::{INTERVAL_AT_SERVER, tests::requests_of};
 use super::*;
 use crate::platform::effects::PlatformReport;
 use crate::platform::session_in;
