@@ -208,9 +208,10 @@ fn of_user(flow: &FlowNotes) -> impl Iterator<Item = Below> {
 
 /// The checks of a gate: result, duration and location.
 fn gate(checks: &[Report]) -> Described {
-    let (tone, word) = match checks.iter().all(Report::has_passed) {
-        true => (Tone::Good, "gate passed"),
-        false => (Tone::Bad, "gate not passed"),
+    let (tone, word) = if checks.iter().all(Report::has_passed) {
+        (Tone::Good, "gate passed")
+    } else {
+        (Tone::Bad, "gate not passed")
     };
     let check = |check: &Report| {
         let (tone, mark) = match check.verdict {

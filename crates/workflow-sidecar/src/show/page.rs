@@ -84,9 +84,11 @@ pub(super) struct PhaseRow {
 impl PhaseRow {
     /// The time in all visits that have ended, if it is known.
     pub(super) fn lasted(&self) -> String {
-        self.has_times
-            .then(|| duration(self.lasted))
-            .unwrap_or_default()
+        if self.has_times {
+            duration(self.lasted)
+        } else {
+            String::new()
+        }
     }
 }
 
