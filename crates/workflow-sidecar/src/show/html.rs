@@ -11,7 +11,7 @@ const LONGEST: usize = 300_000;
 
 /// The page. Texts are escaped; only the picture, which has its own escapes, and the style are not.
 #[derive(Template)]
-#[template(path = "show.html")]
+#[template(path = "show/page.html")]
 struct Html<'p> {
     title: &'p str,
     runs: &'p [RunPage],
@@ -23,7 +23,7 @@ impl Timelines {
     pub(crate) fn html(self) -> anyhow::Result<String> {
         self.fitted(LONGEST, |runs| {
             let title = runs.first().map_or("No run", |run| &*run.workflow);
-            let style = include_str!("../../templates/show.css");
+            let style = include_str!("page.css");
             let html = Html { title, runs, style };
             Ok(html.render()?)
         })
