@@ -389,7 +389,8 @@ mod tests {
             is_allowed("cd d; echo > xN; cd ..; ", number);
             is_allowed("cd dN; echo > xN; cd ..; ", number);
         }
-        assert!(start.elapsed().as_secs() < 4, "{:?}", start.elapsed());
+        // A debug build beside other tests: alone it takes about a second of the processor.
+        assert!(start.elapsed().as_secs() < 15, "{:?}", start.elapsed());
     }
 
     #[test]
