@@ -384,7 +384,7 @@ export class CaseRun {
     if (answer && session.location) {
       const { phase } = session.location;
       const line = toolsLine(session.workflows, session.state, phase);
-      session.sent = withAnswer(session.sent, answer, phase.name, line);
+      session.sent = withAnswer(session.sent, answer, phase, line);
     }
     this.see(entry.data.currentPath.length > 1 ? "move in a nested run" : "move in a linear run");
   }

@@ -41,16 +41,17 @@ const WORKER =
 /** Removes the topics of a phase: another phase is entered. @param {SentContext} sent @returns {SentContext} */
 export const withoutPhase = (sent) => Object.fromEntries(Object.entries(sent).filter(([about]) => !OF_PHASE.includes(about)));
 
-/** Adds the instructions and tools of the answer that entered a phase. @param {SentContext} sent @param {string} answer @param {string} phaseName @param {string | null} line @returns {SentContext} */
-export function withAnswer(sent, answer, phaseName, line) {
+/** Adds the instructions, tools and profiles of the answer that entered a phase. @param {SentContext} sent @param {string} answer @param {{ name: string, profiles?: string[] }} phase @param {string | null} line @returns {SentContext} */
+export function withAnswer(sent, answer, { name: phaseName, profiles: names }, line) {
   const [, instructions] = answer.split(`\n\n**What to do in ${phaseName}:**\n`);
   if (instructions === undefined) return sent;
-  return { ...sent, instructions: WHAT_TO_DO + instructions, ...(line === null ? {} : { tools: line }) };
+  const profiles = names?.length ? { profiles: `**Available subagent profiles for this phase:** ${names.join(", ")}` } : {};
+  return { ...sent, instructions: WHAT_TO_DO + instructions, ...(line === null ? {} : { tools: line }), ...profiles };
 }
 
-/** Removes the instructions and tools that the conversation may lack: the last answer may not have arrived. @param {SentContext} sent @returns {SentContext} */
+/** Removes the instructions, tools and profiles that the conversation may lack: the last answer may not have arrived. @param {SentContext} sent @returns {SentContext} */
 export function withoutUncertainAnswer(sent) {
-  const { instructions: _, tools: __, ...others } = sent;
+  const { instructions: _, tools: __, profiles: ___, ...others } = sent;
   return "location" in sent ? sent : others;
 }
 
