@@ -104,9 +104,17 @@ function splitMessage(content, workflows, state, phase) {
           ["allProfiles", `**All profiles:** ${all}`],
         ]
       : []),
-    ["advance", advance],
+    ["advance", withoutLoop(advance, workflows, state)],
   ];
   return { header: `${header}]`, parts };
+}
+
+const LOOP = " to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
+
+/** Leaves out the sentence on `loop` where there is none. */
+function withoutLoop(advance, workflows, state) {
+  const scope = workflows[state.currentPath.at(-1).workflowKey];
+  return scope?.loopable === false ? advance.replace(LOOP, " to advance to the next phase.") : advance;
 }
 
 /** Lists the phases of a workflow and of all that it contains. @param {import("../navigation.mjs").Workflows} workflows @param {string} key @returns {any[]} */
