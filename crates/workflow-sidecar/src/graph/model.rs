@@ -147,7 +147,7 @@ pub(crate) enum MarkKind {
     Collapsed,
     /// How often a run entered the phase, and its time there.
     Visited,
-    /// The run is there, or ended there.
+    /// The run is there.
     Present,
 }
 

@@ -128,7 +128,7 @@ fn legend_entries(graph: &Graph) -> Vec<(Option<MarkKind>, &'static str)> {
             MarkKind::Visited,
             "how often the run was there, and how long",
         ),
-        (MarkKind::Present, "where the run is, or ended"),
+        (MarkKind::Present, "where the run is"),
     ];
     let lines = lines.into_iter();
     let lines = lines.filter(|(kind, _)| has(*kind));
