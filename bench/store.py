@@ -1,4 +1,4 @@
-"""Measures the store: a hook beside a node process that does nothing, `runs`, growth, and writers at once.
+"""Measures the store: a hook beside a node process that does nothing, `runs`, `stats`, growth, and writers at once.
 
 Started by scripts/bench --store. Prints a table; a wrong answer or a lost session ends it with exit code 1.
 """
@@ -72,6 +72,30 @@ class Home:
             )
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         database.close()
+
+    def count(self, days):
+        """Writes the figures of so many days, as four workflows leave them."""
+        times = [f"{bucket}:phase {phase}" for phase in range(6) for bucket in range(60, 68)]
+        names = [("run", name) for name in ("started", "complete", "cancelled", "ended")]
+        names += [("phase", name) for name in times] + [("waited", name) for name in times[:8]]
+        names += [(kind, f"make check-{number} (workflow.yaml:{number})") for kind in ("passed", "failed") for number in range(5)]
+        calls = ("denied", "asked", "allowed", "declined")
+        names += [(kind, f"the phase (workflow.yaml:{number})") for kind in calls for number in range(5)]
+        today = int(time.time() // 86400)
+        rows = [
+            (day, "codex", f"workflow-{workflow}", kind, name, 3, 3000)
+            for day in range(today - days + 1, today + 1)
+            for workflow in range(4)
+            for kind, name in names
+        ]
+        database = self.database()
+        with database:
+            database.executemany(
+                "INSERT OR REPLACE INTO figures (day, host, workflow, kind, name, number, total) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                rows,
+            )
+        database.close()
+        return len(rows)
 
     def size(self):
         directory = os.path.join(self.path, STATE)
@@ -189,6 +213,11 @@ def main():
             listed = [measured([arguments.binary, "runs"], home.environment) for _ in range(20)]
             check(all(code == 0 for code, _ in listed), "runs failed")
             line(f"runs over {runs:,} runs, p50", p50([seconds for _, seconds in listed]), "50 ms" if runs == 100_000 else "")
+            figures = home.count(365)
+            for days, goal in ((90, "300 ms"), (365, "")):
+                shown = [measured([arguments.binary, "stats", "--since", f"{days}d"], home.environment) for _ in range(20)]
+                check(all(code == 0 for code, _ in shown), "stats failed")
+                line(f"  stats of {days} days ({figures:,} figures in 365), p50", p50([seconds for _, seconds in shown]), goal)
             line("  size of the store", f"{home.size() / 1e6:.0f} MB")
         for name, (rate, longest, blocked) in zip(("sessions of their own", "one session"), writers(home, 64, 5)):
             line(f"64 writers, {name}", f"{rate:.0f} /s")

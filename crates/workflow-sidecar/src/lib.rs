@@ -16,6 +16,7 @@ mod doctor;
 mod drawn;
 mod driver;
 mod explain;
+mod figures;
 mod files;
 mod graph;
 mod hook_hosts;

@@ -13,6 +13,7 @@
 //! Must not know what is in a session, a request or an answer.
 
 mod database;
+mod figures;
 #[cfg(feature = "postgres")]
 mod machine;
 mod marker;
@@ -26,6 +27,7 @@ mod types;
 
 use std::path::PathBuf;
 
+pub use self::figures::{Counts, Figure};
 pub use self::marker::{MARKER, MARKERS, OF_ALL, has_active_runs};
 pub use self::private_directory::create_private_dir;
 pub use self::queue::QueueTurn;
@@ -36,7 +38,13 @@ pub use self::types::{
 };
 
 /// The tables, roles and grants of a store on a `PostgreSQL` server.
-pub const POSTGRES_SCHEMA: &str = include_str!("postgres/schema.sql");
+pub const POSTGRES_SCHEMA: &str = concat!(
+    include_str!("postgres/schema.sql"),
+    "\n",
+    include_str!("postgres/from_3.sql")
+);
+/// What a store there needs that has format 3.
+pub const POSTGRES_FROM_3: &str = include_str!("postgres/from_3.sql");
 
 /// Returns the store with a directory of this machine: on the server with this address, or else in a database there. It is
 /// created with the first change.

@@ -17,13 +17,16 @@ use crate::types::StoreError;
 /// The name of the database in the directory of the store.
 const FILE: &str = "store.sqlite3";
 /// The format of the database, in its `user_version`.
-const FORMAT: i64 = 3;
+const FORMAT: i64 = 4;
 /// The time to wait for another process. Less than the time that a hook has for its answer.
 const BUSY: Duration = Duration::from_secs(2);
 /// The time until the next attempt to make the database.
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// The tables in format 3.
 const SCHEMA: &str = include_str!("sqlite.sql");
+/// What makes the present format of that one.
+const FROM_3: &str = include_str!("from_3.sql");
 
 /// The database in a directory. It is created with the first change.
 #[derive(Debug)]
@@ -151,20 +154,21 @@ fn column(column: ValueRef<'_>) -> Value {
     }
 }
 
-/// Creates the tables where there are none, and returns the format.
+/// Creates the tables where there are none, or upgrades them, and returns the format.
 fn create_tables(connection: &mut Connection) -> rusqlite::Result<i64> {
-    let format = user_version(connection)?;
-    if format != 0 {
-        return Ok(format);
+    match user_version(connection)? {
+        0 => connection.pragma_update(None, "journal_mode", "wal")?,
+        3 => {}
+        format => return Ok(format),
     }
-    connection.pragma_update(None, "journal_mode", "wal")?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have done it meanwhile.
-    let format = user_version(&transaction)?;
-    if format != 0 {
-        return Ok(format);
+    match user_version(&transaction)? {
+        0 => transaction.execute_batch(SCHEMA)?,
+        3 => {}
+        format => return Ok(format),
     }
-    transaction.execute_batch(SCHEMA)?;
+    transaction.execute_batch(FROM_3)?;
     transaction.pragma_update(None, "user_version", FORMAT)?;
     transaction.commit()?;
     Ok(FORMAT)

@@ -1,4 +1,4 @@
--- The store of workflow-sidecar in SQLite. Columns have the names that they have in postgres/schema.sql.
+-- The store of workflow-sidecar in SQLite, in format 3; from_3.sql makes format 4 of it. Columns have the names that they have in postgres/schema.sql.
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY,
     host TEXT NOT NULL,

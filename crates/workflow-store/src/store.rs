@@ -72,7 +72,11 @@ impl Store {
     }
 
     /// Returns what the rows that a statement selects stand for.
-    fn select<T: DeserializeOwned + Send>(&self, sql: &str, values: &Value) -> Result<Vec<T>> {
+    pub(crate) fn select<T: DeserializeOwned + Send>(
+        &self,
+        sql: &str,
+        values: &Value,
+    ) -> Result<Vec<T>> {
         self.with(Access::Read, |rows| {
             let found = rows.query(sql, values)?;
             found.into_iter().map(read).collect()
@@ -89,6 +93,7 @@ struct SessionRow {
     #[serde(rename = "type")]
     custom_type: Option<String>,
     data: Option<String>,
+    at: Option<u64>,
 }
 
 /// Returns the id of a row that was stored.
@@ -115,7 +120,7 @@ impl Store {
         let other_owner = self.database.other_owner();
         // One statement, so that session and entries are of the same moment.
         let sql = format!(
-            "SELECT s.version, s.memory, {other_owner} AS other_owner, e.type, e.data
+            "SELECT s.version, s.memory, {other_owner} AS other_owner, e.type, e.data, e.at
              FROM sessions s LEFT JOIN entries e ON e.session = s.id
              WHERE s.host = ?1 AND s.session = ?2 ORDER BY e.number"
         );
@@ -131,7 +136,13 @@ impl Store {
                         format!("an entry of the stored session {session} is not JSON: {error}");
                     StoreError::new(reason)
                 })?;
-                session.entries.push(StoredEntry { custom_type, data });
+                let at = row.at.unwrap_or_default();
+                let entry = StoredEntry {
+                    custom_type,
+                    data,
+                    at,
+                };
+                session.entries.push(entry);
             }
         }
         Ok(session)
@@ -160,17 +171,19 @@ impl Store {
             let SessionKey { host, session } = key;
             let SessionChange { from, memory, now, .. } = change;
             let values = json!([host, session, memory, cwd, now, machine, from]);
-            let Some(session) = id(rows.query_one(store, &values)?) else {
+            let Some(id) = id(rows.query_one(store, &values)?) else {
                 return Ok((Saved::Conflict, Vec::new()));
             };
             for entry in change.entries {
+                let at = if entry.at == 0 { *now } else { entry.at };
                 rows.execute(
-                    "INSERT INTO entries (session, number, type, data)
-                     VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM entries WHERE session = ?1), ?2, ?3)",
-                    &json!([session, entry.custom_type, entry.data.get()]),
+                    "INSERT INTO entries (session, number, type, data, at)
+                     VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM entries WHERE session = ?1), ?2, ?3, ?4)",
+                    &json!([id, entry.custom_type, entry.data.get(), at]),
                 )?;
             }
-            set_run(rows, session, change.run.as_ref(), change.now)?;
+            set_run(rows, id, change.run.as_ref(), *now)?;
+            change.counts.write(rows, host, *now)?;
             Ok((Saved::Stored, self.mark(rows, &machine)?))
         })?;
         let is_over = !active.iter().any(|project| *project == *cwd);
@@ -260,21 +273,29 @@ impl Store {
 impl Store {
     /// Lists the runs, the one that changed last first.
     pub fn runs(&self, query: &RunQuery<'_>) -> Result<Vec<IndexedRun>> {
-        let active = if query.only_active {
-            "AND active = 1"
-        } else {
-            ""
-        };
-        let order = if query.task_id.is_empty() {
-            "updated DESC"
-        } else {
-            "task_id"
-        };
-        let condition =
-            format!("task_id >= ?1 AND task_id < ?2 {active} ORDER BY {order} LIMIT ?3");
-        let end = format!("{}{LAST_CHARACTER}", query.task_id);
         let limit = query.limit.map_or(i64::MAX, i64::from);
-        self.runs_where(&condition, &json!([query.task_id, end, limit]))
+        let (mut condition, mut values) = ("task_id IS NOT NULL".to_owned(), vec![json!(limit)]);
+        if query.only_active {
+            condition += " AND active = 1";
+        }
+        let end = format!("{}{LAST_CHARACTER}", query.task_id);
+        let is_id = !query.task_id.is_empty();
+        for (column, value) in [
+            ("task_id >=", is_id.then_some(query.task_id)),
+            ("task_id <", is_id.then_some(&*end)),
+            ("host =", query.host),
+            ("workflow =", query.workflow),
+            ("state =", query.state),
+            ("cwd =", query.project),
+        ] {
+            if let Some(value) = value {
+                values.push(json!(value));
+                condition = format!("{condition} AND {column} ?{}", values.len());
+            }
+        }
+        let order = if is_id { "task_id" } else { "updated DESC" };
+        let condition = format!("{condition} ORDER BY {order} LIMIT ?1");
+        self.runs_where(&condition, &values.into())
     }
 
     /// Finds the active run of a session.
@@ -282,6 +303,18 @@ impl Store {
         let condition = "host = ?1 AND session = ?2 AND active = 1";
         let mut found = self.runs_where(condition, &json!([key.host, key.session]))?;
         Ok(found.pop())
+    }
+
+    /// Returns a text that changes when a run, a request or an answer does. It is found without reading all runs.
+    pub fn pulse(&self) -> Result<String> {
+        // The clocks of several machines differ, so that the newest change need not be the last one.
+        let pulse = "SELECT
+                (SELECT max(updated) FROM sessions WHERE task_id IS NOT NULL) AS newest,
+                (SELECT CAST(sum(updated + version) AS bigint) FROM sessions WHERE active = 1) AS active,
+                (SELECT CAST(sum(changed) AS bigint) FROM requests) AS requests,
+                (SELECT CAST(sum(length(answer)) AS bigint) FROM answers) AS answers";
+        let found = self.with(Access::Read, |rows| rows.query_one(pulse, &json!([])))?;
+        Ok(found.map_or_else(String::new, |row| Value::Object(row).to_string()))
     }
 
     fn runs_where(&self, condition: &str, values: &Value) -> Result<Vec<IndexedRun>> {
@@ -304,13 +337,14 @@ impl Store {
         let machine = self.database.machine()?;
         let cwd = note.cwd.to_string_lossy();
         self.with(Access::Create, |rows| {
-            let RunNote { host, run, file, now, .. } = note;
+            let RunNote { host, run, file, counts, now, .. } = note;
             let noted = rows.query_one(
                 "INSERT INTO sessions (host, session, version, memory, cwd, updated, file, machine) VALUES (?1, ?2, 0, '', ?3, ?4, ?5, ?6)
                  ON CONFLICT (host, session) DO UPDATE SET cwd = ?3, updated = ?4, file = ?5, machine = ?6 RETURNING id",
                 &json!([host, run.task_id, cwd, now, file, machine]),
             )?;
-            set_run(rows, id(noted).unwrap_or_default(), Some(run), *now)
+            set_run(rows, id(noted).unwrap_or_default(), Some(run), *now)?;
+            counts.write(rows, host, *now)
         })
     }
 }

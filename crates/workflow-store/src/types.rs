@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
+use crate::figures::Counts;
+
 /// A session of a host.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub struct SessionKey {
@@ -35,6 +37,8 @@ pub struct StoredEntry {
     pub custom_type: String,
     /// The data, as JSON.
     pub data: Box<RawValue>,
+    /// When it was stored first, in milliseconds since 1970; 0 if that is not known, or still to come.
+    pub at: u64,
 }
 
 /// A change of a session.
@@ -48,6 +52,8 @@ pub struct SessionChange<'a> {
     pub memory: &'a str,
     /// The run for the index; `None` without a run.
     pub run: Option<Run>,
+    /// What is counted with the change.
+    pub counts: &'a Counts,
     /// The directory of the session.
     pub cwd: &'a Path,
     /// The time in milliseconds since 1970.
@@ -131,6 +137,14 @@ pub struct RunQuery<'a> {
     pub only_active: bool,
     /// The most runs to list.
     pub limit: Option<u32>,
+    /// Only runs of this host.
+    pub host: Option<&'a str>,
+    /// Only runs of this workflow.
+    pub workflow: Option<&'a str>,
+    /// Only runs in this state.
+    pub state: Option<&'a str>,
+    /// Only runs in this directory.
+    pub project: Option<&'a str>,
 }
 
 /// A run of a host that keeps its sessions itself.
@@ -144,6 +158,8 @@ pub struct RunNote {
     pub cwd: PathBuf,
     /// The file of the session.
     pub file: Option<String>,
+    /// What is counted with the note.
+    pub counts: Counts,
     /// The time in milliseconds since 1970.
     pub now: u64,
 }

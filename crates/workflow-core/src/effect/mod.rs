@@ -51,6 +51,8 @@ pub struct Effects {
     pub effects: Vec<Effect>,
     /// The calls that rules denied without asking a person, for statistics.
     pub denied: Vec<Denied>,
+    /// The calls about which a person was asked, and those about which one has answered, for statistics.
+    pub asked: Vec<Asked>,
     /// True if the user has lifted the rules for the time without a run, for statistics.
     pub lifted: bool,
     /// The runs that the session has unloaded for good.
@@ -107,6 +109,15 @@ pub struct Denied {
     pub level: String,
     /// The location of the rule as `file:line`; empty if the level's list of tools decides.
     pub rule: String,
+}
+
+/// A call about which a person is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The call, and the rule that stops it.
+    pub call: Denied,
+    /// True if the person has allowed it; `None` if the person is asked now.
+    pub allowed: Option<bool>,
 }
 
 impl Effects {
@@ -244,6 +255,7 @@ impl Effects {
         self.answers.extend(other.answers);
         self.effects.extend(other.effects);
         self.denied.extend(other.denied);
+        self.asked.extend(other.asked);
         self.lifted |= other.lifted;
         self.ended.extend(other.ended);
     }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::phase::{ResolvedPhase, door_levels, is_of_door, settings_levels};
 use crate::definition::{OnRepeat, Settings};
 use crate::diagnostic::{shown, visible};
-use crate::effect::{BlockKind, Denied, Effects, Question, Reply, ToolDecision};
+use crate::effect::{Asked, BlockKind, Denied, Effects, Question, Reply, ToolDecision};
 use crate::event::Answer;
 use crate::policy::results::Results;
 use crate::policy::rules::{Call, Denial, Rules, block_notice, cause, hash_of, reason};
@@ -80,6 +80,8 @@ pub(crate) struct PendingCall {
     likeness: Option<String>,
     /// The reason the agent reads if it may not run.
     pub(super) reason: String,
+    /// The call, for statistics.
+    denied: Denied,
 }
 
 impl CallGuard {
@@ -160,6 +162,7 @@ impl CallGuard {
             asked,
             likeness: None,
             reason,
+            denied: denied(call, &denial),
         };
         if denial.rule.is_none() {
             self.repeated = None;
@@ -251,6 +254,7 @@ impl CallGuard {
             let reason = format!("{reason}\nThe user was asked and did not allow it.");
             ToolDecision::block(BlockKind::User, reason)
         };
+        out.asked.push(pending.asked(Some(allowed)));
         out.reply(pending.request, Reply::ToolCall(decision));
         allowed
     }
@@ -295,6 +299,12 @@ impl CallGuard {
 }
 
 impl PendingCall {
+    /// The call with the user's answer, if there is one, for statistics.
+    pub(super) fn asked(&self, allowed: Option<bool>) -> Asked {
+        let call = self.denied.clone();
+        Asked { call, allowed }
+    }
+
     /// Returns true if the user's consent is enough.
     pub(super) fn needs_consent(&self) -> bool {
         self.asked.is_some()

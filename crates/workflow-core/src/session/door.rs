@@ -243,6 +243,9 @@ impl Session {
         let once = pending.needs_consent().then_some(ALLOW_ONCE);
         let others = once.into_iter().chain([OFFER_FREELY, NO]);
         question.options = offers.chain(others.map(str::to_owned)).collect();
+        if pending.needs_consent() {
+            self.out.asked.push(pending.asked(None));
+        }
         let shown = described(call);
         let task = self.door.prompt.as_deref().unwrap_or_default();
         question.message = format!(

@@ -366,6 +366,7 @@ impl Session {
                 self.out.reply(request, Reply::ToolCall(decision));
             }
             CallVerdict::Ask(question, pending) => {
+                self.out.asked.push(pending.asked(None));
                 self.ask(Topic::ToolCall(pending), question);
                 self.refresh_status();
             }

@@ -9,7 +9,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::{
     approve, check, completions, doctor, explain, graph, hook, init, install, list, mcp,
-    print_error, replay, runs, schema, serve, show, simulate, status, trust,
+    print_error, replay, runs, schema, serve, show, simulate, stats, status, trust,
 };
 use crate::install::InstallRequest;
 use crate::present::{FAILED, UNREAD};
@@ -50,6 +50,7 @@ pub(super) enum Command {
     Serve(serve::Arguments),
     Show(show::Arguments),
     Simulate(simulate::Arguments),
+    Stats(stats::Arguments),
     Status(status::Arguments),
     Trust(trust::Arguments),
     /// Remove from a host's configuration what `install` wrote

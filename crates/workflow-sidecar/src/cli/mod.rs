@@ -23,6 +23,7 @@ mod schema;
 mod serve;
 mod show;
 mod simulate;
+mod stats;
 mod status;
 mod status_line;
 mod telemetry;
@@ -94,6 +95,7 @@ fn execute(command: Option<Command>) -> anyhow::Result<CommandOutcome> {
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(success),
         Some(Command::Show(arguments)) => show::run(&arguments).map(success),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
+        Some(Command::Stats(arguments)) => stats::run(&arguments).map(success),
         Some(Command::Status(arguments)) => status::run(&arguments),
         Some(Command::Trust(arguments)) => trust::run(&arguments),
         Some(Command::Uninstall(arguments)) => arguments.uninstall().map(success),

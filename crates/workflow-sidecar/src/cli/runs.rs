@@ -8,7 +8,9 @@ use std::time::Duration;
 use super::project::UserDirectory;
 use super::wait::{span, wait};
 use crate::present::{CommandOutcome, OutputFormat, RunRow, count, run_table};
-use crate::store::{IndexedRun, POSTGRES_SCHEMA, RunQuery, of_agent_dir, open, state_directory};
+use crate::store::{
+    IndexedRun, POSTGRES_FROM_3, POSTGRES_SCHEMA, RunQuery, of_agent_dir, open, state_directory,
+};
 use crate::time::wall_time;
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
@@ -41,9 +43,9 @@ pub(super) struct Arguments {
     /// Delete the sessions and requests that have not changed for this many days, or for 90
     #[arg(long, value_name = "DAYS", num_args = 0..=1, default_missing_value = "90", conflicts_with = "watch")]
     prune: Option<u64>,
-    /// Print the SQL that makes the tables and roles of a store on a server
-    #[arg(long, exclusive = true)]
-    schema: bool,
+    /// Print the SQL that makes the tables and roles of a store on a server; with 3, the SQL for tables that have format 3
+    #[arg(long, exclusive = true, value_name = "FORMAT", num_args = 0..=1, default_missing_value = "new", value_parser = ["new", "3"])]
+    schema: Option<String>,
     /// The directory of the store, instead of ~/.local/state/workflow-sidecar
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
@@ -55,8 +57,12 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
-    if arguments.schema {
-        write!(anstream::stdout(), "{POSTGRES_SCHEMA}")?;
+    if let Some(format) = &arguments.schema {
+        let sql = match &**format {
+            "3" => POSTGRES_FROM_3,
+            _ => POSTGRES_SCHEMA,
+        };
+        write!(anstream::stdout(), "{sql}")?;
         return Ok(CommandOutcome::Success);
     }
     let agent_dir = arguments.user.directory();

@@ -38,7 +38,7 @@ pub(crate) struct HostMemory {
     /// Texts for the user that no answer could show yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) notices: Vec<String>,
-    /// The phase and its times, if measurements are exported.
+    /// The phase and its times.
     pub(crate) clock: Option<PhaseClock>,
 }
 

@@ -30,8 +30,10 @@ use workflow_core::{Effects, Session};
 use self::host_gate::{HostGate, NextCheck};
 pub(crate) use self::memory::HostMemory;
 pub(crate) use self::stored_session::{ATTEMPTS, RestoredSession};
+use crate::figures::ledger;
 use crate::platform::gates::HostAnswer;
 use crate::platform::{Platform, SessionContext};
+use crate::store::Counts;
 use crate::telemetry;
 
 /// A session, its platform, and what runs for it.
@@ -50,6 +52,8 @@ pub(crate) struct Driver {
     pub(crate) left_out: Option<Effect>,
     /// The decision that the user made in a dialog of the host, about a stored request.
     pub(crate) decision: Option<Decision>,
+    /// What was counted since it was last stored.
+    pub(crate) counts: Counts,
 }
 
 /// The effects that a driver performs.
@@ -91,6 +95,7 @@ impl Driver {
             has_changed: false,
             left_out: None,
             decision: None,
+            counts: Counts::default(),
         }
     }
 
@@ -114,6 +119,7 @@ impl Driver {
         }
         telemetry::denials(&self.session, &out.denied);
         telemetry::lift(out.lifted);
+        ledger::count(&self.session, &out, &mut self.counts);
         (result, out)
     }
 

@@ -183,6 +183,7 @@ impl RestoredSession {
                 Action::AppendEntry { custom_type, data } => self.entries.push(StoredEntry {
                     custom_type: custom_type.to_owned(),
                     data,
+                    at: 0,
                 }),
                 Action::SendMessage { message, .. } => {
                     notices.push(self.with_commands_as_prompts(&message.content));
@@ -213,7 +214,8 @@ impl RestoredSession {
         }
         let session = &self.driver.session;
         self.memory.session = session.memory();
-        PhaseClock::follow(&mut self.memory.clock, session, wall_time());
+        let (clock, counts) = (&mut self.memory.clock, &mut self.driver.counts);
+        PhaseClock::follow(clock, session, wall_time(), counts);
         let active = session.view().as_ref().map(indexed_run);
         self.run = active.or_else(|| self.out.ended.last().map(ended_run));
     }
@@ -231,7 +233,8 @@ impl RestoredSession {
     /// Returns true if there is nothing to save.
     pub(crate) fn is_unchanged(&self, stored: &StoredSession) -> bool {
         let before = HostMemory::parse(&stored.memory).to_text();
-        self.entries.is_empty() && self.memory.to_text() == before
+        let is_same = self.entries.is_empty() && self.memory.to_text() == before;
+        is_same && self.driver.counts.is_empty()
     }
 
     /// Saves the session, if it still has the version from which it was restored.
@@ -241,6 +244,7 @@ impl RestoredSession {
             entries: &self.entries,
             memory: &self.memory.to_text(),
             run: self.run.clone(),
+            counts: &self.driver.counts,
             cwd: &self.driver.context.cwd,
             now: wall_time(),
         };

@@ -16,7 +16,7 @@ use workflow_core::policy::rules::Paths;
 use super::file_excerpt;
 use super::paths::{LocalPaths, with_slashes};
 use crate::files::hash;
-use crate::store::Run;
+use crate::store::{Counts, Run};
 
 /// The world outside of sessions.
 pub(crate) trait Platform: Send + Sync {
@@ -31,8 +31,8 @@ pub(crate) trait Platform: Send + Sync {
     /// Takes answers that persons give outside of the host, from the begin of a session on.
     fn open_session(&self, _session: &SessionContext) {}
 
-    /// Notes a run in the index of all runs.
-    fn note_run(&self, _session: &SessionContext, _host: &str, _run: Run) {}
+    /// Notes a run in the index of all runs, and what was counted.
+    fn note_run(&self, _session: &SessionContext, _host: &str, _run: Run, _counts: Counts) {}
 
     /// Ends everything that runs for a session.
     fn close_session(&self, _session: &str) {}

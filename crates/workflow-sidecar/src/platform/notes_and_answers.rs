@@ -85,16 +85,17 @@ fn work(notes: &Receiver<Note>, answers: &OpenRequests, sessions: &OpenSessions)
     }
 }
 
-/// Returns the last note of each run: the others do not count any more.
+/// Returns the last note of each run, with what was counted in all of them: else the others do not count any more.
 fn latest(notes: impl Iterator<Item = Note>) -> HashMap<(PathBuf, String, String), RunNote> {
     let mut latest: HashMap<_, RunNote> = HashMap::new();
     for (agent_dir, mut note) in notes {
         let run = (agent_dir, note.host.clone(), note.run.task_id.clone());
-        if note.run.phase.is_empty()
-            && let Some(before) = latest.get(&run)
-        {
-            // The store would have kept the phase of the note that this one replaces.
-            note.run.phase.clone_from(&before.run.phase);
+        if let Some(before) = latest.remove(&run) {
+            if note.run.phase.is_empty() {
+                // The store would have kept the phase of the note that this one replaces.
+                note.run.phase = before.run.phase;
+            }
+            note.counts.merge(before.counts);
         }
         latest.insert(run, note);
     }
@@ -104,7 +105,7 @@ fn latest(notes: impl Iterator<Item = Note>) -> HashMap<(PathBuf, String, String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Run, RunQuery};
+    use crate::store::{Counts, Run, RunQuery};
 
     fn note(task_id: &str, phase: &str) -> RunNote {
         RunNote {
@@ -121,18 +122,26 @@ mod tests {
             },
             cwd: PathBuf::new(),
             file: None,
+            counts: Counts::default(),
             now: 0,
         }
     }
 
     #[test]
     fn only_the_last_note_of_a_run_is_written() {
-        let notes = (0..1000).map(|number| note("wf-1", &number.to_string()));
+        let notes = (0..1000).map(|number| {
+            let mut note = note("wf-1", &number.to_string());
+            note.counts.add(["w", "phase", "x"], 1, number);
+            note
+        });
         let notes = notes.chain([note("wf-2", "x"), note("wf-2", "")]);
         let latest = latest(notes.map(|note| (PathBuf::from("/a"), note)));
         let mut phases: Vec<&str> = latest.values().map(|note| &*note.run.phase).collect();
         phases.sort_unstable();
         assert_eq!(phases, ["999", "x"]);
+        let mut all = Counts::default();
+        all.add(["w", "phase", "x"], 1000, 999 * 500);
+        assert!(latest.values().any(|note| note.counts == all));
     }
 
     #[test]

@@ -249,7 +249,8 @@ impl Server {
         let span = open.span(id);
         let _entered = span.enter();
         let (result, mut out) = event(&mut open.driver, now);
-        PhaseClock::follow(&mut open.clock, &open.driver.session, now);
+        let driver = &mut open.driver;
+        PhaseClock::follow(&mut open.clock, &driver.session, now, &mut driver.counts);
         if std::mem::take(&mut open.driver.has_changed) {
             let ended = out.ended.iter().map(ended_run).collect();
             self.note_runs(id, ended, Session::view);

@@ -27,6 +27,7 @@ use super::manifest::{CANCEL_COMMAND, QUICK_COMMAND, START_COMMAND, manifest};
 use super::requests::{HandlerResult, RequestKind};
 use super::state::{Server, unknown_session};
 use crate::definitions::Definitions;
+use crate::figures::ledger;
 use crate::files::is_pipe;
 use crate::platform::answers::notifier::notifier;
 use crate::platform::disk::user_agent_dir;
@@ -268,6 +269,10 @@ handler!(HookTurnEnd, |server, params| {
         tokens: params.event.tokens.unwrap_or_default(),
         micro_usd: params.event.micro_usd.unwrap_or_default(),
     };
+    if let Some(open) = server.sessions.get_mut(params.session_id()) {
+        let driver = &mut open.driver;
+        ledger::count_turn(&driver.session, usage, &mut driver.counts);
+    }
     server.handle_hook(&params, |session| session.handle_turn_end(usage))
 });
 

@@ -26,7 +26,7 @@ pub(super) struct OpenSession {
     pub(super) deadline: Option<Millis>,
     /// The run as the index of all runs was told last, and where it was.
     pub(super) noted: Option<(SessionContext, Run)>,
-    /// The phase and its times, if measurements are exported.
+    /// The phase and its times.
     pub(super) clock: Option<PhaseClock>,
     /// The life of the session in the log.
     span: Span,

@@ -274,8 +274,11 @@ impl Server {
             return;
         }
         let (context, run) = &note;
-        let platform = &self.config.platform;
-        platform.note_run(context, &host.name, run.clone());
+        let (platform, counts) = (
+            &self.config.platform,
+            std::mem::take(&mut open.driver.counts),
+        );
+        platform.note_run(context, &host.name, run.clone(), counts);
         // Another session that had the run has it noted anew when it has it again.
         for other in self.sessions.values_mut() {
             let is_it = |(_, noted): &(_, Run)| noted.task_id == run.task_id;

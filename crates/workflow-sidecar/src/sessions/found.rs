@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context as _, bail, ensure};
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::json;
 use workflow_core::diagnostic::{shown, visible};
@@ -127,7 +128,10 @@ impl FoundSession {
             None => {
                 let entries = store.look_at(&run.key)?.entries;
                 let lines = entries.iter().map(|entry| {
-                    json!({"type": "custom", "customType": entry.custom_type, "data": entry.data})
+                    let at = i64::try_from(entry.at).ok().filter(|at| *at > 0);
+                    let at = at.and_then(|at| Timestamp::from_millisecond(at).ok());
+                    let at = at.map(|at| at.to_string());
+                    json!({"type": "custom", "customType": entry.custom_type, "data": entry.data, "timestamp": at})
                         .to_string()
                 });
                 let lines: Vec<String> = std::iter::once(head).chain(lines).collect();
@@ -332,7 +336,7 @@ fn usual_name(project: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Run, RunNote};
+    use crate::store::{Counts, Run, RunNote};
     use std::fs;
     use std::time::Duration;
 
@@ -355,6 +359,7 @@ mod tests {
             },
             cwd: project.clone(),
             file: None,
+            counts: Counts::default(),
             now: 1,
         };
         of_agent_dir(&project).unwrap().note_run(&note).unwrap();

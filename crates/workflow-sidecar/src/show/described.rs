@@ -248,7 +248,7 @@ pub(super) fn is_cut(text: &str) -> bool {
 }
 
 /// Formats a duration.
-pub(super) fn duration(millis: i64) -> String {
+pub(crate) fn duration(millis: i64) -> String {
     let sign = if millis < 0 { "-" } else { "" };
     let millis = millis.unsigned_abs();
     let (seconds, minutes, hours) = (millis / 1000, millis / 60_000, millis / 3_600_000);

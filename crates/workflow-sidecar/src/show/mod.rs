@@ -25,6 +25,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use workflow_core::definition::Catalog;
 
+pub(crate) use self::described::duration;
 use crate::record::Transcript;
 use crate::sessions::SessionFile;
 use recording::of_recording;

@@ -4,7 +4,7 @@
 //! mod (names, phases that end) ── export (OpenTelemetry, feature `otlp`) ── collector (HTTP)
 //! ```
 //!
-//! Nothing is measured unless the user names a collector. No call waits for one: measurements are added up in memory, and
+//! Nothing is exported unless the user names a collector; the store has [`figures`](crate::figures). No call waits for one: measurements are added up in memory, and
 //! threads of the exporter send them.
 
 #[cfg(feature = "otlp")]
@@ -19,9 +19,12 @@ use serde::{Deserialize, Serialize};
 use workflow_core::Session;
 use workflow_core::effect::Denied;
 use workflow_core::policy::gate_report::{CheckVerdict, Report};
+use workflow_core::session::{Needed, RunCondition};
 use workflow_core::types::Millis;
 
 pub(crate) use self::export::{Endpoint, begin, finish};
+use crate::figures::{kind, ledger};
+use crate::store::Counts;
 use crate::time::wall_time;
 
 /// The run and phase that a measurement is about.
@@ -57,7 +60,8 @@ pub(crate) struct PhaseClock {
     step: u64,
     entered: Millis,
     reminders: u32,
-    waits_since: Option<Millis>,
+    /// What the run waits for in words, and since when.
+    waits: Option<(String, Millis)>,
 }
 
 impl PhaseClock {
@@ -68,7 +72,8 @@ impl PhaseClock {
             step: view.state.global_step_count,
             entered: now,
             reminders: view.counters.reminders,
-            waits_since: session.awaits_approval().then_some(now),
+            waits: (Needed::by(view.condition.state()) != Needed::Nothing)
+                .then(|| (view.condition.words().to_owned(), now)),
         })
     }
 
@@ -76,11 +81,13 @@ impl PhaseClock {
         self.labels.run == other.labels.run && self.step == other.step
     }
 
-    /// Compares a run with what was known of it, and measures what has ended since.
-    pub(crate) fn follow(clock: &mut Option<Self>, session: &Session, now: Millis) {
-        if !export::is_on() {
-            return;
-        }
+    /// Compares a run with what was known of it, and counts and measures what has ended since.
+    pub(crate) fn follow(
+        clock: &mut Option<Self>,
+        session: &Session,
+        now: Millis,
+        counts: &mut Counts,
+    ) {
         let mut current = Self::of(session, now);
         let Some(before) = clock.take() else {
             *clock = current;
@@ -88,24 +95,34 @@ impl PhaseClock {
         };
         let same = current.as_mut();
         let same = same.filter(|current| before.is_same_phase(current));
-        let (is_same, mut still_waits) = (same.is_some(), false);
+        let (is_same, mut waited) = (same.is_some(), before.waits);
+        let Labels {
+            workflow, phase, ..
+        } = &before.labels;
         if let Some(current) = same {
             current.entered = before.entered;
-            let reminders = current.reminders.saturating_sub(before.reminders);
+            let reminders = current.reminders.saturating_sub(before.reminders).into();
             if reminders > 0 {
-                export::count("workflow.reminders", &current.labels, reminders.into(), &[]);
+                counts.add([workflow, kind::REMINDED, phase], reminders, 0);
+                export::count("workflow.reminders", &current.labels, reminders, &[]);
             }
-            still_waits = current.waits_since.is_some();
-            if still_waits {
-                current.waits_since = before.waits_since.or(current.waits_since);
+            let words = |waits: &Option<(String, Millis)>| waits.as_ref().map(|it| it.0.clone());
+            if words(&current.waits) == words(&waited) {
+                current.waits = waited.take();
             }
         }
-        if let Some(since) = before.waits_since.filter(|_| !still_waits) {
-            export::count("workflow.approvals", &before.labels, 1, &[]);
-            let names = ["workflow.approval.wait", "workflow.approval"];
-            export::lasted(names, &before.labels, (since, now), &[]);
+        if let Some((words, since)) = waited {
+            let time = now.saturating_sub(since);
+            ledger::lasted(workflow, kind::WAITED, &words, time, counts);
+            if words == RunCondition::AwaitsApproval.words() {
+                export::count("workflow.approvals", &before.labels, 1, &[]);
+                let names = ["workflow.approval.wait", "workflow.approval"];
+                export::lasted(names, &before.labels, (since, now), &[]);
+            }
         }
         if !is_same {
+            let time = now.saturating_sub(before.entered);
+            ledger::lasted(workflow, kind::PHASE, phase, time, counts);
             let names = ["workflow.phase.duration", "workflow.phase"];
             export::lasted(names, &before.labels, (before.entered, now), &[]);
         }

@@ -1,7 +1,7 @@
 //! The database of several machines: `PostgreSQL`.
 //!
 //! Every operation has a connection of its own: a process that is killed leaves nothing behind, and a server that was
-//! restarted is found again. The tables and the two roles are in `schema.sql`.
+//! restarted is found again. The tables and the two roles are in `schema.sql` and `from_3.sql`.
 
 mod address;
 mod names;
@@ -21,7 +21,10 @@ use crate::machine::machine;
 use crate::types::{AnswerRight, StoreError};
 
 /// The format of the tables.
-const FORMAT: i64 = 3;
+const FORMAT: i64 = 4;
+
+/// What to do about tables of the format before.
+const UPGRADE: &str = "the tables have format 3: the owner of the database upgrades them with `workflow-sidecar runs --schema 3 | psql`";
 
 /// Selects a row if the session may write answers: by itself, by a role that it is in or could get, or as an owner.
 const MAY_ANSWER: &str = "
@@ -71,6 +74,7 @@ impl Postgres {
         let format = client.query_one("SELECT max(version) FROM format", &[]);
         match format.map_err(failed)?.get(0) {
             Some(FORMAT) => {}
+            Some(3) => return Err(self.refuse(UPGRADE)),
             Some(found) => {
                 return Err(StoreError::format(&self.address.endpoint, found, FORMAT));
             }

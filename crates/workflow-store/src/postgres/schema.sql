@@ -1,4 +1,4 @@
--- The store of workflow-sidecar in PostgreSQL. Run it once, as the owner of the database:
+-- The store of workflow-sidecar in PostgreSQL, in format 3; from_3.sql, which follows, makes format 4 of it. Run it once, as the owner of the database:
 --   workflow-sidecar runs --schema | psql postgres://owner@server/database
 -- Then give each login one of the two roles, and never both:
 --   CREATE ROLE laptop LOGIN PASSWORD '...' IN ROLE workflow_agent;

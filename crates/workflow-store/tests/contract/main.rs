@@ -22,8 +22,8 @@ use serde_json::json;
 use serde_json::value::to_raw_value;
 
 use workflow_store::{
-    AnswerRight, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey, Store, StoreError,
-    StoredEntry, StoredRequest, Ticket, open,
+    AnswerRight, Counts, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey, Store,
+    StoreError, StoredEntry, StoredRequest, Ticket, open,
 };
 
 fn key(session: &str) -> SessionKey {
@@ -67,12 +67,16 @@ fn save_in(
     let entry = StoredEntry {
         custom_type: "workflow:state".to_owned(),
         data,
+        at: 0,
     };
+    let mut counts = Counts::default();
+    counts.add(["w", "saved", session], 1, from);
     let change = SessionChange {
         from,
         entries: &[entry],
         memory: "{}",
         run,
+        counts: &counts,
         cwd,
         now,
     };
@@ -100,9 +104,11 @@ fn does_what_a_store_does(store: &Store, approver: &Store) {
     tickets(store);
     runs(store);
     requests(store, approver);
+    the_pulse_changes_with_runs_requests_and_answers(store, approver);
     trust(store, approver);
     many_writers(store);
     prune(store, approver);
+    figures(store);
 }
 
 fn sessions(store: &Store) {
@@ -114,6 +120,8 @@ fn sessions(store: &Store) {
     assert_eq!(numbers(store, "a"), [r#"{"number":0}"#, r#"{"number":1}"#]);
     let loaded = store.load(&key("a")).unwrap();
     assert_eq!((loaded.version, &*loaded.memory), (2, "{}"));
+    let times: Vec<u64> = loaded.entries.iter().map(|entry| entry.at).collect();
+    assert_eq!(times, [1, 3]);
 }
 
 fn tickets(store: &Store) {
@@ -162,6 +170,7 @@ fn runs(store: &Store) {
         run: run("wf-3", "Analyze", true),
         cwd: PathBuf::from("/project"),
         file: Some("/sessions/a.jsonl".to_owned()),
+        counts: Counts::default(),
         now: 600,
     };
     store.note_run(&note).unwrap();
@@ -169,7 +178,81 @@ fn runs(store: &Store) {
     let noted = &store.runs(&RunQuery::default()).unwrap()[0];
     assert_eq!(noted.file.as_deref(), Some("/sessions/a.jsonl"));
     assert_eq!((noted.run.phase.as_str(), noted.since), ("Analyze", 600));
+    runs_are_filtered(store);
     an_earlier_run_of_a_session_keeps_its_row(store);
+}
+
+fn runs_are_filtered(store: &Store) {
+    let found = |query: RunQuery<'_>| {
+        let runs = store.runs(&query).unwrap().into_iter();
+        runs.map(|found| found.run.task_id).collect::<Vec<_>>()
+    };
+    let all = RunQuery::default;
+    let host = Some("pi");
+    assert_eq!(found(RunQuery { host, ..all() }), ["wf-3"]);
+    let (state, host) = (Some("active"), Some("codex"));
+    assert_eq!(
+        found(RunQuery {
+            state,
+            host,
+            ..all()
+        }),
+        ["wf-1"]
+    );
+    let (project, task_id) = (Some(CWD), "wf-2");
+    assert_eq!(
+        found(RunQuery {
+            project,
+            task_id,
+            ..all()
+        }),
+        ["wf-2"]
+    );
+    let (workflow, project) = (Some("bugfix' --"), Some("/"));
+    assert!(found(RunQuery { workflow, ..all() }).is_empty());
+    assert!(found(RunQuery { project, ..all() }).is_empty());
+}
+
+fn the_pulse_changes_with_runs_requests_and_answers(store: &Store, approver: &Store) {
+    let mut known = vec![store.pulse().unwrap()];
+    let mut changes = |what: &str| {
+        let pulse = store.pulse().unwrap();
+        assert!(!known.contains(&pulse), "{what}");
+        known.push(pulse);
+        assert_eq!(store.pulse().unwrap(), known[known.len() - 1]);
+    };
+    save(store, "p", 0, Some(run("wf-p", "Fix", true)), 5);
+    changes("a run begins, by a clock that is late");
+    save(store, "p", 1, Some(run("wf-p", "Fix", true)), 5);
+    changes("a run goes on in the same millisecond");
+    ask(store, "wf-p", "n", 5).unwrap();
+    changes("a request");
+    approver.put_answer("wf-p", "n", "yes").unwrap();
+    changes("an answer");
+    approver.put_answer("wf-p", "n", "never").unwrap();
+    changes("another answer");
+    save(store, "p", 2, Some(run("wf-p", "Fix", false)), 6);
+    changes("a run ends");
+    store.clear_request("wf-p").unwrap();
+}
+
+/// What [`save`] has counted in all the tests: of a session its changes, and the sum of the versions.
+fn figures(store: &Store) {
+    let found = store.figures(0, "").unwrap();
+    let of = |name: &str| {
+        let of_name = found.iter().find(|found| found.name == name).unwrap();
+        (of_name.number, of_name.total)
+    };
+    assert_eq!(of("a"), (2, 1), "conflicts count nothing");
+    assert_eq!(of("many"), (48, 47 * 48 / 2));
+    const DAY: u64 = 24 * 60 * 60 * 1000;
+    for (from, now) in [0, 2 * DAY, 6 * DAY, 7 * DAY].into_iter().enumerate() {
+        save(store, "weeks", from as u64, None, now);
+    }
+    let weeks = store.figures(DAY, "saved").unwrap();
+    let weeks = weeks.into_iter().filter(|found| found.name == "weeks");
+    let weeks: Vec<_> = weeks.map(|found| (found.day, found.number)).collect();
+    assert_eq!(weeks, [(2, 2), (7, 1)]);
 }
 
 fn an_earlier_run_of_a_session_keeps_its_row(store: &Store) {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use workflow_store::{AnswerRight, RunQuery, Saved, has_active_runs};
+use workflow_store::{AnswerRight, POSTGRES_FROM_3, RunQuery, Saved, has_active_runs};
 
 use super::server::Server;
 use super::{CWD, answer, ask, does_what_a_store_does, key, run, save};
@@ -87,6 +87,32 @@ fn on_a_server_a_login_changes_only_its_own_sessions_and_requests() {
 }
 
 #[test]
+fn a_store_of_format_3_is_upgraded_by_its_owner() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (agent, other) = (server.store("agent", "a"), server.store("other_agent", "b"));
+    save(&agent, "s", 0, Some(run("wf-1", "Analyze", true)), 1);
+    server.sql(
+        "SET search_path TO workflow_sidecar; DROP TABLE figures;
+         ALTER TABLE entries DROP COLUMN at; UPDATE format SET version = 3",
+    );
+    let refused = agent.load(&key("s")).unwrap_err().to_string();
+    assert!(refused.contains("runs --schema 3"), "{refused}");
+    server.sql(POSTGRES_FROM_3);
+    assert_eq!(agent.load(&key("s")).unwrap().entries[0].at, 0);
+    save(&agent, "s", 1, None, 2);
+    save(&other, "s2", 0, None, 2);
+    assert_eq!(agent.figures(0, "").unwrap().len(), 2);
+    for forged in ["UPDATE figures SET number = 9", "DELETE FROM figures"] {
+        let _ = server.sql_as("other_agent", forged);
+    }
+    assert_eq!(agent.figures(0, "").unwrap()[0].number, 1);
+    let refused = server.sql_as("approver", "UPDATE figures SET number = 9");
+    assert!(refused.unwrap_err().contains("permission denied"));
+}
+
+#[test]
 fn a_session_that_another_login_has_written_is_shown_and_not_continued() {
     let Some(server) = Server::start() else {
         return;
@@ -153,7 +179,7 @@ fn a_server_without_the_tables_or_with_newer_ones_is_refused() {
     assert!(
         error
             .to_string()
-            .contains("format (9; this workflow-sidecar reads 3): a newer"),
+            .contains("format (9; this workflow-sidecar reads 4): a newer"),
         "{error}"
     );
     server.sql("DROP SCHEMA workflow_sidecar CASCADE");

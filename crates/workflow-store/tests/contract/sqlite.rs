@@ -165,9 +165,46 @@ fn a_store_that_a_newer_build_changes_in_mid_run_is_an_error_that_names_the_file
     newer.pragma_update(None, "user_version", 2).unwrap();
     let error = store.load(&key("a")).unwrap_err().to_string();
     assert!(error.contains("finish its runs"), "{error}");
-    newer.pragma_update(None, "user_version", 3).unwrap();
+    newer.pragma_update(None, "user_version", 4).unwrap();
     assert_eq!(numbers(&store, "a"), [r#"{"number":0}"#], "nothing is lost");
     assert_eq!(save(&store, "a", 1, active(), 2), Saved::Stored);
+}
+
+#[test]
+fn a_store_of_format_3_is_upgraded_where_it_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let before = rusqlite::Connection::open(directory.path().join(FILE)).unwrap();
+    before.pragma_update(None, "journal_mode", "wal").unwrap();
+    before
+        .execute_batch(include_str!("../../src/sqlite.sql"))
+        .unwrap();
+    before
+        .execute_batch(
+            r#"INSERT INTO sessions (id, host, session, version, memory, cwd, updated, task_id, workflow, phase, task, status, active, state)
+                 VALUES (7, 'codex', 'a', 1, '{}', '/project', 5, 'wf-1', 'bugfix', 'Fix', 'it', 'Fix', 1, 'active');
+             INSERT INTO entries VALUES (7, 1, 'workflow:state', '{"number":0}');
+             INSERT INTO requests VALUES ('wf-1', 'n', '{}', 6);
+             PRAGMA user_version = 3;"#,
+        )
+        .unwrap();
+    let store = in_directory(directory.path());
+    // Several processes may do it at once.
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| assert_eq!(store.runs(&RunQuery::default()).unwrap().len(), 1));
+        }
+    });
+    assert_eq!(store.requests(0).unwrap().len(), 1);
+    assert_eq!(
+        save(&store, "a", 1, Some(run("wf-1", "Fix", true)), 9),
+        Saved::Stored
+    );
+    let loaded = store.load(&key("a")).unwrap();
+    let times: Vec<u64> = loaded.entries.iter().map(|entry| entry.at).collect();
+    assert_eq!(times, [0, 9], "that of before is not known");
+    assert_eq!(store.figures(0, "").unwrap().len(), 1);
+    let format = before.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
+    assert_eq!(format.unwrap(), 4);
 }
 
 #[test]

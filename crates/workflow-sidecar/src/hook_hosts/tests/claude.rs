@@ -8,7 +8,7 @@ use super::world::{World, context_of, is_denied, json_of, recorded, writing_call
 use crate::hook_hosts::answer::Printed;
 use crate::hook_hosts::event::EventName;
 use crate::hook_hosts::host;
-use crate::store::{RunQuery, Saved, SessionChange, SessionKey};
+use crate::store::{Counts, RunQuery, Saved, SessionChange, SessionKey};
 
 /// The variables of a hook in the terminal interface of a version.
 fn terminal(agent: &str) -> [(&str, &str); 2] {
@@ -157,6 +157,7 @@ fn a_nested_host_and_a_sub_agent_take_no_notice_and_shorten_no_conversation() {
         entries: &[],
         memory: &memory.to_string(),
         run: Some(run),
+        counts: &Counts::default(),
         cwd: &world.root.path().join("project"),
         now: 1,
     };

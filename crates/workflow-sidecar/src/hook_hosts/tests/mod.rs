@@ -3,6 +3,7 @@
 mod answers;
 mod claude;
 mod door;
+mod figures;
 mod prompts;
 mod sessions;
 mod tool_calls;

@@ -23,7 +23,7 @@ use super::git::{measure_change, record_files};
 use super::notes_and_answers::NotesAndAnswers;
 use super::open_sessions::OpenSessions;
 use crate::files::absolute;
-use crate::store::{Run, RunNote};
+use crate::store::{Counts, Run, RunNote};
 use crate::time::wall_time;
 
 /// This machine.
@@ -133,7 +133,7 @@ impl Platform for RealPlatform {
         CodeRestores::report_earlier(session, &self.sessions);
     }
 
-    fn note_run(&self, session: &SessionContext, host: &str, run: Run) {
+    fn note_run(&self, session: &SessionContext, host: &str, run: Run, counts: Counts) {
         // A relative directory is a name in a transcript.
         if !session.agent_dir.is_absolute() {
             return;
@@ -146,6 +146,7 @@ impl Platform for RealPlatform {
                 .session_file
                 .as_ref()
                 .map(|file| file.to_string_lossy().into_owned()),
+            counts,
             now: wall_time(),
         };
         let (answers, sessions) = (&self.answers, &self.sessions);

@@ -1,0 +1,97 @@
+//! Figures: what happened, added up by day, host and workflow. They are written with the change that they are about, so that
+//! one that is not stored counts nothing, and stay when sessions are removed.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::database::Rows;
+use crate::store::{Result, Store};
+
+/// A day, in milliseconds.
+const DAY: u64 = 24 * 60 * 60 * 1000;
+
+/// What is counted with a change.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts(BTreeMap<[String; 3], [u64; 2]>);
+
+impl Counts {
+    /// Adds a number, and a sum such as of milliseconds, to those of a workflow, a kind and a name.
+    pub fn add(&mut self, of: [&str; 3], number: u64, total: u64) {
+        self.add_to(of.map(str::to_owned), [number, total]);
+    }
+
+    /// Adds what was counted elsewhere.
+    pub fn merge(&mut self, other: Self) {
+        for (of, added) in other.0 {
+            self.add_to(of, added);
+        }
+    }
+
+    /// Returns true if nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn add_to(&mut self, of: [String; 3], added: [u64; 2]) {
+        let sums = self.0.entry(of).or_default();
+        for (sum, added) in sums.iter_mut().zip(added) {
+            *sum = sum.saturating_add(added);
+        }
+    }
+
+    /// Adds them to the figures of a day. One statement in the order of the names: processes that count the same at once wait for
+    /// each other, and never in a circle.
+    pub(crate) fn write(&self, rows: &mut dyn Rows, host: &str, now: u64) -> Result<()> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let mut values = vec![json!(now / DAY), json!(host)];
+        let added = self.0.iter().map(|([workflow, kind, name], sums)| {
+            let at = values.len() + 1;
+            values.extend([workflow, kind, name].map(|text| json!(text)));
+            values.extend(sums.map(|sum| json!(sum)));
+            let [kind, name, number, total] = [1, 2, 3, 4].map(|further| at + further);
+            format!("(?1, ?2, ?{at}, ?{kind}, ?{name}, ?{number}, ?{total})")
+        });
+        let added: Vec<String> = added.collect();
+        let sql = format!(
+            "INSERT INTO figures (day, host, workflow, kind, name, number, total) VALUES {}
+             ON CONFLICT (day, host, workflow, kind, name, owner)
+             DO UPDATE SET number = figures.number + excluded.number, total = figures.total + excluded.total",
+            added.join(", ")
+        );
+        rows.execute(&sql, &values.into()).map(drop)
+    }
+}
+
+/// The sums of a workflow, a kind and a name.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Figure {
+    /// The first day of them, in days since 1970.
+    pub day: u64,
+    /// The workflow; empty without a run.
+    pub workflow: String,
+    /// What was counted.
+    pub kind: String,
+    /// What of that.
+    pub name: String,
+    /// How often.
+    pub number: u64,
+    /// The sum.
+    pub total: u64,
+}
+
+impl Store {
+    /// Lists the figures since a time, those of one kind by the week: seven days, counted from the first one of 1970.
+    pub fn figures(&self, since: u64, by_week: &str) -> Result<Vec<Figure>> {
+        // What is summed up has another type in PostgreSQL.
+        let figures = "SELECT min(day) AS day, workflow, kind, name,
+                 CAST(sum(number) AS bigint) AS number, CAST(sum(total) AS bigint) AS total
+             FROM figures WHERE day >= ?1
+             GROUP BY workflow, kind, name, CASE kind WHEN ?2 THEN day / 7 ELSE 0 END
+             ORDER BY workflow, kind, name, min(day)";
+        self.select(figures, &json!([since / DAY, by_week]))
+    }
+}

@@ -1,0 +1,29 @@
+-- From format 3 to 4: the times of entries, and figures. Run it once, as the owner of the database, if the store has format 3:
+--   workflow-sidecar runs --schema 3 | psql postgres://owner@server/database
+BEGIN;
+
+SET LOCAL search_path TO workflow_sidecar;
+UPDATE format SET version = 4;
+
+ALTER TABLE entries ADD COLUMN at bigint NOT NULL DEFAULT 0;
+
+-- What happened, added up by day. A login adds to its own.
+CREATE TABLE figures (
+    day bigint NOT NULL,
+    host text NOT NULL,
+    workflow text NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    number bigint NOT NULL,
+    total bigint NOT NULL,
+    owner name NOT NULL DEFAULT session_user,
+    PRIMARY KEY (day, host, workflow, kind, name, owner)
+);
+ALTER TABLE figures ENABLE ROW LEVEL SECURITY;
+CREATE POLICY read ON figures FOR SELECT USING (true);
+CREATE POLICY own ON figures USING (owner = session_user);
+GRANT SELECT ON figures TO workflow_agent, workflow_approver;
+GRANT INSERT ON figures TO workflow_agent;
+GRANT UPDATE (number, total) ON figures TO workflow_agent;
+
+COMMIT;
