@@ -22,6 +22,7 @@ fn run(command: &[&str], shell: bool) -> Gate {
         default_of: None,
         on_fail: None,
         tries: None,
+        bounds: Vec::new(),
         on_limit: None,
         check: Check::Run(RunCheck {
             command: command.iter().map(|&word| word.to_owned()).collect(),
@@ -438,6 +439,7 @@ fn a_check_for_changes_compares_with_the_baseline() {
         default_of: None,
         on_fail: None,
         tries: None,
+        bounds: Vec::new(),
         on_limit: None,
         check: Check::File(FileCheck {
             path: "plan.md".to_owned(),

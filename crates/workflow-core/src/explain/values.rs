@@ -310,7 +310,7 @@ fn reference_rows(reference: &Subworkflow) -> Vec<(&'static str, String)> {
     for outcome in &reference.outcomes {
         rows.push(("outcome", format!("{} → {}", outcome.name, outcome.to)));
     }
-    if let Some(most) = reference.max_visits {
+    if let Some(most) = reference.most_visits() {
         let instead = reference.on_limit.as_ref().unwrap_or(&Target::Pause);
         rows.push(("maxVisits", format!("{most}, then {}", instead.described())));
     }

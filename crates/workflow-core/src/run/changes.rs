@@ -287,6 +287,7 @@ fn hold_in_workflow(workflow: &mut Workflow, before: &Workflow) {
             (PhaseEntry::Phase(phase), PhaseEntry::Phase(before)) => hold_in_phase(phase, before),
             (PhaseEntry::Subworkflow(reference), PhaseEntry::Subworkflow(before)) => {
                 reference.max_visits = least(reference.max_visits, before.max_visits);
+                hold_bounds(&mut reference.bounds, &before.bounds);
             }
             _ => {}
         }
@@ -301,6 +302,7 @@ fn hold_in_phase(phase: &mut Phase, before: &Phase) {
         let is_new = same.is_none();
         if let Some(held) = same {
             held.tries = least(held.tries, gate.tries);
+            hold_bounds(&mut held.bounds, &gate.bounds);
         }
         is_new
     });

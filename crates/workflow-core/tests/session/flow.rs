@@ -79,6 +79,7 @@ pub(crate) fn gate(on_fail: Option<&str>) -> Gate {
         default_of: None,
         on_fail: on_fail.map(Target::from),
         tries: None,
+        bounds: Vec::new(),
         on_limit: None,
         source: "w/phases/a.md:3".to_owned(),
     }

@@ -39,6 +39,7 @@ fn strict() -> Workflow {
                 default_of: None,
                 on_fail: None,
                 tries: None,
+                bounds: Vec::new(),
                 on_limit: None,
                 check: Check::File(FileCheck {
                     path: "plan.md".to_owned(),
@@ -50,6 +51,7 @@ fn strict() -> Workflow {
                 default_of: None,
                 on_fail: None,
                 tries: None,
+                bounds: Vec::new(),
                 on_limit: None,
                 check: Check::Tests(TestsCheck {
                     min: 1,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use workflow_core::definition::{Loaded, MemoryFiles, Tier, Workflow, load};
-use workflow_core::diagnostic::Severity;
+use workflow_core::diagnostic::{Diagnostic, Severity};
 use workflow_core::session::Control;
 
 use crate::event::Event;
@@ -424,6 +424,111 @@ fn a_bound_may_be_an_input_of_the_subworkflow() {
     let lines = world.next("again", &json!({ "file": "b.rs" }));
     let answer = line(&lines, "tool");
     assert!(answer.contains("This is visit 2 of 2."), "{answer}");
+}
+
+#[test]
+fn visits_of_a_subworkflow_tries_and_dollars_are_bounded_by_values() {
+    let definitions = |most: &str, least: &str| {
+        let work = format!(
+            "name: Work\ncommandName: work\ninitialMessage: Go.\ninputs: {{ most: {{ type: number, {least} }} }}\n\
+             budget: {{ usd: {most} }}\nphases:\n  - {{ id: plan, instructions: Plan it. }}\n\
+             \x20 - {{ subworkflow: task, maxVisits: {most} }}\n\
+             \x20 - {{ id: report, instructions: Report it., outcomes: {{ again: task, ok: next }} }}\n"
+        );
+        let task = format!(
+            "name: Task\nshow: workflows\ninputs: {{ most: {{ type: number, {least} }} }}\nphases:\n\
+             \x20 - {{ id: build, instructions: Build it., gate: [{{ run: [make], tries: {most} }}] }}\n"
+        );
+        loaded(&[("work", &work), ("task", &task)])
+    };
+    let value = "\"{inputs.most}\"";
+    let found = definitions(value, "max: 9").diagnostics;
+    let wrong = |found: &&Diagnostic| found.message.contains("is no bound");
+    assert_eq!(found.iter().filter(wrong).count(), 3, "{found:?}");
+
+    let workflows = |of: &Loaded| of.catalog.iter().cloned().collect::<Vec<_>>();
+    for changes in [false, true] {
+        let mut world = World::new(workflows(&definitions(value, "min: 1")));
+        let refusal = world.command("work --most 1.5 it").join("\n");
+        assert!(
+            refusal.contains("a whole number of at least 1"),
+            "{refusal}"
+        );
+        world.command("work --most 2 it");
+        world.stop("aborted");
+        if changes {
+            // What is written in place of the value does not lift the bounds.
+            world.workflows = workflows(&definitions("9", "min: 1"));
+            let lines = world.restart().join("\n");
+            for changed in [
+                "`budget` of workflow Work",
+                "`maxVisits` of subworkflow task",
+                "`gate` of phase Build",
+            ] {
+                assert!(lines.contains(changed), "{changed}: {lines}");
+            }
+            world.stop("aborted");
+        }
+        let status = world.tool("status").join("\n");
+        assert!(status.contains("2.00 US dollars"), "{status}");
+        world.tool("next");
+        for (verdict, expected) in [
+            ("failed", "Try 1 of 2."),
+            ("failed", "has failed twice, which is its limit"),
+        ] {
+            world.tool("next");
+            let answer = over(&mut world, &json!(verdict)).join("\n");
+            assert!(answer.contains(expected), "{answer}");
+        }
+        world.control(Control::Resume, "");
+        for _ in 0..2 {
+            world.tool("next");
+            over(&mut world, &json!("passed"));
+            let answer = world.next("again", &json!({})).join("\n");
+            assert!(
+                answer.contains("Build")
+                    || answer.contains("Task has been entered twice, which is its limit"),
+                "{answer}"
+            );
+        }
+        assert_eq!(data(&world)["visits"]["work#task"], 2);
+    }
+}
+
+#[test]
+fn a_command_takes_values_of_closed_types_from_a_subworkflow() {
+    let loaded = |kind: &str| {
+        let work = "name: Work\ncommandName: work\ninitialMessage: Go.\nphases:\n  - subworkflow: task\n\
+            \x20 - { id: report, instructions: Go., gate: [{ run: [make, \"{outputs.task.kind}\"] }] }\n";
+        let task = format!(
+            "name: Task\nshow: workflows\noutputs: {{ kind: \"{{outputs.build.kind}}\" }}\nphases:\n\
+             \x20 - {{ id: build, instructions: Go., outputs: {{ kind: {{ {kind} }} }} }}\n"
+        );
+        loaded(&[("work", work), ("task", &task)])
+    };
+    let wrong = loaded("type: text").diagnostics;
+    let [wrong] = &*wrong else {
+        panic!("{wrong:?}");
+    };
+    assert_eq!(wrong.severity, Severity::Error);
+    assert!(
+        wrong
+            .message
+            .contains("`outputs.task.kind` can be any text"),
+        "{wrong:?}"
+    );
+
+    let right = loaded("oneOf: [fast, slow]");
+    assert_eq!(right.diagnostics, []);
+    let mut world = World::new(right.catalog.iter().cloned().collect());
+    world.command("work it");
+    world.stop("aborted");
+    world.next("", &json!({ "kind": "fast" }));
+    let lines = world.tool("next");
+    assert!(
+        line(&lines, "gate #").contains(r#"["make","fast"]"#),
+        "{lines:?}"
+    );
 }
 
 #[test]

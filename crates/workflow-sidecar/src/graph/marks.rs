@@ -137,9 +137,8 @@ pub(super) fn only_if(when: &[Condition]) -> Option<String> {
 pub(super) fn of_reference(reference: &Subworkflow) -> Vec<String> {
     let list = reference.for_each.as_ref();
     let list = list.map(|list| format!("for each item of {list}"));
-    let visits = reference
-        .max_visits
-        .map(|most| format!("at most {most} times"));
+    let visits = reference.most_visits();
+    let visits = visits.map(|most| format!("at most {most} times"));
     list.into_iter()
         .chain(only_if(&reference.when))
         .chain(visits)

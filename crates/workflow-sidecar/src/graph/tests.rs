@@ -198,6 +198,7 @@ fn any_phase() -> impl Strategy<Value = Phase> {
                 default_of: None,
                 on_fail: None,
                 tries: None,
+                bounds: Vec::new(),
                 on_limit: None,
                 check: Check::File(check),
                 source: String::new(),

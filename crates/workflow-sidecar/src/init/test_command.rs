@@ -87,6 +87,7 @@ impl TestCommand {
             default_of: None,
             on_fail: None,
             tries: None,
+            bounds: Vec::new(),
             on_limit: None,
             source: String::new(),
         }

@@ -15,7 +15,7 @@ mod settings;
 mod workflow;
 
 use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 pub use document::document;
@@ -23,7 +23,9 @@ pub use files::{FilePath, FileProblem, Files, MemoryFiles, TierEntry};
 pub use listing::{Listing, LoadOutcome};
 pub use origins::{EntryOrigin, Origins, WorkflowOrigin};
 
-use super::model::{Catalog, Limits, Settings, SettingsStatus, Show, TierSettings, ToolAccess};
+use super::model::{
+    Catalog, Limits, PhaseEntry, Settings, SettingsStatus, Show, TierSettings, ToolAccess,
+};
 use super::schema::{KeyLocations, nearest};
 use super::syntax::{Findings, Source, json5};
 use super::tier::{Root, Tier};
@@ -246,7 +248,7 @@ fn merge(
     (index, merged)
 }
 
-/// Drops the drafts without sound references, and records the outcome of each in the index.
+/// Drops the drafts without sound references, records the outcome of each in the index, and notes what commands take over.
 fn resolve(
     drafts: &mut Vec<(usize, Draft)>,
     index: &mut [Listing],
@@ -257,8 +259,16 @@ fn resolve(
     let (kept, found) = check_references(drafts, &found, max_nesting);
     diagnostics.extend(found);
     let mut kept = kept.into_iter();
-    drafts.retain(|(at, _)| {
-        let kept = kept.next().unwrap_or_default();
+    drafts.retain_mut(|(at, draft)| {
+        let (kept, values) = kept.next().unwrap_or_default();
+        let phases = draft.workflow.phases.iter_mut();
+        let phases = phases.filter_map(PhaseEntry::phase_mut);
+        let checks = phases.flat_map(|phase| &mut phase.gate);
+        for run in checks.filter_map(|gate| gate.check.command_mut()) {
+            let known = |name: &str| Some((name.to_owned(), values.get(name)?.clone()));
+            let known: BTreeMap<_, _> = run.variables().filter_map(known).collect();
+            run.values = known.into_iter().collect();
+        }
         if kept {
             index[*at].outcome = LoadOutcome::Loaded;
         } else {

@@ -1,16 +1,16 @@
 //! What workflows pass to their subworkflows and take over from them, checked once all are read.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value;
 
 use super::directory::{Draft, ReferenceSites};
-use super::flow::{Flow, PendingName, check_comparison};
+use super::flow::{Flow, NamePlace, PendingName, check_comparison, wrong_name};
 use crate::definition::model::{
-    Parameter, ParameterKind, Subject, Subworkflow, Workflow, only_name, value_text,
+    Parameter, ParameterKind, RunCheck, Subject, Subworkflow, Workflow, only_name, value_text,
 };
 use crate::definition::schema::{Sites, meant_or, nearest};
-use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown};
+use crate::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 
 /// The problem with what a workflow has for an input of its subworkflow, if there is one, and its help.
 fn input_problem(input: &Parameter, by: &Workflow) -> Option<(Severity, String, String)> {
@@ -45,12 +45,16 @@ fn input_problem(input: &Parameter, by: &Workflow) -> Option<(Severity, String, 
     Some((Severity::Error, what, help))
 }
 
-/// Checks a workflow against its subworkflows. `loops` are the keys of those that contain a loop, and gets its own.
+/// The values that commands of a workflow may contain, each with its texts.
+pub(super) type ClosedValues = BTreeMap<String, Vec<String>>;
+
+/// Checks a workflow against its subworkflows, and finds the values for its commands. `loops` are the keys of those that contain
+/// a loop, and gets its own.
 pub(super) fn check_passing<'d>(
     draft: &'d Draft,
     drafts: &HashMap<&str, &'d Draft>,
     loops: &mut HashSet<&'d str>,
-) -> Vec<Diagnostic> {
+) -> (Vec<Diagnostic>, ClosedValues) {
     let find = |key: &str| drafts.get(key).map(|draft| &draft.workflow);
     let flow = &Flow {
         workflow: &draft.workflow,
@@ -61,7 +65,7 @@ pub(super) fn check_passing<'d>(
     };
     let pending = draft.pending.iter();
     let mut found: Vec<Diagnostic> = pending
-        .filter_map(|name| unknown_name(flow, name))
+        .filter_map(|name| wrong_pending(flow, name))
         .collect();
     let mut named = HashSet::new();
     for (reference, sites) in draft.workflow.subworkflows().zip(&draft.references) {
@@ -90,23 +94,24 @@ pub(super) fn check_passing<'d>(
             loops.insert(&draft.workflow.key);
         }
     }
-    found
+    let gates = flow.workflow.own_phases().flat_map(|phase| &phase.gate);
+    let commands = gates.filter_map(|gate| gate.check.command());
+    let closed = commands.flat_map(RunCheck::variables).filter_map(|name| {
+        let value = flow.named(&Subject::named(name)?).ok()?;
+        Some((name.to_owned(), value.closed_texts()?))
+    });
+    (found, closed.collect())
 }
 
-/// A name of an output of a subworkflow that there is not, or that is compared with what it cannot be.
-fn unknown_name(flow: &Flow<'_>, name: &PendingName) -> Option<Diagnostic> {
+/// A name of an output of a subworkflow that there is not, that is compared with what it cannot be, or that a guard does not take.
+fn wrong_pending(flow: &Flow<'_>, name: &PendingName) -> Option<Diagnostic> {
     let subject = &name.subject;
     // What is wrong with a workflow that is not there is said where it is named.
     let reference = subject.producer().and_then(|id| flow.reference(id))?;
     (flow.find)(&reference.key)?;
-    let finding = if let Some(comparison) = &name.comparison {
-        check_comparison(flow, comparison, None).err()?
-    } else {
-        let unknown = flow.named(subject).err()?;
-        let message = format!("unknown variable `{{{subject}}}`: {}", unknown.why);
-        let severity = Severity::error_if(name.is_needed);
-        let finding = Finding::new(severity, Code::UnknownVariable, None, message);
-        unknown.suggest(finding, |name| format!("{{{name}}}"))
+    let finding = match &name.place {
+        NamePlace::When(comparison) => check_comparison(flow, comparison, None).err()?,
+        NamePlace::Template(reference) => wrong_name(flow, subject, reference)?,
     };
     let found = Diagnostic::new(finding.code, finding.severity, finding.message);
     let found = found.at(name.location.clone()).about(&flow.workflow.key);

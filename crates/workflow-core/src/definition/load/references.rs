@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::directory::{Draft, ReferenceSites};
-use super::passing::check_passing;
+use super::passing::{ClosedValues, check_passing};
 use crate::definition::model::graph::{contains_itself, levels, reversed, strongly_connected};
 use crate::definition::schema::nearest;
 use crate::diagnostic::{Code, Diagnostic, Severity, shown};
@@ -14,13 +14,13 @@ use crate::diagnostic::{Code, Diagnostic, Severity, shown};
 /// Checks the references of all workflows against each other.
 ///
 /// `found` are the keys of all directories with a definition: a reference to one of them that is not
-/// among the drafts leads to a workflow that was left out for its own errors. Gives for each draft whether it is kept, and the
-/// reasons why others are not.
+/// among the drafts leads to a workflow that was left out for its own errors. Gives for each draft whether it is kept and what its
+/// commands may contain, and the reasons why others are not.
 pub(super) fn check_references<'d>(
     drafts: &'d [(usize, Draft)],
     found: &'d BTreeSet<&'d str>,
     max_nesting: u32,
-) -> (Vec<bool>, Vec<Diagnostic>) {
+) -> (Vec<(bool, ClosedValues)>, Vec<Diagnostic>) {
     let drafts: Vec<&Draft> = drafts.iter().map(|(_, draft)| draft).collect();
     let keys = drafts.iter().map(|draft| &*draft.workflow.key).zip(0..);
     let by_key: HashMap<&str, usize> = keys.collect();
@@ -38,6 +38,7 @@ pub(super) fn check_references<'d>(
     let targets: Vec<Vec<usize>> = references.iter().map(targets_of).collect();
     let mut check = ReferenceCheck {
         kept: vec![true; drafts.len()],
+        values: vec![ClosedValues::new(); drafts.len()],
         cyclic: HashSet::new(),
         diagnostics: Vec::new(),
         suggestions_left: 20,
@@ -54,7 +55,8 @@ pub(super) fn check_references<'d>(
     check.leave_out_unfitting(&order);
     check.leave_out_broken();
     check.leave_out_deep(&order, max_nesting);
-    (check.kept, check.diagnostics)
+    let kept = check.kept.into_iter().zip(check.values);
+    (kept.collect(), check.diagnostics)
 }
 
 /// The target of a reference, if it is there, and its locations.
@@ -62,6 +64,8 @@ type WorkflowReference<'d> = (Option<usize>, &'d ReferenceSites);
 
 struct ReferenceCheck<'d> {
     kept: Vec<bool>,
+    /// What their commands may contain.
+    values: Vec<ClosedValues>,
     /// Those that contain themselves.
     cyclic: HashSet<usize>,
     diagnostics: Vec<Diagnostic>,
@@ -204,7 +208,9 @@ impl<'d> ReferenceCheck<'d> {
         let (mut loops, mut found) = (HashSet::new(), BTreeMap::new());
         // Targets come first.
         for &at in order.iter().filter(|&&at| self.kept[at]) {
-            found.insert(at, check_passing(self.drafts[at], &by_key, &mut loops));
+            let (of_draft, values) = check_passing(self.drafts[at], &by_key, &mut loops);
+            found.insert(at, of_draft);
+            self.values[at] = values;
         }
         for (at, found) in found {
             let mut severities = found.iter().map(|found| found.severity);

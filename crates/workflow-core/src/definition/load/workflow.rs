@@ -1,6 +1,6 @@
 //! The reader of a definition: the workflow's map, then its phases.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use super::directory::{Directory, Draft, ReferenceSites};
 use super::flow::{Flow, check_flow, report_in};
@@ -91,8 +91,7 @@ impl Directory<'_> {
             check_rule_sets(reader, &flow, &own_sets);
             pending = check_flow(reader, &flow);
         }
-        let values = flow.closed_values();
-        note_uses(&mut workflow, &values);
+        note_bounds(&mut workflow);
         let location = |span| reader.source.location(span);
         let references = entries.iter().zip(&sites);
         let references =
@@ -193,11 +192,14 @@ impl Directory<'_> {
     }
 }
 
-/// Notes which values of a workflow are bounds, and which ones its commands may contain.
-fn note_uses(workflow: &mut Workflow, values: &BTreeMap<String, Vec<String>>) {
+/// Notes which values of a workflow are bounds.
+fn note_bounds(workflow: &mut Workflow) {
+    let gates = workflow.own_phases().flat_map(|phase| &phase.gate);
+    let references = workflow.subworkflows().flat_map(|of| &of.bounds);
     let bounds = workflow.own_phases().flat_map(|phase| &phase.bounds);
-    let bounds = bounds.chain(&workflow.bounds).map(|(_, name)| name.clone());
-    let bounds: HashSet<String> = bounds.collect();
+    let bounds = bounds.chain(gates.flat_map(|gate| &gate.bounds));
+    let bounds = bounds.chain(references).chain(&workflow.bounds);
+    let bounds: HashSet<String> = bounds.map(|(_, name)| name.clone()).collect();
     for input in &mut workflow.inputs {
         input.limits.whole = bounds.contains(&format!("inputs.{}", input.name));
     }
@@ -205,11 +207,6 @@ fn note_uses(workflow: &mut Workflow, values: &BTreeMap<String, Vec<String>>) {
         for output in &mut phase.outputs {
             let name = format!("outputs.{}.{}", phase.id, output.name);
             output.limits.whole = bounds.contains(&name);
-        }
-        for gate in &mut phase.gate {
-            if let Some(run) = gate.check.command_mut() {
-                run.note_values(values);
-            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::target::{OnLimit, Target};
 use crate::definition::schema::{Declared, FromMap, Key, MapReader, Section, section};
 use crate::definition::syntax::Span;
-use crate::definition::value::{Cents, WholeOrValue};
+use crate::definition::value::{Cents, OrValue, WholeOrValue};
 use crate::diagnostic::{Code, Finding, Severity};
 use crate::text::join;
 
@@ -25,8 +25,8 @@ section! {
         /// Tokens, where the host reports them.
         #[key("tokens"?: WholeOrValue<u64>, default: Described("no limit"), example: "2000000")]
         pub tokens: Option<u64>,
-        /// US dollars, where the host reports costs.
-        #[key("usd"?: Cents, default: Described("no limit"), example: "2.50")]
+        /// US dollars, where the host reports costs. A value is a whole number.
+        #[key("usd"?: OrValue<Cents>, default: Described("no limit"), example: "2.50")]
         pub us_cents: Option<u64>,
         /// What happens at a limit: `pause`, `cancel`, `end`, `{end: name}`, `done`, or an id of the same workflow.
         #[key("onLimit"?: OnLimit, default: Text("pause"), example: r#""cancel""#)]
@@ -40,11 +40,12 @@ impl Budget {
 
     /// Lowers a limit, by its key.
     pub(crate) fn lower(&mut self, key: &str, to: u64) {
-        let limit = match key {
-            "turns" => &mut self.turns,
-            "toolCalls" => &mut self.tool_calls,
-            "minutes" => &mut self.minutes,
-            _ => &mut self.tokens,
+        let (limit, to) = match key {
+            "turns" => (&mut self.turns, to),
+            "toolCalls" => (&mut self.tool_calls, to),
+            "minutes" => (&mut self.minutes, to),
+            "usd" => (&mut self.us_cents, to.saturating_mul(100)),
+            _ => (&mut self.tokens, to),
         };
         *limit = least(*limit, Some(to));
     }
@@ -84,6 +85,21 @@ impl Budget {
         });
         findings.collect()
     }
+}
+
+/// The bounds that are values of the run: the key, and the name of the value.
+pub(crate) type Bounds = Vec<(String, String)>;
+
+/// The bound of a key, as people read it: the name of a value that the run does not have.
+pub(super) fn bound_in_words(
+    most: Option<u32>,
+    key: &str,
+    bounds: &[(String, String)],
+) -> Option<String> {
+    let is_unknown = most? == u32::MAX;
+    let mut named = bounds.iter().filter(|(of, _)| is_unknown && of == key);
+    let name = named.next().map(|(_, name)| format!("{{{name}}}"));
+    name.or_else(|| Some(most?.to_string()))
 }
 
 /// The lower of two limits.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::budget::least;
+use super::budget::{Bounds, Budget, least};
 use super::condition::Subject;
 use super::defaults::Defaults;
 use super::graph::{contains_itself, levels, strongly_connected};
@@ -39,22 +39,31 @@ impl Catalog {
         let mut has_any = false;
         for workflow in &mut workflows {
             let number = |name: &str| number(&workflow.key, &Subject::named(name)?);
-            let phases = workflow.phases.iter_mut().filter_map(PhaseEntry::phase_mut);
-            let phases = phases.map(|phase| {
-                let visits = Some(&mut phase.max_visits);
-                (&phase.bounds, &mut phase.budget, visits)
-            });
-            let own = (&workflow.bounds, &mut workflow.budget, None);
-            for (bounds, budget, mut visits) in phases.chain([own]) {
+            // Lowers the bounds of a map: those of its budget, and its other one.
+            let mut fill = |bounds: &Bounds, budget: &mut Budget, other: &mut Option<u32>| {
                 has_any |= !bounds.is_empty();
                 for (key, name) in bounds {
-                    match (number(name), &mut visits) {
-                        (Some(most), Some(visits)) if key == "maxVisits" => {
-                            let most = u32::try_from(most).unwrap_or(u32::MAX);
-                            **visits = least(**visits, Some(most));
+                    let Some(most) = number(name) else { continue };
+                    if matches!(&**key, "maxVisits" | "tries") {
+                        let most = u32::try_from(most).unwrap_or(u32::MAX);
+                        *other = least(*other, Some(most));
+                    } else {
+                        budget.lower(key, most);
+                    }
+                }
+            };
+            let unbounded = &mut Budget::default();
+            fill(&workflow.bounds, &mut workflow.budget, &mut None);
+            for entry in &mut workflow.phases {
+                match entry {
+                    PhaseEntry::Phase(of) => {
+                        fill(&of.bounds, &mut of.budget, &mut of.max_visits);
+                        for gate in &mut of.gate {
+                            fill(&gate.bounds, unbounded, &mut gate.tries);
                         }
-                        (Some(most), _) => budget.lower(key, most),
-                        (None, _) => {}
+                    }
+                    PhaseEntry::Subworkflow(of) => {
+                        fill(&of.bounds, unbounded, &mut of.max_visits);
                     }
                 }
             }

@@ -1,10 +1,9 @@
 //! Commands of checks, and their expected results.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::subworkflow::names_in;
 use crate::definition::guard_text::{GuardText, command_finding, variable};
 use crate::definition::schema::{
     Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Typed, Written, section,
@@ -141,14 +140,11 @@ impl RunCheck {
         arguments.chain(&mut self.cwd).chain(env)
     }
 
-    /// Notes the values that its variables may have.
-    pub(crate) fn note_values(&mut self, known: &BTreeMap<String, Vec<String>>) {
-        let text = join(self.texts_with_values(), " ");
-        let known = known.iter();
-        let known = known.filter(|(name, _)| text.contains(&format!("{{{name}}}")));
-        self.values = known
-            .map(|(name, values)| (name.clone(), values.clone()))
-            .collect();
+    /// The names of its variables.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
+        let env = self.env.iter().map(|(_, value)| value);
+        let texts = self.command.iter().skip(1).chain(&self.cwd).chain(env);
+        texts.flat_map(|text| names_in(text))
     }
 
     /// As one would type it at the project's root, with its variables and its directory.

@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::budget::{Bounds, bound_in_words};
 use super::check::{Check, FileCheck, GitCheck};
 use super::command::{ONE_OF, RunCheck};
 use super::target::{OnFail, OnLimit, Target};
 use super::tests_check::TestsCheck;
 use crate::definition::schema::{FromMap, MapReader, Section, Written, section};
 use crate::definition::tier::Tier;
-use crate::definition::value::{Map, OneOf, Whole, words};
+use crate::definition::value::{Map, OneOf, WholeOrValue, words};
 use crate::diagnostic::{Code, Finding};
 use crate::text::join;
 
@@ -33,8 +34,10 @@ section! {
         #[key("onFail"?: OnFail, default: Described("it stays in the phase"), example: r#""reproduce""#)]
         pub on_fail: Option<Target>,
         /// How often the check may fail before the phase is left, or `onLimit` acts.
-        #[key("tries"?: Whole<1>, default: Described("no limit"), example: "3")]
+        #[key("tries"?: WholeOrValue, default: Described("no limit"), example: "3")]
         pub tries: Option<u32>,
+        /// Their number, if it is a value of the run.
+        pub bounds?: Bounds,
         /// What happens with the last of the `tries`: `pause`, `cancel`, `end`, `{end: name}`, `done`, or an id of the same workflow.
         #[key("onLimit"?: OnLimit, default: Text("pause"), example: r#""cancel""#)]
         pub on_limit: Option<Target>,
@@ -80,7 +83,9 @@ impl FromMap for Gate {
         let file: FileCheck = keys.read();
         keys.get(&Self::git);
         keys.get(&Self::commit);
+        let others = keys.reader.sites.bounds.len();
         let (on_fail, tries) = (keys.get(&Self::on_fail), keys.get(&Self::tries));
+        let bounds = keys.reader.sites.bounds.split_off(others);
         let on_limit = keys.get(&Self::on_limit);
         if keys.is_lost(kind) {
             return None;
@@ -102,6 +107,7 @@ impl FromMap for Gate {
             check,
             on_fail,
             tries,
+            bounds,
             on_limit,
             default_of: None,
             source: keys.reader.file_and_line(keys.start),
@@ -123,9 +129,9 @@ impl Gate {
         };
         let fails = self.on_fail.as_ref();
         let fails = fails.map(|to| format!(", otherwise {}", told(to)));
-        let limit = self.tries.map(|most| {
+        let limit = bound_in_words(self.tries, "tries", &self.bounds).map(|most| {
             let to = self.on_limit.as_ref().unwrap_or(&Target::Pause);
-            let tries = if most == 1 { "try" } else { "tries" };
+            let tries = if most == "1" { "try" } else { "tries" };
             format!(", at most {most} {tries}, then {}", told(to))
         });
         fails.unwrap_or_default() + &limit.unwrap_or_default()

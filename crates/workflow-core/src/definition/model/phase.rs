@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 
 use super::approval::Approval;
 use super::auto_continue::{ContinueRule, WaitOrMap};
-use super::budget::Budget;
+use super::budget::{Bounds, Budget, bound_in_words};
 use super::condition::{Condition, Conditions};
 use super::gate::Gate;
 use super::level::ToolAccess;
@@ -97,7 +97,7 @@ section! {
         #[key("budget"?: Map<Budget>, no_value: Refuse, guard: true, change: Some(Change::Guard), default: Described("no limit"), example: r#"{"turns": 120, "minutes": 180}"#)]
         pub budget: Budget,
         /// The bounds that are values of the run: the key, and the name of the value.
-        pub bounds?: Vec<(String, String)>,
+        pub bounds?: Bounds,
         /// Settings that the host should make while it lasts.
         #[keys]
         #[serde(default, skip_serializing_if = "Hints::is_empty")]
@@ -187,11 +187,7 @@ impl Phase {
 
     /// How often it may be entered, as people read it: the name of a value that the run does not have.
     pub fn most_visits(&self) -> Option<String> {
-        let mut named = self.bounds.iter().filter(|(key, _)| key == "maxVisits");
-        let name = named.next().map(|(_, name)| format!("{{{name}}}"));
-        let most = self.max_visits?;
-        let name = name.filter(|_| most == u32::MAX);
-        Some(name.unwrap_or(most.to_string()))
+        bound_in_words(self.max_visits, "maxVisits", &self.bounds)
     }
 
     /// What happens instead of one visit too many, if its visits are limited.

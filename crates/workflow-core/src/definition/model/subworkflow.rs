@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::budget::{Bounds, bound_in_words};
 use super::condition::{Condition, Conditions, Subject};
 use super::parameter::Any;
 use super::target::{OnVisitLimit, Outcomes, PhaseOutcome, Target};
@@ -14,7 +15,9 @@ use crate::definition::schema::{
     Change, FromMap, KeyType, MapReader, NAME, Reader, Section, Shape, Written, named, section,
 };
 use crate::definition::syntax::{Kind, Span};
-use crate::definition::value::{FilledText, Text, Whole, check_template, is_name, not_a_name};
+use crate::definition::value::{
+    FilledText, Text, WholeOrValue, check_template, is_name, not_a_name,
+};
 use crate::diagnostic::{Code, Finding, shown};
 use crate::template::{Family, Piece, TemplateKind, pieces};
 
@@ -43,11 +46,13 @@ section! {
         #[key("when"?: Conditions, no_value: Refuse, guard: true, change: Some(Change::Way), default: Described("always"), example: r#"{"visits.reproduce": {"not": 9}}"#)]
         pub when: Vec<Condition>,
         /// How often it may be entered; a loop counts once.
-        #[key("maxVisits"?: Whole<1>, no_value: Refuse, guard: true, change: Some(Change::Guard), default: Described("no limit, but for `limits.maxVisits`"), example: "3")]
+        #[key("maxVisits"?: WholeOrValue, no_value: Refuse, guard: true, change: Some(Change::Guard), default: Described("no limit, but for `limits.maxVisits`"), example: "3")]
         pub max_visits: Option<u32>,
         /// As in a phase.
         #[key("onLimit"?: OnVisitLimit, no_value: Refuse, guard: true, change: Some(Change::Way), default: Text("pause"), example: r#""cancel""#)]
         pub on_limit: Option<Target>,
+        /// As in a phase.
+        pub bounds?: Bounds,
         /// `limits.items` of the settings, if it is not the default.
         pub max_items?: Option<u32>,
     }
@@ -60,6 +65,11 @@ impl Subworkflow {
     /// The id by which the workflow names it.
     pub fn id(&self) -> &str {
         self.alias.as_ref().unwrap_or(&self.key)
+    }
+
+    /// How often it may be entered, as people read it: the name of a value that the run does not have.
+    pub fn most_visits(&self) -> Option<String> {
+        bound_in_words(self.max_visits, "maxVisits", &self.bounds)
     }
 
     /// The most items of its list.
@@ -79,7 +89,8 @@ impl Subworkflow {
 
 impl FromMap for Subworkflow {
     fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
-        let reference: Self = keys.read();
+        let mut reference: Self = keys.read();
+        reference.bounds = std::mem::take(&mut keys.reader.sites.bounds);
         let is_name = reference.alias.as_deref().is_none_or(is_name);
         if let Some(id) = reference.alias.as_ref().filter(|_| !is_name) {
             let span = keys.span_of(&Self::alias);

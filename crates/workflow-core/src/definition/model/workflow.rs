@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::approval::Approval;
 use super::auto_continue::{ContinueRule, WaitOrMap};
-use super::budget::Budget;
+use super::budget::{Bounds, Budget};
 use super::condition::Condition;
 use super::gate::Gate;
 use super::level::ToolAccess;
@@ -106,7 +106,7 @@ section! {
         #[key(Phase?: Map<Budget>, summary: "How much a run may use. At a limit it pauses.")]
         pub budget: Budget,
         /// The bounds that are values of the run: the key, and the name of the value.
-        pub bounds?: Vec<(String, String)>,
+        pub bounds?: Bounds,
         /// Who may cancel a run.
         #[key("cancel"?: OneOf<CancelBy>, no_value: Refuse, guard: true, change: Some(Change::Guard), default: Text("anyone"), example: r#""user""#)]
         pub cancel: Option<CancelBy>,

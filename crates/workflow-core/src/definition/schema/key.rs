@@ -47,6 +47,12 @@ impl Shape {
     pub(crate) const fn meant(self, meant: Meant) -> Self {
         Self { meant, ..self }
     }
+
+    /// Its name in the tables of the documents.
+    pub(crate) fn described_type(&self) -> String {
+        let described = || self.described.to_owned();
+        self.describe.map_or_else(described, |describe| describe())
+    }
 }
 
 /// What a file has at a key.
@@ -175,9 +181,7 @@ impl Key {
 
     /// The name of its type in the tables of the documents.
     pub fn described_type(&self) -> String {
-        self.shape
-            .describe
-            .map_or_else(|| self.shape.described.to_owned(), |describe| describe())
+        self.shape.described_type()
     }
 
     pub(crate) fn is_required(&self) -> bool {

@@ -26,33 +26,37 @@ pub(crate) fn whole_number(node: &Node<'_>) -> Option<u32> {
     }
 }
 
-/// A whole number from 1, or the value of the run that is the number: `"{inputs.rounds}"`. As long as there is none, the bound is
-/// the highest number.
-pub(crate) struct WholeOrValue<T = u32>(PhantomData<T>);
+/// A whole number from 1, or a value of the run.
+pub(crate) type WholeOrValue<T = u32> = OrValue<Whole<1, { u32::MAX }, T>>;
 
-impl<T> KeyType for WholeOrValue<T>
+/// A number, or the value of the run that is a whole one: `"{inputs.rounds}"`. As long as there is none, the bound is the highest
+/// number.
+pub(crate) struct OrValue<N>(PhantomData<N>);
+
+impl<N> KeyType for OrValue<N>
 where
-    T: TryFrom<u32> + 'static,
+    N: KeyType + 'static,
+    N::Value: TryFrom<u32>,
 {
-    type Value = T;
-    const SHAPE: Shape = Shape::new(
+    type Value = N::Value;
+    const SHAPE: Shape = Shape::of(
         || {
             let name = json!({"type": "string", "pattern": "^\\{(inputs|outputs)\\..+\\}$"});
-            json!({"anyOf": [(Whole::<1>::SHAPE.schema)(), name]})
+            json!({"anyOf": [(N::SHAPE.schema)(), name]})
         },
-        "whole number from 1, or a value",
+        || format!("{}, or a value", N::SHAPE.described_type()),
     );
 
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<T> {
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<N::Value> {
         if let Kind::Text(text) = written.kind()
             && let Some(name) = variable(text).filter(|name| name.len() + 2 == text.len())
         {
             check_template(reader, TemplateKind::Bound, text, written.span());
             let bound = (written.key.name.to_owned(), name.to_owned());
             reader.sites.bounds.push(bound);
-            return T::try_from(u32::MAX).ok();
+            return u32::MAX.try_into().ok();
         }
-        Whole::<1, { u32::MAX }, T>::read(reader, written)
+        N::read(reader, written)
     }
 }
 

@@ -139,6 +139,7 @@ mod tests {
             default_of: None,
             on_fail: None,
             tries: None,
+            bounds: Vec::new(),
             on_limit: None,
             check: Check::Run(expected.clone()),
             source: "a.md:4".to_owned(),

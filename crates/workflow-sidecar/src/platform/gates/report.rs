@@ -107,6 +107,7 @@ mod tests {
             default_of: None,
             on_fail: None,
             tries: None,
+            bounds: Vec::new(),
             on_limit: None,
             check: run(&["x"], false),
             source: "a.md:3".to_owned(),

@@ -104,6 +104,7 @@ fn gate(check: Check) -> Gate {
         default_of: None,
         on_fail: None,
         tries: None,
+        bounds: Vec::new(),
         on_limit: None,
         check,
         source: "phase.md:4".to_owned(),

@@ -1,13 +1,10 @@
 //! A workflow with the locations of its flow, and findings in its files.
 
-use std::collections::BTreeMap;
-
 use crate::definition::model::{
     Comparison, Fact, Parameter, ParameterKind, Phase, PhaseEntry, Subject, Subworkflow, Workflow,
 };
-use crate::definition::schema::{Reader, Sites, listed, nearest};
+use crate::definition::schema::{Reader, Sites, TemplateReference, listed, nearest};
 use crate::diagnostic::{Finding, Location};
-use crate::template::TemplateKind;
 
 /// A workflow with the locations of its flow.
 pub(crate) struct Flow<'a> {
@@ -25,11 +22,14 @@ pub(crate) struct Flow<'a> {
 /// The name of an output of a subworkflow, which is checked once all workflows are read.
 pub(crate) struct PendingName {
     pub(crate) subject: Subject,
-    /// What `when` says of it.
-    pub(crate) comparison: Option<Comparison>,
-    /// True if nothing works without it.
-    pub(crate) is_needed: bool,
+    pub(crate) place: NamePlace,
     pub(crate) location: Location,
+}
+
+/// What has a name.
+pub(crate) enum NamePlace {
+    Template(TemplateReference),
+    When(Comparison),
 }
 
 /// Reports a finding in the file of a phase, or in the definition.
@@ -113,12 +113,8 @@ impl<'a> Flow<'a> {
                 let mut inputs = self.workflow.inputs.iter();
                 return inputs.find(|input| input.name == *name).cloned();
             }
-            Subject::Output { phase: id, name } if self.reference(id).is_some() => {
-                return self.workflow.output_of(id, name, self.find);
-            }
             Subject::Output { phase: id, name } => {
-                let mut outputs = self.phase(id)?.1.outputs.iter();
-                return outputs.find(|output| output.name == *name).cloned();
+                return self.workflow.output_of(id, name, self.find);
             }
             Subject::Outcome(id) => {
                 let outcomes = match self.reference(id) {
@@ -191,18 +187,6 @@ impl<'a> Flow<'a> {
             }),
             Subject::Visits(id) => missing(id, "", &|_| true),
         }
-    }
-
-    /// The values that may be in the commands of its gates, each with its texts.
-    pub(crate) fn closed_values(&self) -> BTreeMap<String, Vec<String>> {
-        let references = self.sites().flat_map(|sites| &sites.references);
-        let guards = references.filter(|reference| reference.kind == TemplateKind::Guard);
-        let closed = guards.filter_map(|reference| {
-            let subject = Subject::named(&reference.name)?;
-            let texts = self.named(&subject).ok()?.closed_texts()?;
-            Some((reference.name.clone(), texts))
-        });
-        closed.collect()
     }
 
     /// Returns whether it has anything to check. Most workflows have not.

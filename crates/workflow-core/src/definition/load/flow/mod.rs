@@ -6,5 +6,5 @@ mod located;
 mod references;
 
 pub(super) use checks::check_flow;
-pub(super) use located::{Flow, PendingName, report_in};
-pub(super) use references::check_comparison;
+pub(super) use located::{Flow, NamePlace, PendingName, report_in};
+pub(super) use references::{check_comparison, wrong_name};

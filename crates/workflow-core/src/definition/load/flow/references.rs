@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Number, Value};
 
 use super::graph::FlowGraph;
-use super::located::{Flow, PendingName, report_in};
+use super::located::{Flow, NamePlace, PendingName, report_in};
 use crate::definition::guard_text::leaves_project;
 use crate::definition::model::{
     Comparison, Condition, Fact, ParameterKind, PhaseEntry, Subject, Test, value_text,
@@ -47,8 +47,7 @@ pub(super) fn check_references(
             if let Some(subject) = subject.filter(of_reference) {
                 pending.push(PendingName {
                     subject,
-                    comparison: None,
-                    is_needed: reference.kind == TemplateKind::With,
+                    place: NamePlace::Template(reference.clone()),
                     location: location(reader, sites, reference.span),
                 });
             }
@@ -64,8 +63,7 @@ pub(super) fn check_references(
             let wrong = if of_reference(subject) {
                 pending.push(PendingName {
                     subject: subject.clone(),
-                    comparison: Some(comparison.clone()),
-                    is_needed: true,
+                    place: NamePlace::When(comparison.clone()),
                     location: location(reader, sites, span),
                 });
                 None
@@ -99,11 +97,6 @@ impl References<'_, '_, '_> {
             name, kind, span, ..
         } = reference;
         let is_passed = *kind == TemplateKind::With;
-        let unknown = |code: Code, why: String| {
-            let message = format!("unknown variable `{{{name}}}`: {why}");
-            let severity = Severity::error_if(is_passed || kind.is_guard());
-            Finding::new(severity, code, *span, message)
-        };
         let family = Family::of(name)?;
         if family == Family::Approval {
             let severity = Severity::error_if(name == "approval.comment");
@@ -123,32 +116,22 @@ impl References<'_, '_, '_> {
         }
         let Some(subject) = Subject::named(name) else {
             let help = format!("write `{{{}}}`", family.form());
-            let why = "it has too many or too few parts".to_owned();
-            return Some(unknown(Code::UnknownVariable, why).help(help));
+            let why = "it has too many or too few parts";
+            return Some(unknown(reference, why).help(help));
         };
         if subject == Subject::Change(Fact::Paths) {
-            let why = "paths are for `when` only".to_owned();
-            return Some(unknown(Code::UnknownVariable, why).help("write `{change.files}`"));
+            let why = "paths are for `when` only";
+            return Some(unknown(reference, why).help("write `{change.files}`"));
         }
         if subject.is_item() && is_passed {
             return None;
         }
-        let named = match &subject {
+        let wrong = match &subject {
             Subject::Output { phase, .. } if self.flow.reference(phase).is_some() => None,
-            subject => self.flow.named(subject).err(),
+            subject => wrong_name(self.flow, subject, reference),
         };
-        if let Some(name) = named {
-            let code = match subject {
-                Subject::Comment(_) => Code::NoComment,
-                _ => Code::UnknownVariable,
-            };
-            let finding = unknown(code, name.why.clone());
-            return Some(name.suggest(finding, |name| format!("{{{name}}}")));
-        }
-        if kind.is_guard()
-            && let Some(finding) = self.unfit(&subject, reference)
-        {
-            return Some(finding);
+        if wrong.is_some() {
+            return wrong;
         }
         // A gate and a question come after the phase has handed over its outputs and its outcome.
         let is_own = |(_, entry): (usize, &PhaseEntry)| Some(entry.id()) == subject.producer();
@@ -179,32 +162,6 @@ impl References<'_, '_, '_> {
         Some(unset)
     }
 
-    /// The finding about a value in a guard that can be any text or, as a bound, any number, or that may be missing.
-    fn unfit(&self, subject: &Subject, reference: &TemplateReference) -> Option<Finding> {
-        let leads_elsewhere =
-            |text: &String| leaves_project(text) || ProjectGlob::read(text).is_some();
-        let value = self.flow.named(subject).ok()?;
-        let is_number = value.kind == ParameterKind::Number;
-        let is_bound = is_number && value.least().is_some_and(|least| least >= 1.0);
-        let (why, help) = if reference.kind == TemplateKind::Bound && !is_bound {
-            let why = "is no bound: it may be less than 1";
-            (why, "write `type: number, min: 1`")
-        } else if value.closed_texts().is_none() {
-            let why = "can be any text, which is no part of a command, a path or a bound";
-            (why, "give it the type `{oneOf: [..]}`, `flag` or `number`")
-        } else if !value.required && value.default.is_none() {
-            let why = "may have no value, and a guard needs one";
-            (why, "give it a default, or require it")
-        } else if reference.is_path && value.closed_texts()?.iter().any(leads_elsewhere) {
-            let why = "may be a pattern or lead out of its directory, and a path takes neither";
-            (why, "write names of files in `oneOf`")
-        } else {
-            return None;
-        };
-        let message = format!("`{subject}` {why}");
-        Some(Finding::error(Code::InvalidValue, reference.span, message).help(help))
-    }
-
     /// The finding about a name that has no value at a node, on some path or on all of them.
     fn unset(&mut self, subject: &Subject, node: usize, span: Option<Span>) -> Option<Finding> {
         let id = subject.producer()?;
@@ -233,6 +190,57 @@ impl References<'_, '_, '_> {
             Finding::warning(Code::UnsetOutput, span, message)
         })
     }
+}
+
+/// The finding about a name that no value has.
+fn unknown(reference: &TemplateReference, why: &str) -> Finding {
+    let TemplateReference {
+        name, kind, span, ..
+    } = reference;
+    let message = format!("unknown variable `{{{name}}}`: {why}");
+    let severity = Severity::error_if(*kind == TemplateKind::With || kind.is_guard());
+    let code = match Subject::named(name) {
+        Some(Subject::Comment(_)) => Code::NoComment,
+        _ => Code::UnknownVariable,
+    };
+    Finding::new(severity, code, *span, message)
+}
+
+/// The finding about a name that no value has, or in a guard about a value that can be any text or, as a bound, any number, or
+/// that may be missing.
+pub(crate) fn wrong_name(
+    flow: &Flow<'_>,
+    subject: &Subject,
+    reference: &TemplateReference,
+) -> Option<Finding> {
+    let leads_elsewhere = |text: &String| leaves_project(text) || ProjectGlob::read(text).is_some();
+    let value = match flow.named(subject) {
+        Ok(value) if reference.kind.is_guard() => value,
+        Ok(_) => return None,
+        Err(name) => {
+            let finding = unknown(reference, &name.why);
+            return Some(name.suggest(finding, |name| format!("{{{name}}}")));
+        }
+    };
+    let is_number = value.kind == ParameterKind::Number;
+    let is_bound = is_number && value.least().is_some_and(|least| least >= 1.0);
+    let (why, help) = if reference.kind == TemplateKind::Bound && !is_bound {
+        let why = "is no bound: it may be less than 1";
+        (why, "write `type: number, min: 1`")
+    } else if value.closed_texts().is_none() {
+        let why = "can be any text, which is no part of a command, a path or a bound";
+        (why, "give it the type `{oneOf: [..]}`, `flag` or `number`")
+    } else if !value.required && value.default.is_none() {
+        let why = "may have no value, and a guard needs one";
+        (why, "give it a default, or require it")
+    } else if reference.is_path && value.closed_texts()?.iter().any(leads_elsewhere) {
+        let why = "may be a pattern or lead out of its directory, and a path takes neither";
+        (why, "write names of files in `oneOf`")
+    } else {
+        return None;
+    };
+    let message = format!("`{subject}` {why}");
+    Some(Finding::error(Code::InvalidValue, reference.span, message).help(help))
 }
 
 /// Checks that a comparison is about a value that there is, and can hold.
