@@ -34,8 +34,8 @@ pub(crate) struct HookHost {
     pub(crate) most_reminders: Option<u32>,
     /// True if an answer can have a text that only the person reads.
     pub(super) shows_notices: bool,
-    /// Returns whether this version asks the user about a call if a hook says so, by the variables of the hook.
-    pub(super) asks: fn(&str, &Variables<'_>) -> bool,
+    /// Returns whether this version asks the user about a call if a hook says so, by the variables of the hook. `None` never asks.
+    pub(crate) asks: Option<fn(&str, &Variables<'_>) -> bool>,
     /// The variable of the file in which a hook sets variables for the shell of the agent.
     pub(super) shell_file: Option<&'static str>,
     /// The files of a project that say which hooks run.

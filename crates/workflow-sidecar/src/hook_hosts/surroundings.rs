@@ -84,7 +84,7 @@ impl HookHost {
         let parent = named.or_else(|| SHELL_SESSIONS.iter().find_map(in_mark));
         let version = self.version_variable.and_then(variable);
         let version = version.and_then(|it| version_in(&it.replace('-', ".")).map(str::to_owned));
-        let asks = |version: &String| (self.asks)(version, variable);
+        let asks = |version: &String| self.asks.is_some_and(|asks| asks(version, variable));
         Surroundings {
             is_from_shell,
             parent,

@@ -1,6 +1,6 @@
 //! Parts of a definition that a host that starts hooks cannot carry out.
 
-use workflow_core::definition::Checkpoint;
+use workflow_core::definition::{Checkpoint, RuleAction};
 use workflow_core::diagnostic::{Code, Diagnostic, Severity};
 
 use super::levels::Levels;
@@ -46,6 +46,11 @@ fn title(name: &str) -> &'static str {
 /// Returns what these hosts cannot do of everything that was loaded.
 pub(super) fn limits(hosts: &[&str], levels: &Levels<'_>) -> Vec<Diagnostic> {
     let mut all = Vec::new();
+    let titles = |cannot: &dyn Fn(&str) -> bool| {
+        let named = hosts.iter().filter(|name| cannot(name));
+        named.map(|name| title(name)).collect::<Vec<_>>().join(", ")
+    };
+    let silent = titles(&|name| host(name).is_some_and(|host| host.asks.is_none()));
     for level in levels.iter().filter(|_| !hosts.is_empty()) {
         // Settings apply where they are: the other file may have the value.
         let mut found = |key: &[&str], message: String| {
@@ -71,11 +76,18 @@ pub(super) fn limits(hosts: &[&str], levels: &Levels<'_>) -> Vec<Diagnostic> {
         }
         let is_git = level.checkpoint == Some(Checkpoint::Git);
         for (key, what, nor_plugin) in HOOKS_CANNOT {
-            let cannot = |name: &&&str| nor_plugin || host(name).is_some();
-            let named = hosts.iter().filter(cannot).map(|host| title(host));
-            let titles: Vec<&str> = named.collect();
+            let titles = titles(&|name| nor_plugin || host(name).is_some());
             if !titles.is_empty() && (is_git || key != ["checkpoint"]) {
-                found(key, format!("{what} in {}", titles.join(", ")));
+                found(key, format!("{what} in {titles}"));
+            }
+        }
+        for (at, rule) in level.rules.iter().enumerate() {
+            if rule.action == RuleAction::Ask && !silent.is_empty() {
+                let key = format!("rules[{at}]");
+                found(
+                    &["tools", &key],
+                    format!("`ask` blocks the call in {silent}"),
+                );
             }
         }
         for (key, capability) in MEASURED {

@@ -47,7 +47,7 @@ pub(super) static HOST: HookHost = HookHost {
     // It ends the work at 8.
     most_reminders: Some(7),
     shows_notices: true,
-    asks,
+    asks: Some(asks),
     shell_file: Some("CLAUDE_ENV_FILE"),
     // Skills, agents and plugins have hooks of their own. A scheduled prompt may count as typed.
     hook_files: &[

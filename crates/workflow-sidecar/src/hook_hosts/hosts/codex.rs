@@ -30,7 +30,7 @@ pub(super) static HOST: HookHost = HookHost {
     process_variable: None,
     most_reminders: None,
     shows_notices: true,
-    asks: |_, _| false,
+    asks: None,
     shell_file: None,
     // Plugins have hooks, agents have settings. Skills have neither.
     hook_files: &[

@@ -35,7 +35,7 @@ pub(super) static HOST: HookHost = HookHost {
     // It ends the work at 8.
     most_reminders: Some(7),
     shows_notices: false,
-    asks: |_, _| false,
+    asks: None,
     shell_file: None,
     // It runs the hooks of Claude Code as well.
     hook_files: &[

@@ -42,7 +42,7 @@ pub(super) static HOST: HookHost = HookHost {
     // It ends the work after 100 turns, in which tools are called as well.
     most_reminders: Some(20),
     shows_notices: true,
-    asks: |_, _| false,
+    asks: None,
     shell_file: None,
     // Extensions have hooks, and the text of a command counts as typed. In a trusted folder `.env` sets variables of the hooks'
     // shell (`BASH_ENV`) and says where settings are (`GEMINI_CLI_SYSTEM_SETTINGS_PATH`), which can turn hooks off.

@@ -31,7 +31,7 @@ pub(super) static HOST: HookHost = HookHost {
     // It ends the work at 8.
     most_reminders: Some(7),
     shows_notices: false,
-    asks: |_, _| false,
+    asks: None,
     shell_file: None,
     hook_files: &[
         ".qwen/settings.json",
