@@ -533,7 +533,7 @@ fn drawing(seed: u64) -> impl FnMut(usize) -> usize {
 /// The transcript of a simulation replays, and its output has every block.
 #[test]
 fn what_is_simulated_replays() {
-    const COMMANDS: [&str; 18] = [
+    const COMMANDS: [&str; 20] = [
         "tool edit",
         "tool read {\"path\": \"a\"}",
         "tool workflow_step {\"action\": 7}",
@@ -550,6 +550,8 @@ fn what_is_simulated_replays() {
         "wait 2",
         "yes",
         "/workflow w again",
+        "/workflow-quick a trifle",
+        "/workflow-off 1m",
         "compact",
         "reload",
     ];
@@ -560,8 +562,14 @@ fn what_is_simulated_replays() {
         let script: Vec<&str> = (0..60).map(|_| COMMANDS[draw(COMMANDS.len())]).collect();
         let steps = file.with_extension("steps");
         fs::write(&steps, script.join("\n")).unwrap();
+        let settings = "{ withoutRun: { tools: 'read-only', start: 'w' } }";
+        fs::write(project.path().join(".pi/workflow-sidecar.json5"), settings).unwrap();
+        // Every other one begins without a run.
+        let workflow = ["w"].into_iter().take(usize::from(seed % 2 == 0));
         let output = Process::command()
-            .args(["simulate", "w", "--agent-dir", "none"])
+            .arg("simulate")
+            .args(workflow)
+            .args(["--agent-dir", "none"])
             .arg("--project")
             .arg(project.path())
             .arg("--script")

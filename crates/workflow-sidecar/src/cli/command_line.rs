@@ -1,6 +1,5 @@
 //! The definition of the command line: one variant per command, with the examples of its help.
 
-use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -79,13 +78,7 @@ fn with_help(command: clap::Command) -> clap::Command {
 /// Parses the command line. Without a command, a pipe on stdin means `serve`, because a host may spawn the
 /// binary without arguments.
 pub(super) fn parse() -> Result<Option<Command>, clap::Error> {
-    let (command, mut words) = (command_line(), env::args_os().collect::<Vec<_>>());
-    if let Some(simulate) = command.find_subcommand("simulate")
-        && words.get(1).is_some_and(|word| word == "simulate")
-    {
-        words = simulate::marked(words, simulate);
-    }
-    let arguments = Arguments::from_arg_matches(&command.try_get_matches_from(words)?)?;
+    let arguments = Arguments::from_arg_matches(&command_line().try_get_matches()?)?;
     if arguments.command.is_none() && !io::stdin().is_terminal() {
         return Ok(Arguments::try_parse_from(["workflow-sidecar", "serve"])?.command);
     }

@@ -37,12 +37,11 @@ pub(super) fn find_workflow<'l>(loaded: &'l Loaded, name: &str) -> Result<&'l Wo
     }
 }
 
-/// Finds a workflow, and returns the command that starts it: a subworkflow has none, and of two workflows with one command
-/// the first is started.
-pub(super) fn find_startable<'l>(loaded: &'l Loaded, name: &str) -> Result<&'l str> {
+/// Finds a workflow that its command starts: a subworkflow has none, and of two workflows with one command the first is started.
+pub(super) fn find_startable<'l>(loaded: &'l Loaded, name: &str) -> Result<&'l Workflow> {
     let workflow = find_workflow(loaded, name)?;
     match loaded.catalog.started_by(&workflow.command_name) {
-        Some(started) if started.key == workflow.key => Ok(&workflow.command_name),
+        Some(started) if started.key == workflow.key => Ok(started),
         Some(started) if workflow.show == Show::User => bail!(
             "`/workflow {}` starts `{}`: give one of them another commandName",
             shown(&workflow.command_name),

@@ -1,13 +1,12 @@
 //! `simulate`: a dry run of a workflow, interactive or scripted.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal};
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use workflow_core::definition::{Parameter, ParameterKind, load_located};
-use workflow_core::diagnostic::{shown, visible};
+use workflow_core::diagnostic::visible;
 
 use super::lookup;
 use super::project::Project;
@@ -17,9 +16,9 @@ use crate::simulate::{Script, ScriptKind, Walk, begin_recording};
 /// Walk through a workflow without an agent
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Command name of the workflow
-    workflow: String,
-    /// Inputs and description of the task: `--version 1.2.0 the export`
+    /// Command name of the workflow; without it the session begins without a run
+    workflow: Option<String>,
+    /// Inputs and description of the task: `version=1.2.0 the export`, or `-- --version 1.2.0 the export`
     #[arg(default_value = "a dry run")]
     description: Vec<String>,
     /// Read commands from a file
@@ -34,7 +33,9 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<CommandOutcome> {
     let loaded = load_located(&arguments.project.disk()?);
-    let command = lookup::find_startable(&loaded, &arguments.workflow)?;
+    let workflow = arguments.workflow.as_deref();
+    let workflow = workflow.map(|name| lookup::find_startable(&loaded, name));
+    let workflow = workflow.transpose()?;
     let script = arguments.script()?;
     let project = arguments.project.directory.canonicalize()?;
     let agent_dir = arguments.project.user.directory();
@@ -44,45 +45,23 @@ pub(super) fn run(arguments: &Arguments) -> Result<CommandOutcome> {
     if script.kind == ScriptKind::Typed {
         walk.introduce();
     }
-    let workflow = lookup::find_workflow(&loaded, &arguments.workflow)?;
-    walk.start_run(&format!("{command}{}", arguments.line(&workflow.inputs)?))?;
+    if let Some(workflow) = workflow {
+        let line = arguments.line(&workflow.inputs);
+        walk.start_run(&format!("{}{line}", workflow.command_name))?;
+    }
     walk.play(script)
-}
-
-/// Marks an option that may be an input of the workflow.
-const MARK: char = '\u{1}';
-
-/// Marks the options that are not those of the command, which the parser would refuse.
-pub(super) fn marked(words: Vec<OsString>, command: &clap::Command) -> Vec<OsString> {
-    let own = command.get_arguments().filter_map(clap::Arg::get_long);
-    let own: Vec<&str> = own.chain(["help", ""]).collect();
-    let words = words.into_iter().map(|word| {
-        let option = word.to_str().and_then(|word| word.strip_prefix("--"));
-        match option.filter(|option| !own.iter().any(|own| option.split('=').next() == Some(own))) {
-            Some(option) => format!("{MARK}--{option}").into(),
-            None => word,
-        }
-    });
-    words.collect()
 }
 
 impl Arguments {
     /// Returns what stands behind the command. A value with spaces, which is one word of the shell, is quoted.
-    fn line(&self, inputs: &[Parameter]) -> Result<String> {
+    fn line(&self, inputs: &[Parameter]) -> String {
         let (mut line, mut is_value) = (String::new(), false);
         for word in &self.description {
-            let option = word.trim_start_matches([MARK, '-']);
+            let (is_option, option) = (word.starts_with("--"), word.trim_start_matches('-'));
             let name = option.split('=').next();
             let input = inputs.iter().find(|input| Some(&*input.name) == name);
-            let (is_marked, word) = (word.starts_with(MARK), word.trim_start_matches(MARK));
-            ensure!(
-                !is_marked || input.is_some(),
-                "`{}` is neither an option of `simulate` nor an input of `{}`",
-                shown(word),
-                shown(&self.workflow)
-            );
             let assigned = word.split_once('=').filter(|_| input.is_some());
-            let value = assigned.map_or(word, |(_, value)| value);
+            let value = assigned.map_or(&**word, |(_, value)| value);
             let is_quoted = (is_value || assigned.is_some()) && value.contains(char::is_whitespace);
             let quote = match value.contains('"') {
                 _ if !is_quoted => "",
@@ -92,9 +71,9 @@ impl Arguments {
             let name = &word[..word.len() - value.len()];
             line = format!("{line} {name}{quote}{value}{quote}");
             let takes_value = |input: &Parameter| input.kind != ParameterKind::Flag;
-            is_value = is_marked && assigned.is_none() && input.is_some_and(takes_value);
+            is_value = is_option && assigned.is_none() && input.is_some_and(takes_value);
         }
-        Ok(line)
+        line
     }
 
     /// Opens the source of the commands.

@@ -94,7 +94,8 @@ pub(crate) fn step_tool() -> ToolDeclaration {
     }
 }
 
-fn commands() -> Vec<CommandDeclaration> {
+/// The commands that a person gives.
+pub(crate) fn commands() -> Vec<CommandDeclaration> {
     let command = |name, description, completes, immediate| CommandDeclaration {
         name,
         description,

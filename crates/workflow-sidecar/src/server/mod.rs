@@ -25,4 +25,4 @@ pub(crate) use config::ServerConfig;
 pub(crate) use config::{Cause, ConnectionRecorder};
 pub(crate) use connection::serve;
 pub(crate) use convert::session_state_result;
-pub(crate) use manifest::{START_COMMAND, step_tool};
+pub(crate) use manifest::{START_COMMAND, commands, step_tool};

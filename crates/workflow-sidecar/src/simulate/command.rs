@@ -6,7 +6,8 @@ use workflow_core::definition::nearest;
 use workflow_core::diagnostic::shown;
 use workflow_core::policy::STEP_TOOL;
 use workflow_core::policy::gate_report::{CheckError, CheckVerdict};
-use workflow_core::session::Control;
+
+use crate::server::commands;
 
 /// The commands, for people.
 pub(crate) const HELP: &str = include_str!("commands.txt");
@@ -91,9 +92,6 @@ const WORDS: [&str; 26] = [
     "result", "error", "trigger", "back", "change",
 ];
 
-/// The commands that start and end a run. The others are those of [`Control`].
-const START_AND_END: [&str; 2] = ["workflow", "cancel-workflow"];
-
 impl ScriptLine {
     /// Reads a line; `None` if there is nothing in it.
     pub(crate) fn read(line: &str) -> Result<Option<Self>> {
@@ -125,8 +123,8 @@ impl ScriptCommand {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
         if let Some(name) = word.strip_prefix('/') {
-            let controls = Control::ALL.map(Control::word);
-            let commands: Vec<&str> = START_AND_END.into_iter().chain(controls).collect();
+            let commands = commands();
+            let commands: Vec<&str> = commands.iter().map(|command| command.name).collect();
             if !commands.contains(&name) {
                 let near = nearest(name, commands).map(|near| format!("/{near}"));
                 return Err(unknown(word, near.as_deref()));

@@ -106,7 +106,7 @@ impl<'a> TestHost<'a> {
     pub(super) fn start_session(&mut self) -> Result<()> {
         self.question = None;
         self.gate = None;
-        let context = json!({ "hasUI": true, "branch": self.branch });
+        let context = json!({ "hasUI": true, "projectTrusted": true, "branch": self.branch });
         let event = json!({ "reason": if self.branch.is_empty() { "startup" } else { "reload" } });
         let params = json!({ "event": event, "context": context });
         self.call("hook/session_start", &params).map(drop)

@@ -360,8 +360,13 @@ impl<'a> Simulation<'a> {
             let phase = &view?.phase?.phase;
             Some(vec![phase.name.clone(), phase.id.clone()])
         });
-        let is_cancelled = || self.host.was_cancelled();
-        words.unwrap_or_else(|| label(if is_cancelled() { "cancelled" } else { "done" }))
+        words.unwrap_or_else(|| {
+            label(match self.host.was_cancelled() {
+                _ if !self.was_started => "no run",
+                true => "cancelled",
+                false => "done",
+            })
+        })
     }
 
     /// Who or what the run needs to continue, and its place if it is not over.

@@ -13,6 +13,7 @@ use super::host::TestHost;
 use super::simulation::Simulation;
 use crate::present::{BAD, CommandOutcome, DIMMED, Page, TITLE, count, paint};
 use crate::record::Recorder;
+use crate::server::START_COMMAND;
 
 /// Maximum length of a script's line, in bytes.
 const MAX_LINE: u64 = 1 << 20;
@@ -40,6 +41,8 @@ pub(crate) enum ScriptKind {
 pub(crate) struct Walk<'a> {
     simulation: Simulation<'a>,
     page: Page,
+    /// True if it begins with the start of a run.
+    starts_run: bool,
     /// The number of failed expectations.
     failed: usize,
 }
@@ -57,6 +60,7 @@ impl<'a> Walk<'a> {
         Ok(Self {
             simulation: Simulation::new(host),
             page: Page::default(),
+            starts_run: false,
             failed: 0,
         })
     }
@@ -64,7 +68,8 @@ impl<'a> Walk<'a> {
     /// Starts a run with the arguments of `/workflow`.
     pub(crate) fn start_run(&mut self, arguments: &str) -> Result<()> {
         self.echo(&format!("/workflow {arguments}"));
-        let command = ScriptCommand::run("workflow", arguments);
+        let command = ScriptCommand::run(START_COMMAND, arguments);
+        self.starts_run = true;
         self.simulation.play(&command, &mut self.page)?;
         Ok(())
     }
@@ -139,7 +144,7 @@ impl<'a> Walk<'a> {
         let (rest, location) = self.simulation.rest();
         let was_started = self.simulation.was_started;
         self.simulation.finish()?;
-        let outcome = if !was_started && location.is_none() {
+        let outcome = if self.starts_run && !was_started && location.is_none() {
             self.page.line("nothing was started");
             CommandOutcome::Findings
         } else if kind == ScriptKind::Typed {

@@ -93,8 +93,10 @@ fn every_command_of_a_person_can_be_played() {
     let played = read("/workflow-resume +20 turns").command;
     let resume = ScriptCommand::run("workflow-resume", "+20 turns");
     assert_eq!(played, resume);
-    for control in Control::ALL {
-        assert!(ScriptLine::read(&format!("/{}", control.word())).is_ok());
+    let names: Vec<&str> = commands().iter().map(|command| command.name).collect();
+    assert!(names.contains(&"workflow-quick") && names.contains(&"workflow-off"));
+    for name in names {
+        assert!(ScriptLine::read(&format!("/{name}")).is_ok());
     }
 }
 
