@@ -4,6 +4,8 @@
 
 #[cfg(target_os = "linux")]
 mod answers;
+#[cfg(unix)]
+mod board;
 mod checkpoints;
 mod clock;
 mod connection;

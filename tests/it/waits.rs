@@ -12,7 +12,7 @@ use crate::mcp::{APPROVAL, World, hook};
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A run of Codex, which is in an approval if its workflow has one. The user's `notify` command writes a file.
-fn run_of(workflow: &str) -> World {
+pub(crate) fn run_of(workflow: &str) -> World {
     let root = tempfile::tempdir().unwrap();
     fs::create_dir_all(root.path().join("project")).unwrap();
     fs::create_dir_all(root.path().join(".pi/agent")).unwrap();
@@ -34,7 +34,7 @@ fn run_of(workflow: &str) -> World {
     world
 }
 
-fn command(world: &World, arguments: &[&str]) -> Child {
+pub(crate) fn command(world: &World, arguments: &[&str]) -> Child {
     Process::command()
         .args(arguments)
         .env("HOME", world.root.path())
@@ -45,7 +45,7 @@ fn command(world: &World, arguments: &[&str]) -> Child {
 }
 
 /// Waits for the end: gives the exit code, the listed run, and the errors.
-fn ended(waiting: Child) -> (Option<i32>, Value, String) {
+pub(crate) fn ended(waiting: Child) -> (Option<i32>, Value, String) {
     let output = waiting.wait_with_output().unwrap();
     let runs: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
     let errors = String::from_utf8(output.stderr).unwrap();

@@ -98,4 +98,6 @@ pub struct Decision {
     pub comment_token: String,
     /// The request as it was read, if the database proves who answered.
     pub asked: Option<Request>,
+    /// Who answered, as a proxy with a sign-on says it.
+    pub by: Option<String>,
 }

@@ -5,7 +5,8 @@
 
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
-mod approval;
+mod answering;
+mod board;
 mod check;
 pub mod cli;
 mod definitions;

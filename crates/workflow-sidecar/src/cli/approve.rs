@@ -1,15 +1,16 @@
 //! `approve`: the user's answer to an approval request, outside of the host.
 
-use anyhow::{Context, bail, ensure};
-use workflow_core::diagnostic::{shown, visible};
+use anyhow::Context;
+use workflow_core::diagnostic::visible;
 
 use super::project::UserDirectory;
 use super::terminal;
-use crate::approval::{asked, choices, chosen, decided};
+use crate::answering::{Answering, Refusal, STORED, where_codes_are};
 use crate::platform::answers::requests::{AskedRequest, Requests};
 use crate::present::{
     CommandOutcome, GOOD, ListedRequest, OutputFormat, approval_page, approvals_page, paint, say,
 };
+use crate::store::AnswerRight;
 
 /// Answer a run that waits for approval
 #[derive(Debug, clap::Args)]
@@ -41,35 +42,44 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         pending.retain(|(request, _)| request.task_id.starts_with(typed.unwrap_or_default()));
         return list(pending, arguments.format);
     }
-    let ask = |where_codes_are: &str| {
-        say(where_codes_are)?;
-        terminal::ask("Code:")?.context("no code given: nothing was answered")
+    let answering = match requests.answer_right() {
+        AnswerRight::MayAnswer => Answering::by_run(pending, typed.unwrap_or_default()),
+        AnswerRight::NeedsProof => {
+            let asked = match typed {
+                Some(_) => None,
+                None => Some(ask_code(&where_codes_are(&pending, &requests))?),
+            };
+            let code = typed.or(asked.as_deref()).unwrap_or_default();
+            Answering::by_code(pending, code, &requests)
+        }
+        AnswerRight::MayRead => Err(Refusal::MayNot),
     };
-    let (request, code) = asked(pending, typed, &requests, ask)?;
-    approval_page(&request).print()?;
+    let answering = match answering {
+        Err(Refusal::Several(pending)) => {
+            list(pending.clone(), OutputFormat::Human)?;
+            Err(Refusal::Several(pending))
+        }
+        answering => answering,
+    }?;
+    approval_page(&answering.request).print()?;
     let answer = match &arguments.choice {
         Some(choice) => Some(choice.clone()),
-        None => terminal::ask(&format!("[{}]", choices(&request)))?,
+        None => terminal::ask(&format!("[{}]", answering.choices()))?,
     };
     let Some(answer) = answer else {
         say("Nothing was answered. The run still waits.")?;
         return Ok(CommandOutcome::Waits);
     };
-    let Some(choice) = chosen(&request, &answer) else {
-        let answer = shown(&answer);
-        bail!("`{answer}` cannot be chosen: {}", choices(&request));
-    };
-    let decision = decided(&request, code, choice, arguments.comment.as_deref())?;
-    ensure!(
-        requests.decide(&request, &decision)?,
-        "the run has moved on and no longer waits for this"
-    );
-    say(format_args!(
-        "{}: stored. In pi and opencode an open session continues within seconds; elsewhere, and in a session that is \
-         closed, the run continues when its agent calls workflow_step again.",
-        paint(GOOD, visible(choice))
-    ))?;
+    let choice = answering.chosen(&answer)?;
+    answering.answer(&requests, choice, arguments.comment.as_deref(), None)?;
+    say(format_args!("{}: {STORED}", paint(GOOD, visible(choice))))?;
     Ok(CommandOutcome::Success)
+}
+
+/// Asks for the code, with where it is shown.
+fn ask_code(where_codes_are: &str) -> anyhow::Result<String> {
+    say(where_codes_are)?;
+    terminal::ask("Code:")?.context("no code given: nothing was answered")
 }
 
 /// Lists requests, and says whether one of them waits.

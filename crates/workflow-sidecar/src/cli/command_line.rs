@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::{
-    approve, check, completions, doctor, explain, graph, hook, init, install, list, mcp,
+    approve, board, check, completions, doctor, explain, graph, hook, init, install, list, mcp,
     print_error, replay, runs, schema, serve, show, simulate, stats, status, trust,
 };
 use crate::install::InstallRequest;
@@ -28,6 +28,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     Approve(approve::Arguments),
+    Board(board::Arguments),
     Check(check::Arguments),
     Completions(completions::Arguments),
     /// Run a scripted agent against a real sidecar, and print the conversation

@@ -3,6 +3,7 @@
 //! Results go to stdout, in colour only on a terminal; logs and errors go to stderr.
 
 mod approve;
+mod board;
 mod check;
 mod command_line;
 mod completions;
@@ -77,6 +78,7 @@ fn execute(command: Option<Command>) -> anyhow::Result<CommandOutcome> {
     let success = |()| CommandOutcome::Success;
     match command {
         Some(Command::Approve(arguments)) => approve::run(&arguments),
+        Some(Command::Board(arguments)) => board::run(&arguments).map(success),
         Some(Command::Check(arguments)) => check::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments, command_line()),
         Some(Command::Demo) => crate::demo::run(),

@@ -1,11 +1,9 @@
 //! `show`: the timeline of a recording, of a pi session or of a run.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use anyhow::{Context, bail};
-use workflow_core::definition::{Catalog, load};
-use workflow_core::diagnostic::visible;
+use anyhow::Context;
+use workflow_core::definition::load;
 
 use super::project::UserDirectory;
 use crate::present::{OutputFormat, say};
@@ -50,10 +48,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         None => None,
     };
     let mut timelines = if let Some(id) = run_id(&arguments.file) {
-        of_run(
-            &FoundSession::of_run(id, &arguments.user.directory())?,
-            known,
-        )?
+        let found = FoundSession::of_run(id, &arguments.user.directory())?;
+        Timelines::of_found(&found, known)?
     } else {
         let bytes = read_file(&arguments.file)?;
         if is_session(&bytes) {
@@ -75,21 +71,4 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         ShowFormat::Markdown => timelines.markdown(),
     };
     say(page?.trim_end())
-}
-
-/// The part of a session that is about one run.
-fn of_run(found: &FoundSession, known: Option<Arc<Catalog>>) -> anyhow::Result<Timelines> {
-    if found.bytes.is_none() {
-        bail!("{}", found.place().unwrap_or_default());
-    }
-    let mut file = found.entries();
-    if file.entries.is_empty() {
-        let run = found.run.as_ref().map(|run| visible(&run.run.task_id));
-        bail!(
-            "the session of {} has nothing of it on its current branch",
-            run.unwrap_or_default()
-        );
-    }
-    file.on_other_branches = 0;
-    Ok(Timelines::of_session(&file, known, found.has_messages))
 }

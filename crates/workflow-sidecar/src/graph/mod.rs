@@ -12,7 +12,7 @@ mod tests;
 
 pub(crate) use mermaid::mermaid;
 pub(crate) use model::{Graph, MarkKind, NodeMark};
-pub(crate) use svg::svg;
+pub(crate) use svg::{STYLE, svg, svg_in_page};
 
 /// The direction in which phases follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]

@@ -22,12 +22,15 @@ mod timeline;
 
 use std::sync::Arc;
 
+use anyhow::bail;
 use serde::Serialize;
 use workflow_core::definition::Catalog;
+use workflow_core::diagnostic::visible;
 
 pub(crate) use self::described::duration;
 use crate::record::Transcript;
-use crate::sessions::SessionFile;
+use crate::sessions::{FoundSession, SessionFile};
+pub(crate) use html::style;
 use recording::of_recording;
 use recording::of_session;
 use run::TimelineRun;
@@ -73,6 +76,26 @@ impl SessionTimeline {
 }
 
 impl Timelines {
+    /// The timeline of a run that was found: the part of its session that is about it.
+    pub(crate) fn of_found(
+        found: &FoundSession,
+        known: Option<Arc<Catalog>>,
+    ) -> anyhow::Result<Self> {
+        if found.bytes.is_none() {
+            bail!("{}", found.place().unwrap_or_default());
+        }
+        let mut file = found.entries();
+        if file.entries.is_empty() {
+            let run = found.run.as_ref().map(|run| visible(&run.run.task_id));
+            bail!(
+                "the session of {} has nothing of it on its current branch",
+                run.unwrap_or_default()
+            );
+        }
+        file.on_other_branches = 0;
+        Ok(Self::of_session(&file, known, found.has_messages))
+    }
+
     /// The timeline of a session; `has_messages` is false if only its host knows them.
     pub(crate) fn of_session(
         file: &SessionFile<'_>,

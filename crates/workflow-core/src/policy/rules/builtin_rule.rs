@@ -20,7 +20,7 @@ use workflow_shell::{SimpleCommand, Word};
 const NAME: &str = "workflow-sidecar";
 /// The beginning of the name that the system shows of a process.
 const PROCESS_NAME: &str = "workflow-side";
-const SUBCOMMANDS: [&str; 5] = ["approve", "trust", "hook", "install", "uninstall"];
+const SUBCOMMANDS: [&str; 6] = ["approve", "trust", "board", "hook", "install", "uninstall"];
 /// Files with decisions, with the directory that has the name of the program.
 const STORES: [&str; 3] = [
     "workflow-sidecar/approvals",
@@ -300,6 +300,7 @@ mod tests {
         for line in [
             "workflow-sidecar approve --choice approve",
             "workflow-sidecar trust .",
+            "workflow-sidecar board --no-open",
             "workflow-sidecar hook codex < forged.json",
             "workflow-sidecar uninstall codex",
             "cd /tmp && ./node_modules/.bin/workflow-sidecar approve",

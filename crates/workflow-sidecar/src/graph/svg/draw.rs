@@ -5,7 +5,8 @@ use super::measure::BoxText;
 use super::measure::{EMOJI, ICON, LINE, NAME, SMALL, SMALL_LINE};
 use crate::present::xml;
 
-pub(super) const STYLE: &str = include_str!("style.css");
+/// The style of the pictures.
+pub(crate) const STYLE: &str = include_str!("style.css");
 
 /// The class of the line of `loop`.
 pub(super) const LOOP: &str = "wf-loop";

@@ -17,8 +17,17 @@ use super::measure::{
 use super::measure::{width, wrapped};
 use crate::present::xml;
 
-/// Draws a graph.
+/// Draws a graph, with its style.
 pub(crate) fn svg(graph: &Graph) -> String {
+    drawn(graph, &format!("<style>\n{STYLE}</style>\n"))
+}
+
+/// Draws a graph for a page that has [`STYLE`].
+pub(crate) fn svg_in_page(graph: &Graph) -> String {
+    drawn(graph, "")
+}
+
+fn drawn(graph: &Graph, style: &str) -> String {
     let card = card_width(graph);
     let start = graph.command.as_deref().unwrap_or("as a part of others");
     let start = wrapped(start, SMALL, WIDEST, 1).concat();
@@ -73,7 +82,7 @@ pub(crate) fn svg(graph: &Graph) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"wf\" role=\"img\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\">\n\
-         <title>{name}</title>\n<desc>{description}</desc>\n<style>\n{STYLE}</style>\n\
+         <title>{name}</title>\n<desc>{description}</desc>\n{style}\
          <rect class=\"wf-page\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>\n\
          {frames}{pills}{cards}{arrows}{jumps}{loops}{legend}</svg>\n"
     )

@@ -4,5 +4,6 @@ mod draw;
 mod layout;
 mod measure;
 
-pub(crate) use layout::svg;
+pub(crate) use draw::STYLE;
+pub(crate) use layout::{svg, svg_in_page};
 pub(super) use measure::lines;

@@ -82,7 +82,7 @@ impl Code {
                 .map(|comment| self.token(request, choice, Some(comment)))
                 .unwrap_or_default(),
             comment,
-            asked: None,
+            ..Decision::default()
         }
     }
 

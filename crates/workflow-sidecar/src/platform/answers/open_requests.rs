@@ -164,6 +164,7 @@ impl OpenRequests {
                 token: String::new(),
                 comment_token: String::new(),
                 asked: None,
+                by: None,
                 ..decision
             })),
             is_outdated,

@@ -43,6 +43,10 @@ impl Requests {
         Self(store)
     }
 
+    pub(crate) fn store(&self) -> &Store {
+        &self.0
+    }
+
     /// All requests, with decisions that were not used yet, in the order of the runs' ids. Those of abandoned sessions are
     /// left out.
     pub(crate) fn all(&self) -> Result<Vec<AskedRequest>, StoreError> {
@@ -54,6 +58,16 @@ impl Requests {
             Some((request, decision))
         });
         Ok(requests.collect())
+    }
+
+    /// A text that changes with each run, request and answer.
+    pub(crate) fn pulse(&self) -> Result<String, StoreError> {
+        let newest = RunQuery {
+            limit: Some(1),
+            ..RunQuery::default()
+        };
+        let requests = self.0.requests(wall_time().saturating_sub(MAX_AGE))?;
+        Ok(format!("{:?}{requests:?}", self.0.runs(&newest)?))
     }
 
     /// The host of a run, if it is known.
@@ -103,9 +117,14 @@ impl Requests {
     }
 
     /// Stores a decision; `false` if the request is no longer stored.
-    pub(crate) fn decide(&self, request: &Request, decision: &Decision) -> anyhow::Result<bool> {
-        let text = serde_json::to_string(decision)?;
-        Ok(self.0.put_answer(&request.task_id, &request.id, &text)?)
+    pub(crate) fn decide(
+        &self,
+        request: &Request,
+        decision: &Decision,
+    ) -> Result<bool, StoreError> {
+        let text = serde_json::to_string(decision);
+        let text = text.map_err(|error| StoreError::new(error.to_string()))?;
+        self.0.put_answer(&request.task_id, &request.id, &text)
     }
 
     /// Removes the request and the decision of a run.

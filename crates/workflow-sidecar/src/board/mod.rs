@@ -1,0 +1,240 @@
+//! The board: web pages of all runs, with the questions that wait for a person.
+//!
+//! ```text
+//! guard (who may see and send what) ── this file (addresses) ── runs · run · question (pages)
+//!                                                              live (what changes on a page)
+//! ```
+//!
+//! The pages work without their script, which only keeps them up to date. The store may block, so it is asked on threads of
+//! its own.
+
+mod failure;
+mod guard;
+mod live;
+mod other;
+mod question;
+mod run;
+mod runs;
+#[cfg(test)]
+mod tests;
+
+use std::net::TcpListener;
+use std::sync::Arc;
+
+use anyhow::Context;
+use askama::Template;
+use axum::extract::{DefaultBodyLimit, Form, Path, Query, RawQuery, State};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, SET_COOKIE};
+use axum::middleware::from_fn_with_state;
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::routing::get;
+use axum::{Extension, Router};
+use serde::Deserialize;
+use tokio::runtime;
+use tokio::task::{spawn, spawn_blocking};
+
+use failure::Failure;
+use guard::Visitor;
+pub(crate) use guard::{Access, Guard};
+use live::Pulses;
+pub(crate) use other::other_board;
+use question::{Answer, Asked, Guesses};
+use runs::Filter;
+
+use crate::platform::answers::requests::Requests;
+
+/// The longest form, in bytes.
+const MAX_BODY: usize = 8 * 1024;
+/// Threads that ask the store at once.
+const MAX_THREADS: usize = 16;
+/// What the board says about itself to another one.
+const NAME: &str = concat!("workflow-sidecar ", env!("CARGO_PKG_VERSION"));
+const ICON: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M2 3h4v4H2zM10 9h4v4h-4zM6 5h6v4" fill="none" stroke="#0969da" stroke-width="2"/></svg>"##;
+
+/// The runs and questions of a store, and who may see them.
+pub(crate) struct Board {
+    requests: Requests,
+    guard: Guard,
+    guesses: Guesses,
+    pulses: Pulses,
+}
+
+/// A part of a page that is kept up to date.
+struct Shown {
+    title: String,
+    html: String,
+}
+
+/// What a page shows: one run, or all that pass a filter.
+#[derive(Debug, Deserialize)]
+struct View {
+    #[serde(default)]
+    run: String,
+    #[serde(flatten)]
+    filter: Filter,
+}
+
+/// A page around its part.
+#[derive(Template)]
+#[template(path = "board/page.html")]
+struct Page<'p> {
+    title: &'p str,
+    content: &'p str,
+    /// Where its changes come from; none for a page without any.
+    live: Option<&'p str>,
+    /// True if the page is to be loaded again soon.
+    is_again: bool,
+}
+
+impl Page<'_> {
+    fn response(&self, status: StatusCode) -> Response {
+        match self.render() {
+            Ok(html) => (status, Html(html)).into_response(),
+            Err(error) => {
+                tracing::error!("a page cannot be made: {error}");
+                StatusCode::INTERNAL_SERVER_ERROR.into_response()
+            }
+        }
+    }
+}
+
+impl Shown {
+    fn page(&self, live: Option<&str>) -> Response {
+        let page = Page {
+            title: &self.title,
+            content: &self.html,
+            live,
+            is_again: false,
+        };
+        page.response(StatusCode::OK)
+    }
+}
+
+impl View {
+    fn show(&self, board: &Board) -> Result<Shown, Failure> {
+        if self.run.is_empty() {
+            runs::show(board, &self.filter)
+        } else {
+            run::show(board, &self.run)
+        }
+    }
+}
+
+impl Board {
+    pub(crate) fn new(requests: Requests, guard: Guard) -> Self {
+        Self {
+            requests,
+            guard,
+            guesses: Guesses::default(),
+            pulses: Pulses::default(),
+        }
+    }
+
+    /// Serves pages until the process ends.
+    pub(crate) fn serve(self, listener: TcpListener) -> anyhow::Result<()> {
+        let mut runtime = runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().max_blocking_threads(MAX_THREADS);
+        let runtime = runtime.build().context("the board cannot start")?;
+        runtime.block_on(async {
+            listener.set_nonblocking(true)?;
+            let listener = tokio::net::TcpListener::from_std(listener)?;
+            let board = Arc::new(self);
+            spawn(live::follow(Arc::clone(&board)));
+            Ok(axum::serve(listener, router(board)).await?)
+        })
+    }
+}
+
+type SharedBoard = State<Arc<Board>>;
+
+/// All addresses of the board.
+fn router(board: Arc<Board>) -> Router {
+    let asset = |kind: &'static str, text: String| {
+        get(move || async move { ([(CONTENT_TYPE, kind)], text) })
+    };
+    let style = crate::show::style() + include_str!("board.css");
+    Router::new()
+        .route("/", get(list))
+        .route("/run/{id}", get(one_run))
+        .route("/a", get(ask))
+        .route("/answer", get(Redirect::to("/")).post(answer))
+        .route("/live", get(live::events))
+        .route("/enter", get(enter))
+        .route("/style.css", asset("text/css", style))
+        .route(
+            "/board.js",
+            asset("text/javascript", include_str!("board.js").to_owned()),
+        )
+        .route("/icon.svg", asset("image/svg+xml", ICON.to_owned()))
+        .route("/board", asset("text/plain", other::says()))
+        .fallback(|| async { Failure::not_found("There is no such page.") })
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(from_fn_with_state(Arc::clone(&board), guard::guard))
+        .with_state(board)
+}
+
+/// Carries out work that may block.
+async fn blocking<T: Send + 'static>(
+    board: &Arc<Board>,
+    work: impl FnOnce(&Board) -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    let board = Arc::clone(board);
+    let done = spawn_blocking(move || work(&board)).await;
+    done.unwrap_or_else(|error| Err(Failure::internal(error)))
+}
+
+async fn list(
+    State(board): SharedBoard,
+    RawQuery(query): RawQuery,
+    Query(filter): Query<Filter>,
+) -> Result<Response, Failure> {
+    let shown = blocking(&board, move |board| runs::show(board, &filter)).await?;
+    let live = format!("/live?{}", query.unwrap_or_default());
+    Ok(shown.page(Some(&live)))
+}
+
+async fn one_run(State(board): SharedBoard, Path(id): Path<String>) -> Result<Response, Failure> {
+    let live = run::live(&id)?;
+    let shown = blocking(&board, move |board| run::show(board, &id)).await?;
+    Ok(shown.page(Some(&live)))
+}
+
+async fn ask(
+    State(board): SharedBoard,
+    Extension(visitor): Extension<Visitor>,
+    Query(asked): Query<Asked>,
+) -> Result<Response, Failure> {
+    let shown = blocking(&board, move |board| question::show(board, &visitor, &asked));
+    Ok(shown.await?.page(None))
+}
+
+async fn answer(
+    State(board): SharedBoard,
+    Extension(visitor): Extension<Visitor>,
+    Form(answer): Form<Answer>,
+) -> Result<Response, Failure> {
+    let answered = blocking(&board, move |board| {
+        question::answer(board, visitor, &answer)
+    });
+    Ok(answered.await?.page(None))
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    #[serde(default)]
+    token: String,
+}
+
+/// Takes the token of the address that was printed, and gives a cookie for it.
+async fn enter(
+    State(board): SharedBoard,
+    Extension(visitor): Extension<Visitor>,
+    Query(entry): Query<Entry>,
+) -> Result<Response, Failure> {
+    if visitor.is_known {
+        return Ok(Redirect::to("/").into_response());
+    }
+    let cookie = board.guard.take(&entry.token)?;
+    Ok(([(SET_COOKIE, cookie)], Redirect::to("/")).into_response())
+}
