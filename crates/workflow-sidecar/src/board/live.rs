@@ -69,7 +69,7 @@ fn look(board: &Board) -> Result<(Duration, String), Failure> {
         AnswerRight::NeedsProof => INTERVAL,
         AnswerRight::MayRead | AnswerRight::MayAnswer => INTERVAL_AT_SERVER,
     };
-    Ok((interval, board.requests.pulse()?))
+    Ok((interval, board.requests.store().pulse()?))
 }
 
 /// The changes of a page. The first event is the whole part that changes.

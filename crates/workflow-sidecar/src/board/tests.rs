@@ -14,7 +14,7 @@ use super::{Access, Board, Guard, router};
 use crate::platform::answers::code::Code;
 use crate::platform::answers::requests::Requests;
 use crate::platform::answers::requests::tests::request;
-use crate::store::{Run, RunNote, of_agent_dir};
+use crate::store::{Counts, Run, RunNote, of_agent_dir};
 
 const PLACE: &str = "127.0.0.1:7317";
 
@@ -103,6 +103,7 @@ impl World {
             run,
             cwd: PathBuf::from("/project"),
             file: None,
+            counts: Counts::default(),
             now: 1,
         };
         of_agent_dir(self.agent_dir.path())

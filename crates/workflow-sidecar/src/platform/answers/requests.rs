@@ -60,16 +60,6 @@ impl Requests {
         Ok(requests.collect())
     }
 
-    /// A text that changes with each run, request and answer.
-    pub(crate) fn pulse(&self) -> Result<String, StoreError> {
-        let newest = RunQuery {
-            limit: Some(1),
-            ..RunQuery::default()
-        };
-        let requests = self.0.requests(wall_time().saturating_sub(MAX_AGE))?;
-        Ok(format!("{:?}{requests:?}", self.0.runs(&newest)?))
-    }
-
     /// The host of a run, if it is known.
     pub(crate) fn host_of(&self, task_id: &str) -> Option<String> {
         Some(self.run(task_id).ok()??.key.host)
