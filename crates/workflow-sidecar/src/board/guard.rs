@@ -48,7 +48,7 @@ const HEADERS: [(&str, &str); 7] = [
 pub(crate) struct Access {
     /// Where it listens.
     pub(crate) address: SocketAddr,
-    /// Its name in a network or behind a proxy.
+    /// Its name behind a proxy or in a network.
     pub(crate) host: Option<String>,
     /// The header in which a proxy says who asks. Without one, a token and a cookie say that it is the user.
     pub(crate) header: Option<HeaderName>,
