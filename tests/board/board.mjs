@@ -83,8 +83,9 @@ export class Tab {
     return new Tab(await browser.newPage(), origin);
   }
 
-  /** @param {string} path */
-  go(path) {
+  /** Loads a page, in front: a page behind others does not get clicks. @param {string} path */
+  async go(path) {
+    await this.page.bringToFront();
     return this.page.goto(path.includes('://') ? path : this.origin + path);
   }
 
@@ -96,7 +97,7 @@ export class Tab {
   /** Waits until the page shows a text, without loading it again. @param {RegExp} pattern */
   async until(pattern) {
     try {
-      await this.page.waitForFunction((source) => new RegExp(source, 's').test(document.body.innerText), {}, pattern.source);
+      await this.page.waitForFunction((source) => new RegExp(source, 's').test(document.body.innerText), { polling: 50 }, pattern.source);
     } catch {
       assert.fail(`the page never shows ${pattern}:\n${await this.text()}`);
     }
@@ -104,6 +105,7 @@ export class Tab {
 
   /** Clicks, and waits for the page that follows. @param {string} selector */
   async follow(selector) {
+    await this.page.bringToFront();
     await Promise.all([this.page.waitForNavigation(), this.page.click(selector)]);
   }
 
@@ -111,6 +113,18 @@ export class Tab {
   async look(width, scheme) {
     await this.page.setViewport({ width, height: 900 });
     await this.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+  }
+
+  /** Looks at the page in both sizes, light and dark. With PICTURES, a directory, it keeps what it sees there. @param {string} name */
+  async everySize(name) {
+    for (const width of [360, 1440]) {
+      for (const scheme of /** @type {const} */ (['light', 'dark'])) {
+        await this.look(width, scheme);
+        assert.deepEqual(await this.problems(), [], `${name}, ${width} wide, ${scheme}`);
+        const { PICTURES } = process.env;
+        if (PICTURES) await this.page.screenshot({ path: join(PICTURES, `${name}-${width}-${scheme}.png`) });
+      }
+    }
   }
 
   /** Says what axe finds on the page, and whether it is wider than the window. @returns {Promise<string[]>} */

@@ -31,7 +31,7 @@ const all = INJECTIONS.join(' ');
 function createWorld() {
   const root = mkdtempSync(join(tmpdir(), 'board-hostile-'));
   const project = join(root, 'project <b onclick=x>');
-  const agent = join(root, 'agent');
+  const agent = join(root, '.pi/agent');
   mkdirSync(join(project, '.pi/workflows'), { recursive: true });
   mkdirSync(join(agent, 'workflows/hostile'), { recursive: true });
   writeFileSync(join(project, 'plan.md'), `${all}\n`);
@@ -40,7 +40,7 @@ function createWorld() {
     [
       phase(INJECTIONS[1], '🐞', {
         id: 'first',
-        tools: { deny: [{ tool: 'write', reason: INJECTIONS[2] }] },
+        tools: { blacklist: ['write', 'edit'] },
         approve: { ask: all.replaceAll('{', '('), choices: [INJECTIONS[3], 'no'], show: 'plan.md', comment: true },
       }),
       phase(INJECTIONS[4], '🔎', { id: 'second', gate: [{ run: ['printf', '%s', all.replaceAll('{', '(')] }] }),
@@ -48,7 +48,7 @@ function createWorld() {
     { commandName: 'hostile' },
   );
   for (const [name, text] of Object.entries(hostile)) writeFileSync(join(agent, 'workflows/hostile', name), String(text));
-  const env = { PATH: process.env.PATH, HOME: root, PI_CODING_AGENT_DIR: agent };
+  const env = { PATH: process.env.PATH, HOME: root };
   return { root, project, env };
 }
 
@@ -105,6 +105,7 @@ test('hostile texts stay texts on every page', { skip: !chromium && 'there is no
   const runs = JSON.parse(listed.stdout);
   assert.equal(runs.length, 2, listed.stdout);
   const tab = await Tab.open(browser, board.origin);
+  await tab.look(360, 'light');
   await tab.go(board.address);
   const paths = ['/', `/?q=${encodeURIComponent(all)}`, `/?host=${encodeURIComponent(INJECTIONS[1])}`, `/run/${encodeURIComponent(INJECTIONS[0])}`, `/a?code=${encodeURIComponent(INJECTIONS[0])}`];
   for (const { taskId } of runs) paths.push(`/run/${taskId}`, `/a?run=${taskId}`);
@@ -121,6 +122,7 @@ test('hostile texts stay texts on every page', { skip: !chromium && 'there is no
 
   const show = await Tab.open(browser, 'file://');
   await show.page.setOfflineMode(true);
+  await show.look(360, 'dark');
   for (const { taskId } of runs) {
     const made = spawnSync(binary, ['show', taskId, '--format', 'html'], { cwd: world.project, env: world.env, encoding: 'utf8' });
     if (made.status !== 0) continue;
