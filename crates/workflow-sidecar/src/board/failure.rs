@@ -23,7 +23,7 @@ pub(super) struct Failure {
 #[template(path = "board/message.html")]
 pub(super) struct Message<'m> {
     pub(super) title: &'m str,
-    pub(super) message: &'m str,
+    pub(super) text: &'m str,
     /// The run that it is about; empty if it is about none.
     pub(super) run: &'m str,
 }
@@ -95,7 +95,7 @@ impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let message = Message {
             title: self.title(),
-            message: &visible_lines(&self.message),
+            text: &visible_lines(&self.message),
             run: "",
         };
         let page = Page {

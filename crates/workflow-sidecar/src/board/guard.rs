@@ -109,7 +109,7 @@ impl Guard {
 
     /// Takes the token, and returns the cookie.
     pub(super) fn take(&self, given: &str) -> Result<String, Failure> {
-        let is_it = |token: &mut String| hash(&token) == hash(given);
+        let is_it = |token: &mut String| hash(token) == hash(given);
         let taken = self.token.lock().take_if(is_it);
         let visitor = Visitor {
             is_known: taken.is_some(),

@@ -223,7 +223,7 @@ pub(super) fn answer(board: &Board, visitor: Visitor, answer: &Answer) -> Result
             let message = format!("{choice}: {STORED}");
             Message {
                 title: "Answered",
-                message: &message,
+                text: &message,
                 run: &run,
             }
             .shown()
