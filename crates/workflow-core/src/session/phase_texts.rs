@@ -281,7 +281,7 @@ pub(crate) fn needed_to_leave(
         let requirement = gate.check.requirement(fit) + &gate.otherwise(name);
         let path = &progress.state.current_path;
         let failed = progress.data.failures_of(path, &phase.id, number);
-        match gate.tries {
+        match gate.tries.filter(|most| *most != u32::MAX) {
             Some(most) if failed >= most => {
                 let times = text::times(failed);
                 format!("{requirement} (failed {times}, the limit is {most})")

@@ -159,6 +159,34 @@ fn a_bound_from_an_input_holds_when_the_files_change() {
 }
 
 #[test]
+fn a_bound_whose_value_the_user_passed_by_is_named_and_has_no_number() {
+    let mut work = workflow("w", &["plan", "build", "review"]);
+    let bound = |key: &str| vec![(key.to_owned(), "outputs.plan.rounds".to_owned())];
+    edit(&mut work, "build", |build| {
+        build.max_visits = Some(u32::MAX);
+        build.bounds = bound("maxVisits");
+        build.gate = vec![Gate {
+            tries: Some(u32::MAX),
+            bounds: bound("tries"),
+            ..gate(None)
+        }];
+    });
+    let mut world = started(work);
+    world.control(Control::Goto, "build");
+    let mut texts = world.tool("status");
+    texts.extend(world.tool("next"));
+    texts.extend(over(&mut world, "failed"));
+    texts.extend(world.tool("status"));
+    texts.retain(|line| !line.starts_with("entry") && !line.starts_with("gate #"));
+    let texts = texts.join("\n");
+    assert!(
+        texts.contains("at most {outputs.plan.rounds} tries"),
+        "{texts}"
+    );
+    assert!(!texts.contains("4294967295"), "{texts}");
+}
+
+#[test]
 fn all_outputs_of_a_run_take_one_mebibyte_at_most() {
     let ids: Vec<String> = (0..18).map(|at| format!("p{at}")).collect();
     let mut work = workflow("w", &ids.iter().map(String::as_str).collect::<Vec<_>>());

@@ -450,7 +450,7 @@ impl ActiveRun {
     /// The number of the visit of the phase and its limit, where it has one.
     pub(crate) fn visits(&self) -> Option<(u32, u32)> {
         let phase = &self.phase()?.phase;
-        let most = phase.max_visits?;
+        let most = phase.max_visits.filter(|most| *most != u32::MAX)?;
         let RunProgress { state, data } = &self.progress;
         Some((data.visits(&state.current_path, &phase.id), most))
     }
@@ -488,10 +488,9 @@ impl ActiveRun {
         let failed = failed_check(reports)?;
         let RunProgress { state, data } = &self.progress;
         let times = data.failures_of(&state.current_path, &phase.id, failed);
-        Some(format!(
-            "Try {times} of {}.",
-            phase.gate.get(failed)?.tries?
-        ))
+        let most = phase.gate.get(failed)?.tries;
+        let most = most.filter(|most| *most != u32::MAX)?;
+        Some(format!("Try {times} of {most}."))
     }
 
     /// Allows the visit that the run waits for. Returns true if it waits for one.
