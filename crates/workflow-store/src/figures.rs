@@ -19,26 +19,22 @@ pub struct Counts(BTreeMap<[String; 3], [u64; 2]>);
 impl Counts {
     /// Adds a number, and a sum such as of milliseconds, to those of a workflow, a kind and a name.
     pub fn add(&mut self, of: [&str; 3], number: u64, total: u64) {
-        self.add_to(of.map(str::to_owned), [number, total]);
+        let sums = self.0.entry(of.map(str::to_owned)).or_default();
+        for (sum, added) in sums.iter_mut().zip([number, total]) {
+            *sum = sum.saturating_add(added);
+        }
     }
 
     /// Adds what was counted elsewhere.
     pub fn merge(&mut self, other: Self) {
-        for (of, added) in other.0 {
-            self.add_to(of, added);
+        for (of, [number, total]) in other.0 {
+            self.add(of.each_ref().map(String::as_str), number, total);
         }
     }
 
     /// Returns true if nothing was counted.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-
-    fn add_to(&mut self, of: [String; 3], added: [u64; 2]) {
-        let sums = self.0.entry(of).or_default();
-        for (sum, added) in sums.iter_mut().zip(added) {
-            *sum = sum.saturating_add(added);
-        }
     }
 
     /// Adds them to the figures of a day. One statement in the order of the names: processes that count the same at once wait for

@@ -199,6 +199,19 @@ fn a_call_that_was_declined_three_times_gets_no_further_question() {
 }
 
 #[test]
+fn what_people_answer_is_counted() {
+    let mut world = with_rule(&rule("ask", "write"));
+    for confirmed in [true, false] {
+        write(&mut world);
+        world.answer(confirmed);
+    }
+    write(&mut world);
+    world.tool("next");
+    let counted = [None, Some(true), None, Some(false), None];
+    assert_eq!(world.consents, counted, "the last one was called off");
+}
+
+#[test]
 fn without_dialogs_a_call_that_needs_consent_is_refused_for_good_at_last() {
     let abilities = workflow_core::session::Abilities::default();
     let mut world = World::new(vec![two_phases(&rule("ask", "write"))]);

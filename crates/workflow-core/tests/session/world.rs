@@ -100,6 +100,8 @@ pub(crate) struct World {
     pub(crate) branch: Vec<(String, Box<RawValue>)>,
     /// The questions that wait for an answer.
     pub(crate) asked: Vec<QuestionId>,
+    /// The calls that a person was asked about, and the answers, as they are counted.
+    pub(crate) consents: Vec<Option<bool>>,
     /// The gate that was run last.
     pub(crate) gate: GateRunId,
     /// The restore that was begun last.
@@ -140,6 +142,7 @@ impl World {
             own: Vec::new(),
             branch: Vec::new(),
             asked: Vec::new(),
+            consents: Vec::new(),
             gate: GateRunId(0),
             restore: RestoreId(0),
             word: None,
@@ -201,6 +204,8 @@ impl World {
 
     fn render(&mut self, reply: Replied, mut out: Effects) -> Vec<String> {
         let mut lines = Vec::new();
+        let consents = out.asked.iter().map(|asked| asked.allowed);
+        self.consents.extend(consents);
         match reply {
             Replied::ToRequest(request, kind) if is_answered(&out, request) => {
                 let answer = out.take_answer(request).expect("it is answered");

@@ -6,6 +6,7 @@ use anyhow::ensure;
 use workflow_core::definition::{Loaded, load};
 
 use crate::platform::disk::{Disk, user_agent_dir};
+use crate::store::{Store, StoreError, of_agent_dir, open, state_directory};
 
 /// The directories a command looks into.
 #[derive(Debug, clap::Args)]
@@ -42,6 +43,14 @@ impl UserDirectory {
     pub(super) fn disk(&self, project: &Path) -> anyhow::Result<Disk> {
         ensure!(project.is_dir(), "{} is not a directory", project.display());
         Ok(Disk::new(self.directory(), project.to_path_buf()))
+    }
+
+    /// Returns the store: in the given directory, or that of the user.
+    pub(super) fn store(&self, state: Option<&Path>) -> Result<Store, StoreError> {
+        match state {
+            Some(_) => open(state_directory(state)?, &self.directory()),
+            None => of_agent_dir(&self.directory()),
+        }
     }
 
     /// Returns the directory of the user's definitions.

@@ -8,9 +8,7 @@ use std::time::Duration;
 use super::project::UserDirectory;
 use super::wait::{span, wait};
 use crate::present::{CommandOutcome, OutputFormat, RunRow, count, run_table};
-use crate::store::{
-    IndexedRun, POSTGRES_FROM_3, POSTGRES_SCHEMA, RunQuery, of_agent_dir, open, state_directory,
-};
+use crate::store::{IndexedRun, POSTGRES_FROM_3, POSTGRES_SCHEMA, RunQuery};
 use crate::time::wall_time;
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
@@ -65,11 +63,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         write!(anstream::stdout(), "{sql}")?;
         return Ok(CommandOutcome::Success);
     }
-    let agent_dir = arguments.user.directory();
-    let store = match &arguments.state {
-        Some(state) => open(state_directory(Some(state))?, &agent_dir)?,
-        None => of_agent_dir(&agent_dir)?,
-    };
+    let store = arguments.user.store(arguments.state.as_deref())?;
     if let Some(days) = arguments.prune {
         let removed = store.prune(wall_time().saturating_sub(days.saturating_mul(DAY)))?;
         anstream::println!("Removed {removed} sessions and runs.");

@@ -3,12 +3,9 @@
 use std::path::PathBuf;
 
 use super::project::UserDirectory;
-use crate::figures::{Figures, add_to};
+use crate::figures::{DAY, Figures, add_to};
 use crate::present::OutputFormat;
-use crate::store::{of_agent_dir, open, state_directory};
 use crate::time::wall_time;
-
-const DAY: u64 = 24 * 60 * 60 * 1000;
 
 /// Show how runs ended, and what took their time
 #[derive(Debug, clap::Args)]
@@ -30,11 +27,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let agent_dir = arguments.user.directory();
-    let store = match &arguments.state {
-        Some(state) => open(state_directory(Some(state))?, &agent_dir)?,
-        None => of_agent_dir(&agent_dir)?,
-    };
+    let store = arguments.user.store(arguments.state.as_deref())?;
     let since = wall_time().saturating_sub(arguments.since.saturating_sub(1).saturating_mul(DAY));
     let mut figures = Figures::read(&store, since)?;
     if let Some(name) = &arguments.workflow {

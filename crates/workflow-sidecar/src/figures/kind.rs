@@ -21,7 +21,6 @@ pub(crate) const REMINDED: &str = "reminded";
 /// Gates and approvals that a person passed over.
 pub(crate) const OVERRODE: &str = "overrode";
 /// What the host reports of the model's responses.
-pub(crate) const SPENT: &str = "spent";
 pub(crate) const TURNS: &str = "turns";
 pub(crate) const TOKENS: &str = "tokens";
 pub(crate) const MICRO_USD: &str = "microUsd";

@@ -1,11 +1,9 @@
 //! Counting what happens in a session: what is stored with its next change.
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
-use workflow_core::effect::{Action, Denied};
-use workflow_core::policy::gate_report::CheckVerdict;
-use workflow_core::run::{StoredGate, StoredRun, entry_type};
+use workflow_core::effect::Action;
+use workflow_core::policy::gate_report::{CheckVerdict, Report};
+use workflow_core::run::{UserMove, entry_type};
 use workflow_core::session::TurnUsage;
 use workflow_core::types::Millis;
 use workflow_core::{Effects, Session};
@@ -18,14 +16,16 @@ use crate::store::Counts;
 /// The longest name that is counted, in characters.
 const MAX_NAME: usize = 200;
 
-/// What is counted of a state.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct StoredState {
+/// What is counted of entries: of a state, of a run, of the result of a gate.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Counted {
     workflow_key: String,
     global_step_count: u64,
     active: bool,
     cancelled: bool,
+    moved_by: Option<UserMove>,
+    reports: Vec<Report>,
 }
 
 /// Counts what an event of a session has led to.
@@ -37,88 +37,73 @@ pub(crate) fn count(session: &Session, out: &Effects, counts: &mut Counts) {
     let of_answers = out.answers.iter().flat_map(|answer| &answer.actions);
     let entries = out.actions.iter().chain(of_answers);
     let entries = entries.filter_map(|action| match action {
-        Action::AppendEntry { custom_type, data } => Some((*custom_type, &**data)),
+        Action::AppendEntry {
+            custom_type: of @ (entry_type::STATE | entry_type::RUN | entry_type::GATE),
+            data,
+        } => Some((*of, serde_json::from_str(data.get()).ok()?)),
         _ => None,
     });
-    let entries: Vec<(&str, &RawValue)> = entries.collect();
-    let calls = (out.denied.iter().map(|call| (kind::DENIED, call))).chain(
-        out.asked
-            .iter()
-            .map(|asked| (kind_of(asked.allowed), &asked.call)),
-    );
-    let calls: Vec<(&str, &Denied)> = calls.collect();
-    if entries.is_empty() && calls.is_empty() {
-        return;
-    }
-    let states = entries.iter().filter(|(of, _)| *of == entry_type::STATE);
-    let states: Vec<StoredState> = states.filter_map(|(_, data)| read(data)).collect();
+    let entries: Vec<(&str, Counted)> = entries.collect();
+    let states = || entries.iter().filter(|(of, _)| *of == entry_type::STATE);
     let view = session.view();
     let of_view = view.as_ref().map(|view| &view.state.workflow_key);
     // A run that has just ended is in no view.
-    let workflow = of_view.or(states.last().map(|state| &state.workflow_key));
+    let workflow = of_view.or_else(|| Some(&states().next_back()?.1.workflow_key));
     let workflow = workflow.map_or("", String::as_str);
-    let is_start = |state: &&StoredState| state.active && state.global_step_count == 0;
-    for state in states.iter().filter(is_start) {
-        counts.add([&state.workflow_key, kind::RUN, kind::STARTED], 1, 0);
+    let mut add = |kind, name: &str, time| counts.add([workflow, kind, &short(name)], 1, time);
+    for _ in states().filter(|(_, it)| it.active && it.global_step_count == 0) {
+        add(kind::RUN, kind::STARTED, 0);
     }
-    for (of, data) in &entries {
-        if *of == entry_type::GATE {
-            count_gate(workflow, data, counts);
-        } else if *of == entry_type::RUN
-            && let Some(moved) = read::<StoredRun>(data).and_then(|run| run.moved_by)
-            // Later entries repeat the move, and come without a state of its step.
-            && states.iter().any(|state| state.global_step_count == moved.step && !state.cancelled)
-        {
-            for what in &moved.overrode {
-                counts.add([workflow, kind::OVERRODE, &short(what)], 1, 0);
-            }
-        }
-    }
-    for (kind, call) in calls {
-        let rule = match &*call.rule {
-            "" => format!("{} (its list of tools)", call.level),
-            source => format!("{} ({source})", call.level),
-        };
-        counts.add([workflow, kind, &short(&rule)], 1, 0);
-    }
-}
-
-fn kind_of(allowed: Option<bool>) -> &'static str {
-    match allowed {
-        None => kind::ASKED,
-        Some(true) => kind::ALLOWED,
-        Some(false) => kind::DECLINED,
-    }
-}
-
-fn count_gate(workflow: &str, data: &RawValue, counts: &mut Counts) {
-    let reports = read::<StoredGate>(data).map(|gate| gate.reports);
-    for report in reports.unwrap_or_default() {
+    for report in entries.iter().flat_map(|(_, entry)| &entry.reports) {
         let kind = match report.verdict {
             CheckVerdict::Passed => kind::PASSED,
             CheckVerdict::Failed => kind::FAILED,
             CheckVerdict::CouldNotRun(_) => kind::UNRUN,
         };
-        let what = match &*report.source {
-            "" => report.what,
-            source => format!("{} ({source})", report.what),
-        };
-        counts.add([workflow, kind, &short(&what)], 1, report.duration_ms);
+        add(
+            kind,
+            &format!("{} ({})", report.what, report.source),
+            report.duration_ms,
+        );
+    }
+    for moved in entries
+        .iter()
+        .filter_map(|(_, entry)| entry.moved_by.as_ref())
+    {
+        // Later entries repeat the move, and come without a state of its step.
+        let is_of = |state: &Counted| state.global_step_count == moved.step && !state.cancelled;
+        for what in moved
+            .overrode
+            .iter()
+            .filter(|_| states().any(|(_, it)| is_of(it)))
+        {
+            add(kind::OVERRODE, what, 0);
+        }
+    }
+    let asked = out.asked.iter().map(|asked| match asked.allowed {
+        None => (kind::ASKED, &asked.call),
+        Some(true) => (kind::ALLOWED, &asked.call),
+        Some(false) => (kind::DECLINED, &asked.call),
+    });
+    for (kind, call) in out
+        .denied
+        .iter()
+        .map(|call| (kind::DENIED, call))
+        .chain(asked)
+    {
+        let rule = Some(&*call.rule).filter(|rule| !rule.is_empty());
+        let rule = rule.unwrap_or("its list of tools");
+        add(kind, &format!("{} ({rule})", call.level), 0);
     }
 }
 
 /// Counts a response of the model in a run, with what the host reports of it.
 pub(crate) fn count_turn(session: &Session, usage: TurnUsage, counts: &mut Counts) {
     let Some(view) = session.view() else { return };
-    for (name, amount) in [
-        (kind::TURNS, 1),
-        (kind::TOKENS, usage.tokens),
-        (kind::MICRO_USD, usage.micro_usd),
-    ] {
-        if amount > 0 {
-            counts.add([&view.state.workflow_key, kind::SPENT, name], 1, amount);
-        }
-    }
+    let mut add = |kind, number| counts.add([&view.state.workflow_key, kind, ""], number, 0);
+    add(kind::TURNS, 1);
+    add(kind::TOKENS, usage.tokens);
+    add(kind::MICRO_USD, usage.micro_usd);
 }
 
 /// Counts something that has lasted, such as a visit of a phase.
@@ -127,11 +112,54 @@ pub(crate) fn lasted(workflow: &str, kind: &str, name: &str, time: Millis, count
     counts.add([workflow, kind, &name], 1, time);
 }
 
-fn read<T: DeserializeOwned>(data: &RawValue) -> Option<T> {
-    serde_json::from_str(data.get()).ok()
-}
-
 /// The beginning of a name: what a definition says may be long.
 fn short(name: &str) -> String {
     name.chars().take(MAX_NAME).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use serde_json::value::to_raw_value;
+    use workflow_core::session::Abilities;
+
+    use super::*;
+
+    fn counted(entries: &[(&'static str, serde_json::Value)]) -> Counts {
+        let mut out = Effects::default();
+        for (custom_type, data) in entries {
+            let data = to_raw_value(data).unwrap();
+            out.actions.push(Action::AppendEntry { custom_type, data });
+        }
+        let mut counts = Counts::default();
+        count(&Session::new(Abilities::default(), 0), &out, &mut counts);
+        counts
+    }
+
+    #[test]
+    fn starts_checks_and_what_people_pass_over_are_read_from_entries() {
+        let state = |step: u64| json!({"workflowKey": "w", "globalStepCount": step, "active": true, "cancelled": false});
+        let moved = json!({"movedBy": {"by": "user", "command": "skip", "step": 1, "overrode": ["make test"]}});
+        let report = |verdict| json!({"what": "make test", "source": "f:1", "verdict": verdict, "durationMs": 5});
+        let reports = [
+            report(json!("failed")),
+            report(json!({"couldNotRun": "timeout"})),
+        ];
+        let gate = json!({"phase": "a", "reports": reports});
+        let mut expected = Counts::default();
+        expected.add(["w", "run", "started"], 1, 0);
+        assert_eq!(counted(&[("workflow:state", state(0))]), expected);
+        let mut expected = Counts::default();
+        expected.add(["w", "failed", "make test (f:1)"], 1, 5);
+        expected.add(["w", "unrun", "make test (f:1)"], 1, 5);
+        expected.add(["w", "overrode", "make test"], 1, 0);
+        let all = [
+            ("workflow:gate", gate),
+            ("workflow:run", moved.clone()),
+            ("workflow:state", state(1)),
+        ];
+        assert_eq!(counted(&all), expected);
+        let again = [("workflow:run", moved), ("workflow:tally", json!(7))];
+        assert!(counted(&again).is_empty(), "a later entry repeats the move");
+    }
 }

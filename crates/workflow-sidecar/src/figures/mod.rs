@@ -23,7 +23,8 @@ pub(crate) use self::print::add_to;
 use crate::present::Moment;
 use crate::store::{Figure, Store, StoreError};
 
-const DAY: u64 = 24 * 60 * 60 * 1000;
+/// A day, in milliseconds.
+pub(crate) const DAY: u64 = 24 * 60 * 60 * 1000;
 /// The questions after which a rule is named whose calls were always allowed.
 const MANY: u64 = 5;
 
@@ -41,10 +42,8 @@ pub(crate) struct Figures {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WorkflowFigures {
     pub(crate) runs: RunFigures,
-    /// The runs of each week, without a gap.
-    pub(crate) weeks: Vec<WeekFigures>,
-    #[serde(skip)]
-    by_week: BTreeMap<u64, RunFigures>,
+    /// The runs of the weeks that had any, by the first day of the week: a Thursday, as the first one of 1970 was.
+    pub(crate) weeks: BTreeMap<Moment, RunFigures>,
     /// The visits that have ended.
     pub(crate) phases: BTreeMap<String, Durations>,
     /// The times when a run did not go on, by what it waited for.
@@ -60,21 +59,13 @@ pub(crate) struct WorkflowFigures {
 }
 
 /// How runs began and ended.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(crate) struct RunFigures {
     pub(crate) started: u64,
     pub(crate) complete: u64,
     pub(crate) cancelled: u64,
     /// By the start of another run.
     pub(crate) ended: u64,
-}
-
-/// The runs of a week.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct WeekFigures {
-    pub(crate) begins: Moment,
-    #[serde(flatten)]
-    pub(crate) runs: RunFigures,
 }
 
 /// Times. Median and 90 % are within 10 %.
@@ -91,13 +82,11 @@ pub(crate) struct Durations {
 
 /// The results of a check.
 #[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct CheckFigures {
     pub(crate) passed: u64,
     pub(crate) failed: u64,
     /// It could not be run to its end.
     pub(crate) unrun: u64,
-    pub(crate) total_ms: Millis,
 }
 
 /// What became of the calls that a rule stopped.
@@ -125,10 +114,7 @@ pub(crate) struct Spent {
 impl Figures {
     /// Reads the figures since a time.
     pub(crate) fn read(store: &Store, since: Millis) -> Result<Self, StoreError> {
-        Ok(Self::of(store.figures(since, kind::RUN)?))
-    }
-
-    fn of(found: Vec<Figure>) -> Self {
+        let found = store.figures(since, kind::RUN)?;
         let first = found.iter().map(|figure| figure.day).min();
         let mut figures = Self {
             since: first.map(|day| Moment::from(day * DAY)),
@@ -141,66 +127,53 @@ impl Figures {
         for workflow in figures.workflows.values_mut() {
             workflow.finish();
         }
-        figures
+        Ok(figures)
     }
 }
 
 impl WorkflowFigures {
     fn add(&mut self, figure: &Figure) {
         let Figure { number, total, .. } = *figure;
-        let name = || without_secrets(&figure.name).into_owned();
-        let kind = &*figure.kind;
-        match kind {
-            kind::RUN => {
-                self.runs.add(&figure.name, number);
-                let week = self.by_week.entry(figure.day / 7).or_default();
-                week.add(&figure.name, number);
-            }
-            kind::PHASE | kind::WAITED => {
-                let (bucket, name) = figure.name.split_once(':').unwrap_or_default();
-                let of_kind = if kind == kind::PHASE {
-                    &mut self.phases
-                } else {
-                    &mut self.waits
-                };
-                let times = of_kind.entry(without_secrets(name).into_owned());
-                let times = times.or_default();
-                times.number += number;
-                times.total_ms += total;
-                *times
-                    .buckets
-                    .entry(bucket.parse().unwrap_or_default())
-                    .or_default() += number;
-            }
-            kind::PASSED | kind::FAILED | kind::UNRUN => {
-                let check = self.checks.entry(name()).or_default();
-                check.total_ms += total;
-                *match kind {
-                    kind::PASSED => &mut check.passed,
-                    kind::FAILED => &mut check.failed,
-                    _ => &mut check.unrun,
-                } += number;
-            }
-            kind::DENIED | kind::ASKED | kind::ALLOWED | kind::DECLINED => {
-                let rule = self.rules.entry(name()).or_default();
-                *match kind {
-                    kind::DENIED => &mut rule.denied,
-                    kind::ASKED => &mut rule.asked,
-                    kind::ALLOWED => &mut rule.allowed,
-                    _ => &mut rule.declined,
-                } += number;
-            }
-            kind::REMINDED => *self.reminders.entry(name()).or_default() += number,
-            kind::OVERRODE => *self.overrides.entry(name()).or_default() += number,
-            kind::SPENT => match &*figure.name {
-                kind::TURNS => self.spent.turns += total,
-                kind::TOKENS => self.spent.tokens += total,
-                kind::MICRO_USD => self.spent.micro_usd += total,
-                _ => {}
-            },
-            // Of a later version.
-            _ => {}
+        let name = without_secrets(&figure.name);
+        if figure.kind == kind::RUN {
+            self.runs.add(&name, number);
+            let week = Moment::from(figure.day / 7 * 7 * DAY);
+            self.weeks.entry(week).or_default().add(&name, number);
+        } else if let Some(count) = self.count_of(&figure.kind, &name) {
+            *count += number;
+        } else if let Some((bucket, name)) = name.split_once(':') {
+            let times = match &*figure.kind {
+                kind::PHASE => &mut self.phases,
+                kind::WAITED => &mut self.waits,
+                // Of a later version.
+                _ => return,
+            };
+            let times = times.entry(name.to_owned()).or_default();
+            times.number += number;
+            times.total_ms += total;
+            let bucket = bucket.parse().unwrap_or_default();
+            *times.buckets.entry(bucket).or_default() += number;
         }
+    }
+
+    /// What is only a number.
+    fn count_of(&mut self, kind: &str, name: &str) -> Option<&mut u64> {
+        let name = name.to_owned();
+        Some(match kind {
+            kind::PASSED => &mut self.checks.entry(name).or_default().passed,
+            kind::FAILED => &mut self.checks.entry(name).or_default().failed,
+            kind::UNRUN => &mut self.checks.entry(name).or_default().unrun,
+            kind::DENIED => &mut self.rules.entry(name).or_default().denied,
+            kind::ASKED => &mut self.rules.entry(name).or_default().asked,
+            kind::ALLOWED => &mut self.rules.entry(name).or_default().allowed,
+            kind::DECLINED => &mut self.rules.entry(name).or_default().declined,
+            kind::REMINDED => self.reminders.entry(name).or_default(),
+            kind::OVERRODE => self.overrides.entry(name).or_default(),
+            kind::TURNS => &mut self.spent.turns,
+            kind::TOKENS => &mut self.spent.tokens,
+            kind::MICRO_USD => &mut self.spent.micro_usd,
+            _ => return None,
+        })
     }
 
     /// Computes what follows from all of them.
@@ -213,14 +186,6 @@ impl WorkflowFigures {
             let was_refused = rule.denied > 0 || rule.declined > 0;
             rule.always_allowed = rule.asked >= MANY && rule.allowed >= rule.asked && !was_refused;
         }
-        let weeks = std::mem::take(&mut self.by_week);
-        let ends = weeks.keys().next().zip(weeks.keys().next_back());
-        let all = ends.into_iter().flat_map(|(first, last)| *first..=*last);
-        let weeks = all.map(|week| WeekFigures {
-            begins: Moment::from(week * 7 * DAY),
-            runs: weeks.get(&week).cloned().unwrap_or_default(),
-        });
-        self.weeks = weeks.collect();
     }
 }
 
@@ -291,10 +256,9 @@ mod tests {
         assert_eq!(always, ["always"]);
         let mut page = Page::default();
         add_to(&mut page, &figures);
-        assert!(
-            page.plain()
-                .contains("always allowed when it asked, 5 times: always")
-        );
+        let text = page.plain();
+        let named = "asked 5, allowed 5, declined 0: always allowed  always\n";
+        assert!(text.contains(named), "{text}");
     }
 
     #[test]

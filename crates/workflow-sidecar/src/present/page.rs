@@ -131,7 +131,7 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
 }
 
 /// A time in milliseconds since 1970: for people in minutes, for programs with milliseconds. One out of range stays a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Moment(pub(crate) i64);
 
 impl Moment {

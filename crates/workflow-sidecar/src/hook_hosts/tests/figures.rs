@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::world::{World, is_denied, writing_call};
+use super::world::{World, is_denied, recorded, writing_call};
 use crate::figures::{Figures, WorkflowFigures};
 use crate::hook_hosts::event::EventName;
 use crate::hook_hosts::host;
@@ -65,4 +65,25 @@ fn a_call_that_is_allowed_stores_nothing() {
     assert!(before.0 > 0);
     world.send_with(EventName::ToolCall, &read);
     assert_eq!(stored(), before);
+}
+
+#[test]
+fn a_call_about_which_the_host_asks_is_counted_without_an_answer() {
+    let world = World::new(host("claude").unwrap());
+    world.make_read_only();
+    world.start();
+    let mut call = recorded(world.host, EventName::ToolCall);
+    call["tool_name"] = json!("mcp__x__do");
+    call["tool_input"] = json!({});
+    let terminal = [
+        ("AI_AGENT", "claude-code_2-1-330_harness"),
+        ("CLAUDE_CODE_ENTRYPOINT", "cli"),
+    ];
+    for _ in 0..5 {
+        world.send_from(&call, &terminal);
+    }
+    let rules = figures(&world).rules;
+    let rule = rules.values().next().unwrap();
+    assert_eq!((rule.asked, rule.allowed, rule.denied), (5, 0, 0));
+    assert!(!rule.always_allowed);
 }
