@@ -125,6 +125,76 @@ fn a_run_at_a_limit_is_4_and_one_that_is_over_1() {
     assert_eq!((code, &run["state"]), (Some(1), &json!("gone")));
 }
 
+/// A workflow whose calls of the shell need consent, which `codex exec` asks nobody for.
+const ASKS: &str = "
+name: Bugfix
+commandName: bugfix
+initialMessage: Go
+phases:
+  - { id: a, name: Analyze, emoji: A, instructions: Look., tools: { rules: [{ ask: [bash], command: ['make *'] }] } }
+  - { id: b, name: Build, emoji: B, instructions: Build it. }
+";
+
+/// Calls the shell; gives true if that is blocked, with the exit code of the hook.
+fn shell(world: &World, line: &str) -> (bool, Option<i32>) {
+    let event = json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": world.root.path().join("project"),
+        "tool_name": "Bash", "tool_input": { "command": line },
+    });
+    let mut hook = Process::command()
+        .args(["hook", "codex"])
+        .env("HOME", world.root.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = hook.stdin.take().unwrap();
+    std::io::Write::write_all(&mut input, event.to_string().as_bytes()).unwrap();
+    drop(input);
+    let output = hook.wait_with_output().unwrap();
+    let answer = String::from_utf8(output.stdout).unwrap();
+    (answer.contains("consent of the user"), output.status.code())
+}
+
+#[test]
+fn a_call_that_nobody_could_be_asked_about_makes_its_run_wait() {
+    let world = run_of(ASKS);
+    let state = |world: &World| {
+        let (status, ..) = ended(command(world, &["status", "wf-", "--format", "json"]));
+        let (wait, run, _) = ended(begun(world, "0s"));
+        assert_eq!(wait, status, "{run}");
+        (
+            status,
+            run["waiting"].as_str().unwrap_or_default().to_owned(),
+        )
+    };
+    let waits = "waiting for your consent: bash, the Analyze phase";
+    let is_waiting = |world: &World| {
+        let (code, waiting) = state(world);
+        assert_eq!(code == Some(3), waiting.starts_with(waits), "{waiting}");
+        code == Some(3)
+    };
+    assert_eq!(shell(&world, "ls"), (false, Some(0)));
+    assert!(!is_waiting(&world));
+    assert_eq!(shell(&world, "make it"), (true, Some(2)));
+    assert!(is_waiting(&world));
+    assert_eq!(shell(&world, "ls"), (false, Some(0)));
+    assert!(is_waiting(&world), "that was another call");
+
+    // The agent is not sent on, and stops.
+    let stopped = hook(world.root.path(), "Stop", &json!({}));
+    assert_eq!(stopped["decision"], Value::Null, "{stopped}");
+    assert!(is_waiting(&world));
+    world.prompt("do without it");
+    assert!(!is_waiting(&world), "the user has spoken");
+
+    assert_eq!(shell(&world, "make it"), (true, Some(2)));
+    assert!(is_waiting(&world));
+    world.prompt("workflow next");
+    assert!(!is_waiting(&world), "another phase has begun");
+}
+
 #[test]
 fn no_such_run_is_2_and_so_is_a_store_that_does_not_come_back_in_time() {
     let world = run_of(APPROVAL);

@@ -134,6 +134,10 @@ impl AutoContinue {
         run.set_counters(counters);
         match decision {
             StopDecision::Nothing => {}
+            // The agent can do nothing about that.
+            StopDecision::Remind | StopDecision::Limit(_) if run.unasked().is_some() => {
+                run.pause(PauseReason::Question, out);
+            }
             StopDecision::Remind => self.count_down(policy.countdown, host.shows_widgets(), out),
             StopDecision::Limit(reason) if policy.on_limit != Target::Pause => {
                 let depth = run.state().current_path.depth();

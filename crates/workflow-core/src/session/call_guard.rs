@@ -66,6 +66,8 @@ pub(crate) enum CallVerdict {
     Decided(ToolDecision),
     /// The user is asked.
     Ask(Question, PendingCall),
+    /// It needs the user's consent, and nobody can be asked.
+    Unasked(ToolDecision, Unasked),
     /// `withoutRun` stops it, by this rule; the question is for consent, if that is enough.
     AtDoor(PendingCall, String, Option<Question>),
 }
@@ -82,6 +84,15 @@ pub(crate) struct PendingCall {
     pub(super) reason: String,
     /// The call, for statistics.
     denied: Denied,
+}
+
+/// A call that needs the user's consent, which nobody could be asked for.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Unasked {
+    /// What it has in common with calls that end the wait when they are allowed.
+    pub(super) likeness: String,
+    /// The tool, and the rule that asks.
+    pub(super) what: String,
 }
 
 impl CallGuard {
@@ -178,8 +189,9 @@ impl CallGuard {
         let hash = hash_of([call.tool(), call.input_text(), &reason]).into();
         let repeated = self.denied_again(hash);
         let times = repeated.times;
+        let cannot_consent = cannot_ask.filter(|_| needs_consent && !self.host_asks);
         let next = if needs_consent {
-            consent(levels, times, cannot_ask.filter(|_| !self.host_asks))
+            consent(levels, times, cannot_consent)
         } else {
             let on_repeat = rules.on_repeat(&denial);
             let can_ask = cannot_ask.is_none() && !levels.iter().any(|level| is_of_door(level));
@@ -219,6 +231,14 @@ impl CallGuard {
                 let reason = reason + &addition;
                 if by_door {
                     return CallVerdict::AtDoor(pending(reason, None), cause, None);
+                }
+                if cannot_consent.is_some() {
+                    let unasked = Unasked {
+                        likeness: call.likeness(),
+                        what: format!("{}, {}", shown(call.tool()), denial.location()),
+                    };
+                    let decision = ToolDecision::block(BlockKind::Policy, reason);
+                    return CallVerdict::Unasked(decision, unasked);
                 }
                 blocked(reason)
             }

@@ -353,7 +353,13 @@ impl Session {
         let allowed = run.map(ActiveRun::allowed).filter(|all| !all.is_empty());
         let cannot_ask = self.questions.cannot_ask(CANNOT_ASK);
         let guard = &mut self.call_guard;
-        guard.on_call(request, call, phase, allowed, cannot_ask, &mut self.out)
+        let verdict = guard.on_call(request, call, phase, allowed, cannot_ask, &mut self.out);
+        if let CallVerdict::Decided(ToolDecision::Allow) = verdict
+            && self.with_run(|run, _| run.forget_unasked(call)) == Some(true)
+        {
+            self.refresh_status();
+        }
+        verdict
     }
 
     /// Answers a call, or asks the user about it.
@@ -368,6 +374,11 @@ impl Session {
             CallVerdict::Ask(question, pending) => {
                 self.out.asked.push(pending.asked(None));
                 self.ask(Topic::ToolCall(pending), question);
+                self.refresh_status();
+            }
+            CallVerdict::Unasked(decision, unasked) => {
+                self.with_run(|run, _| run.memory.unasked = Some((run.step(), unasked)));
+                self.follow(request, CallVerdict::Decided(decision));
                 self.refresh_status();
             }
             CallVerdict::AtDoor(pending, ..) => self.follow(request, blocked(pending.reason)),

@@ -21,6 +21,8 @@ pub struct View<'a> {
     pub phase: Option<&'a ResolvedPhase>,
     /// What the run is doing, or what it waits for.
     pub condition: RunCondition,
+    /// The call that waits for the user's consent, where nobody can be asked: its tool, and the rule that asks.
+    pub unasked: Option<&'a str>,
     /// The counts of reminders.
     pub counters: ContinueCounters,
     /// The status line: why the run does not continue, the phase's, and how often its gate failed.
@@ -104,6 +106,7 @@ impl Session {
             state: run.state(),
             phase: run.phase(),
             condition,
+            unasked: run.unasked(),
             counters: run.counters(),
             status: condition
                 .status_line(run)
@@ -142,6 +145,11 @@ impl RunCondition {
                 if run.phase().is_some() && run.memory.untrusted_at == Some(run.step()) =>
             {
                 Self::AwaitsTrust
+            }
+            (None, None | Some(PauseReason::Question))
+                if run.phase().is_some() && run.unasked().is_some() =>
+            {
+                Self::AwaitsConsent
             }
             (None, Some(reason)) => Self::Paused(reason),
             (None, None) => match run.phase() {

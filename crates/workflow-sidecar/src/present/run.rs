@@ -36,13 +36,17 @@ pub(crate) fn stored_path(path: &Path) -> String {
 
 /// The run of a session for the index.
 pub(crate) fn indexed_run(view: &View<'_>) -> Run {
-    Run {
+    let mut run = Run {
         phase: view
             .phase
             .map_or_else(String::new, |phase| phase.phase.name.clone()),
         status: view.status.clone().unwrap_or_default(),
         ..run_in(view.state, view.condition)
+    };
+    if let (RunCondition::AwaitsConsent, Some(unasked)) = (view.condition, view.unasked) {
+        run.waiting = format!("{}: {unasked}", run.waiting);
     }
+    run
 }
 
 /// A run that its session has unloaded, for the index. Its last phase is there already.

@@ -20,6 +20,7 @@ pub(crate) use self::approval::approval_not_stored;
 use self::in_force::{InForce, definition_lost};
 pub(crate) use self::routes::{Move, NONE_APPLIES, leads_back, not_moved};
 use super::budget::{Budgets, Work};
+use super::call_guard::Unasked;
 use super::handover::UserAnswer;
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
@@ -86,6 +87,8 @@ pub(crate) struct RunMemory {
     is_unread: bool,
     /// The step in which the gate did not run, because its commands are not trusted.
     pub(super) untrusted_at: Option<u64>,
+    /// The last call that needed the user's consent where nobody could be asked, and its step.
+    pub(super) unasked: Option<(u64, Unasked)>,
     /// A step in which the gate ran and did not pass, and how often.
     failed_gates: Option<(u64, u64)>,
     /// What the run has used of its budgets, if it has any: the entries have it from the end of a turn on.

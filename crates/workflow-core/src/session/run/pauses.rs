@@ -2,6 +2,7 @@
 
 use super::ActiveRun;
 use crate::effect::Effects;
+use crate::policy::rules::Call;
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::VisitLimit;
 
@@ -11,6 +12,7 @@ impl ActiveRun {
         if !self.progress.state.active {
             return;
         }
+        self.memory.unasked = None;
         let stays = |reason: &PauseReason| {
             matches!(
                 reason,
@@ -33,6 +35,19 @@ impl ActiveRun {
     /// Returns true if the run is paused for this reason.
     pub(crate) fn is_paused_for(&self, reason: PauseReason) -> bool {
         self.record.counters.paused == Some(reason)
+    }
+
+    /// The call of this step that waits for the user's consent: its tool, and the rule that asks.
+    pub(crate) fn unasked(&self) -> Option<&str> {
+        let (step, unasked) = self.memory.unasked.as_ref()?;
+        (*step == self.step()).then_some(&unasked.what)
+    }
+
+    /// Notes that a call is allowed. Returns true if the run waited for consent to one like it.
+    pub(crate) fn forget_unasked(&mut self, allowed: &Call<'_>) -> bool {
+        let unasked = &mut self.memory.unasked;
+        let waited = unasked.take_if(|(_, unasked)| unasked.likeness == allowed.likeness());
+        waited.is_some()
     }
 
     /// Pauses the run.
