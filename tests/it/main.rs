@@ -31,6 +31,8 @@ mod malformed_lines;
 mod mcp;
 #[cfg(target_os = "linux")]
 mod memory;
+#[cfg(unix)]
+mod notify;
 #[cfg(feature = "otlp")]
 mod otlp;
 #[cfg(unix)]

@@ -83,10 +83,7 @@ mod open_tests {
             std::fs::write(agent_dir.join("workflow-sidecar.json5"), settings).unwrap();
             let store = of_agent_dir(agent_dir).unwrap();
             assert!(store.runs(&RunQuery::default()).unwrap().is_empty());
-            assert_eq!(
-                crate::platform::answers::notifier::notifier(agent_dir),
-                None
-            );
+            assert_eq!(crate::platform::answers::notify::notifiers(agent_dir), []);
         }
     }
 }

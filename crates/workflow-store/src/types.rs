@@ -61,7 +61,7 @@ pub struct SessionChange<'a> {
 }
 
 /// A run in the index.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all(serialize = "camelCase"))]
 pub struct Run {
     /// The id of the run.

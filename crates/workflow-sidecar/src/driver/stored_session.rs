@@ -14,6 +14,7 @@ use workflow_core::{Effects, Session};
 use super::memory::HostMemory;
 use super::{Driver, Reach};
 use crate::definitions::{Loader, OnDisk};
+use crate::platform::answers::notify::Notice;
 use crate::platform::answers::trust_store::{hash_of, is_trusted};
 use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, SessionContext};
@@ -239,16 +240,23 @@ impl RestoredSession {
 
     /// Saves the session, if it still has the version from which it was restored.
     pub(crate) fn save(&self, store: &Store, key: &SessionKey) -> Result<Saved, StoreError> {
+        let SessionContext { agent_dir, cwd, .. } = &self.driver.context;
+        let run = self.run.as_ref();
+        let notice = run.and_then(|run| Notice::of_change(agent_dir, store, run, cwd));
         let change = SessionChange {
             from: self.version,
             entries: &self.entries,
             memory: &self.memory.to_text(),
             run: self.run.clone(),
             counts: &self.driver.counts,
-            cwd: &self.driver.context.cwd,
+            cwd,
             now: wall_time(),
         };
-        store.save(key, &change)
+        let saved = store.save(key, &change)?;
+        if let (Saved::Stored, Some(notice)) = (&saved, notice) {
+            notice.tell(agent_dir);
+        }
+        Ok(saved)
     }
 }
 

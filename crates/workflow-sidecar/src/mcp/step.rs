@@ -31,7 +31,7 @@ use workflow_core::types::QuestionId;
 use super::dialogs::{Asked, CallHost, DialogQuestion, Dialogs, ToHost, YES};
 use crate::driver::{ATTEMPTS, Driver, HostMemory, RestoredSession};
 use crate::hook_hosts::{HOSTS, TICKET_ARGUMENT, host};
-use crate::platform::answers::notifier::notifier;
+use crate::platform::answers::notify::notifiers;
 use crate::platform::answers::trust_store::{CommandsHash, hash_of, is_trusted};
 use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, RealPlatform, SessionContext, file_excerpt};
@@ -89,7 +89,7 @@ impl StepRunner {
     pub(super) fn new(store: Store) -> Self {
         let gates: Arc<Mutex<HashMap<String, Sender<PlatformEvent>>>> = Arc::default();
         let platform = Arc::new(RealPlatform::default());
-        notifier(&user_agent_dir(None));
+        notifiers(&user_agent_dir(None));
         let listeners = Arc::clone(&gates);
         platform.listen(move |report| {
             // A call that has gone on needs no report.

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use workflow_store::create_private_dir;
 
-use super::answers::notifier::notifier;
+use super::answers::notify::notifiers;
 use super::{on_path, path_directories};
 use crate::files::{STATE_DIRECTORY, absolute, hash, home_dir, text, write_atomically};
 
@@ -201,19 +201,20 @@ pub(super) fn installed_files(agent_dir: &Path) -> Vec<PathBuf> {
     let home = home_dir().unwrap_or_default();
     let mut files = PROGRAM.clone();
     files.extend([agent_dir.join(NAME), home.join(STATE_DIRECTORY)]);
-    let notifier = notifier(agent_dir).into_iter().flatten();
-    let notifier: Vec<PathBuf> = notifier.map(PathBuf::from).collect();
+    let known = notifiers(agent_dir).into_iter();
+    let notify = known.flat_map(|it| it.command).map(PathBuf::from);
+    let notify: Vec<PathBuf> = notify.filter(|it| it.is_absolute()).collect();
     let program = PathBuf::from(format!("{NAME}{EXE_SUFFIX}"));
     // Directories of the project, such as `node_modules/.bin`, come and go.
     let project = std::env::current_dir().unwrap_or_default();
-    for program in notifier.first().into_iter().chain([&program]) {
+    for program in notify.iter().chain([&program]) {
         let name = program.file_name().unwrap_or_default();
         let named = path_directories()
             .into_iter()
             .map(|it| absolute(&it).join(name));
         files.extend(named.filter(|file| file.exists() || !file.starts_with(&project)));
     }
-    files.extend(notifier.into_iter().filter(|it| it.is_absolute()));
+    files.extend(notify);
     for installed in installations(&home).unwrap_or_default() {
         files.push(installed.program);
         files.extend(installed.parts.into_keys());

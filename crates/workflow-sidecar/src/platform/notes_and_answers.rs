@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
 
+use super::answers::notify::Notice;
 use super::answers::open_requests::OpenRequests;
 use super::open_sessions::OpenSessions;
 use crate::store::{RunNote, of_agent_dir};
@@ -69,7 +70,15 @@ fn work(notes: &Receiver<Note>, answers: &OpenRequests, sessions: &OpenSessions)
             Ok(first) => {
                 for ((agent_dir, ..), note) in latest(iter::once(first).chain(notes.try_iter())) {
                     let store = of_agent_dir(&agent_dir);
-                    if let Err(error) = store.and_then(|store| store.note_run(&note)) {
+                    let noted = store.and_then(|store| {
+                        let notice = Notice::of_change(&agent_dir, &store, &note.run, &note.cwd);
+                        let noted = store.note_run(&note);
+                        if let Some(notice) = notice {
+                            notice.tell(&agent_dir);
+                        }
+                        noted
+                    });
+                    if let Err(error) = noted {
                         tracing::warn!("a run is not listed: {error}");
                     }
                     known = Some(agent_dir);

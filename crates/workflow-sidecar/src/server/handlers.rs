@@ -29,7 +29,7 @@ use super::state::{Server, unknown_session};
 use crate::definitions::Definitions;
 use crate::figures::ledger;
 use crate::files::is_pipe;
-use crate::platform::answers::notifier::notifier;
+use crate::platform::answers::notify::shows_codes;
 use crate::platform::disk::user_agent_dir;
 use crate::platform::installation::installation_warnings;
 
@@ -127,7 +127,7 @@ impl Server {
         if !self.config.has_surroundings {
             return Vec::new();
         }
-        let has_notifier = || notifier(&user_agent_dir(agent_dir)).is_some();
+        let has_notifier = || shows_codes(&user_agent_dir(agent_dir));
         let no_dialogs = (!has_dialogs && !has_notifier()).then_some(NO_DIALOGS);
         let pipe = is_pipe(std::io::stdin()).then_some(PIPE);
         let warnings = [no_dialogs, pipe].into_iter().flatten().map(str::to_owned);

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::auto_continue::ContinueRule;
 use super::defaults::Defaults;
 use super::guards::Guards;
+use super::notify::Notifiers;
 use super::phase::{Checkpoint, Phase};
 use super::result_rule::ResultRule;
 use super::rule_sets::{NamedRules, RuleSets};
@@ -16,9 +17,7 @@ use super::workflow::{ContextMode, Workflow};
 use crate::definition::schema::{Change, FromMap, MapReader, Section, section};
 use crate::definition::syntax::TreeLimits;
 use crate::definition::tier::Tier;
-use crate::definition::value::{
-    Choices, FilledText, Limit, ListOf, Map, MapByHand, OneOf, Seconds, Text,
-};
+use crate::definition::value::{FilledText, Limit, ListOf, Map, MapByHand, OneOf, Seconds, Text};
 use crate::diagnostic::Location;
 
 /// The name of the settings file.
@@ -69,8 +68,8 @@ section! {
         /// The PostgreSQL server with the runs, requests and answers of several machines. Only in the user's settings.
         #[key("store": FilledText, default: Described("a database in the home directory"), example: r#""postgres://laptop@db.example.org/workflows""#)]
         const store;
-        /// A program and its arguments, which shows a text to you: it reads it on its standard input. It gets the code of each question for approval. Only in the user's settings.
-        #[key("notify": Choices, default: Described("only the host shows it"), example: r#"["notify-user", "--title", "workflow"]"#)]
+        /// What tells you that a run waits, is paused or ends, and the code of each question for approval. A program reads a text on its standard input. Only in the user's settings.
+        #[key("notify": Notifiers, default: Described("only the host shows it"), example: r#"["notify-user", "--title", "workflow"]"#)]
         const notify;
         #[key(Workflow: Text)]
         const schema;

@@ -30,7 +30,7 @@ impl Key {
 
 impl<'n> Written<'n> {
     /// A finding about a wrong value, with the severity of the key.
-    pub(super) fn wrong(
+    pub(in crate::definition) fn wrong(
         self,
         code: Code,
         span: Option<Span>,

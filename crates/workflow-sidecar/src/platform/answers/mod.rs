@@ -1,7 +1,7 @@
 //! Answers of the user outside of the host: to requests for approval, and whether the commands of a project may run.
 //!
 //! ```text
-//! open_requests → requests (the store), code, notifier
+//! open_requests → requests (the store), code, notify
 //! trust_store     open_projects
 //! ```
 //!
@@ -9,7 +9,7 @@
 //! proves itself; the [`open_requests`] of the running sidecar find it there.
 
 pub(crate) mod code;
-pub(crate) mod notifier;
+pub(crate) mod notify;
 pub(crate) mod open_projects;
 pub(super) mod open_requests;
 pub(crate) mod requests;

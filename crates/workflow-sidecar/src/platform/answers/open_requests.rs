@@ -10,11 +10,10 @@ use std::time::Duration;
 use anyhow::bail;
 use parking_lot::Mutex;
 use workflow_core::approval::{Decision, Proofs, Request};
-use workflow_core::diagnostic::visible_lines;
 use workflow_core::event::PlatformEvent;
 
 use super::code::{Code, is_proved};
-use super::notifier;
+use super::notify::Notice;
 use super::requests::{Requests, interval};
 use crate::files::absolute;
 use crate::platform::effects::SessionContext;
@@ -117,9 +116,7 @@ impl OpenRequests {
             return Ok(None);
         };
         let code = code.to_string();
-        if let Some(notifier) = notifier::notifier(agent_dir) {
-            notifier::show(notifier, notice(&request, &code));
-        }
+        Notice::of_request(&request, code.clone()).tell(agent_dir);
         Ok(Some(PlatformEvent::ApprovalRequested {
             proofs: request.proofs,
             code,
@@ -233,15 +230,6 @@ fn valid_decision(requests: &Requests, request: &Request) -> Option<Decision> {
         None => is_proved(&decision, &request.choices, &request.proofs.hashes),
     };
     is_valid.then_some(decision)
-}
-
-/// The text of the user's `notify` command.
-fn notice(request: &Request, code: &str) -> String {
-    let (workflow, phase) = (&request.workflow, &request.phase);
-    let (task, ask) = (&request.task, &request.ask);
-    let asked = format!("{workflow} > {phase} waits for your approval: {ask}\nTask: {task}");
-    let asked = visible_lines(&asked);
-    format!("{asked}\nAnswer in the host, or in a terminal: workflow-sidecar approve {code}\n")
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use workflow_core::event::PlatformEvent;
 use self::code::CodeRestores;
 use self::running_gates::RunningGates;
 use self::watched_triggers::WatchedTriggers;
-use super::answers::notifier::notifier;
+use super::answers::notify::notifiers;
 use super::answers::open_projects;
 use super::answers::open_requests::OpenRequests;
 use super::answers::trust_store::{hash_of, hash_of_triggers, session_trusts, trust};
@@ -123,7 +123,7 @@ impl Platform for RealPlatform {
             return self.sessions.open(session, None);
         }
         // What is found now counts for the whole process: later the agent works.
-        notifier(agent_dir);
+        notifiers(agent_dir);
         let mark = open_projects::mark(agent_dir, cwd).inspect_err(|error| {
             if cwd.exists() {
                 tracing::warn!("that a session is open cannot be noted: {error}");

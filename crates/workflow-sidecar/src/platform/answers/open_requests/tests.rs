@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use tempfile::TempDir;
 
+use super::super::notify::notifiers;
 use super::super::requests::INTERVAL;
 use super::super::requests::tests::request;
 #[cfg(all(unix, feature = "postgres"))]
@@ -298,9 +299,9 @@ fn the_users_command_shows_the_code_and_a_later_change_of_it_does_not_count() {
     };
     let (part, whole) = (shown.with_extension("part"), shown.display());
     write(format!("cat > '{}'; mv '{0}' '{whole}'", part.display()));
-    notifier::notifier(fixture.agent.path());
+    notifiers(fixture.agent.path());
     write("exit 1".to_owned());
-    notifier::notifier(fixture.agent.path());
+    notifiers(fixture.agent.path());
     let asked = fixture.ask("n");
     let end = std::time::Instant::now() + Duration::from_secs(10);
     while !shown.exists() {
