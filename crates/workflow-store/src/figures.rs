@@ -86,8 +86,7 @@ impl Store {
         let figures = "SELECT min(day) AS day, workflow, kind, name,
                  CAST(sum(number) AS bigint) AS number, CAST(sum(total) AS bigint) AS total
              FROM figures WHERE day >= ?1
-             GROUP BY workflow, kind, name, CASE kind WHEN ?2 THEN day / 7 ELSE 0 END
-             ORDER BY workflow, kind, name, min(day)";
+             GROUP BY workflow, kind, name, CASE kind WHEN ?2 THEN day / 7 ELSE 0 END";
         self.select(figures, &json!([since / DAY, by_week]))
     }
 }

@@ -274,16 +274,20 @@ impl Store {
     /// Lists the runs, the one that changed last first.
     pub fn runs(&self, query: &RunQuery<'_>) -> Result<Vec<IndexedRun>> {
         let limit = query.limit.map_or(i64::MAX, i64::from);
-        let (mut condition, mut values) = ("task_id IS NOT NULL".to_owned(), vec![json!(limit)]);
-        if query.only_active {
-            condition += " AND active = 1";
-        }
+        let mut values = vec![json!(limit)];
+        // Written so that SQLite reads the index of active runs, or else that by the last change, which has the columns of filters.
+        let of_all = if query.only_active {
+            "active = 1"
+        } else {
+            "task_id IS NOT NULL"
+        };
+        let mut condition = of_all.to_owned();
         let end = format!("{}{LAST_CHARACTER}", query.task_id);
         let is_id = !query.task_id.is_empty();
         for (column, value) in [
             ("task_id >=", is_id.then_some(query.task_id)),
             ("task_id <", is_id.then_some(&*end)),
-            ("host =", query.host),
+            ("host || '' =", query.host),
             ("workflow =", query.workflow),
             ("state =", query.state),
             ("cwd =", query.project),

@@ -251,7 +251,8 @@ fn figures(store: &Store) {
     }
     let weeks = store.figures(DAY, "saved").unwrap();
     let weeks = weeks.into_iter().filter(|found| found.name == "weeks");
-    let weeks: Vec<_> = weeks.map(|found| (found.day, found.number)).collect();
+    let mut weeks: Vec<_> = weeks.map(|found| (found.day, found.number)).collect();
+    weeks.sort_unstable();
     assert_eq!(weeks, [(2, 2), (7, 1)]);
 }
 
