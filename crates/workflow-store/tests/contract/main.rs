@@ -238,6 +238,7 @@ fn the_pulse_changes_with_runs_requests_and_answers(store: &Store, approver: &St
 
 /// What [`save`] has counted in all the tests: of a session its changes, and the sum of the versions.
 fn figures(store: &Store) {
+    const DAY: u64 = 24 * 60 * 60 * 1000;
     let found = store.figures(0, "").unwrap();
     let of = |name: &str| {
         let of_name = found.iter().find(|found| found.name == name).unwrap();
@@ -245,7 +246,6 @@ fn figures(store: &Store) {
     };
     assert_eq!(of("a"), (2, 1), "conflicts count nothing");
     assert_eq!(of("many"), (48, 47 * 48 / 2));
-    const DAY: u64 = 24 * 60 * 60 * 1000;
     for (from, now) in [0, 2 * DAY, 6 * DAY, 7 * DAY].into_iter().enumerate() {
         save(store, "weeks", from as u64, None, now);
     }
