@@ -99,7 +99,7 @@ fn a_run_that_waits_is_answered_on_the_board_and_its_page_follows() {
     let mut events = board.send("GET /live HTTP/1.1", "");
     wait_for(&mut events, "1 run waits for a person");
     let runs = board.page("/");
-    let (_, id) = runs.split_once("/run/").unwrap();
+    let (_, id) = runs.split_once("/?run=").unwrap();
     let id = id.split('"').next().unwrap();
     assert!(
         board

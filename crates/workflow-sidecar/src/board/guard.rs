@@ -74,15 +74,16 @@ pub(super) struct Visitor {
 impl Visitor {
     /// Fails for a visitor who may not see the board.
     pub(super) fn require_known(&self) -> Result<(), Failure> {
-        if self.is_known {
-            return Ok(());
-        }
-        Err(Failure::new(
-            StatusCode::UNAUTHORIZED,
-            "Open the address that `workflow-sidecar board` has printed. It counts once, in one browser: start the board again \
-             for another one. A link with a code opens its question without it.",
-        ))
+        self.is_known.then_some(()).ok_or_else(unknown)
     }
+}
+
+fn unknown() -> Failure {
+    Failure::new(
+        StatusCode::UNAUTHORIZED,
+        "Open the address that `workflow-sidecar board` has printed. It counts once, in one browser: start the board again for another \
+         one. A link with a code opens its question without it.",
+    )
 }
 
 impl Guard {
@@ -110,12 +111,7 @@ impl Guard {
     /// Takes the token, and returns the cookie.
     pub(super) fn take(&self, given: &str) -> Result<String, Failure> {
         let is_it = |token: &mut String| hash(token) == hash(given);
-        let taken = self.token.lock().take_if(is_it);
-        let visitor = Visitor {
-            is_known: taken.is_some(),
-            name: None,
-        };
-        visitor.require_known()?;
+        self.token.lock().take_if(is_it).ok_or_else(unknown)?;
         let (name, value) = (self.cookie_name(), &self.cookie);
         Ok(format!("{name}={value}; HttpOnly; SameSite=Lax; Path=/"))
     }

@@ -54,22 +54,22 @@ pub(super) async fn follow(board: Arc<Board>) {
         if newest.receiver_count() == 0 {
             is_followed.notified().await;
         }
-        let looked = blocking(&board, look).await;
-        let (interval, pulse) = match looked {
-            Ok((interval, pulse)) => (interval, Ok(pulse)),
-            Err(failure) => (INTERVAL_AT_SERVER, Err(failure.message)),
-        };
+        let looked = blocking(&board, |board| {
+            let right = board.requests.answer_right();
+            Ok((right, board.requests.store().pulse()?))
+        });
+        let looked = looked.await;
+        let is_here = matches!(looked, Ok((AnswerRight::NeedsProof, _)));
+        let pulse = looked.map(|(_, pulse)| pulse);
+        let pulse = pulse.map_err(|failure| failure.message);
         newest.send_if_modified(|known| known.replace(pulse.clone()) != Some(pulse));
-        sleep(interval).await;
+        sleep(if is_here {
+            INTERVAL
+        } else {
+            INTERVAL_AT_SERVER
+        })
+        .await;
     }
-}
-
-fn look(board: &Board) -> Result<(Duration, String), Failure> {
-    let interval = match board.requests.answer_right() {
-        AnswerRight::NeedsProof => INTERVAL,
-        AnswerRight::MayRead | AnswerRight::MayAnswer => INTERVAL_AT_SERVER,
-    };
-    Ok((interval, board.requests.store().pulse()?))
 }
 
 /// The changes of a page. The first event is the whole part that changes.

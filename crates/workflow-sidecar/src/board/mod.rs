@@ -1,7 +1,7 @@
 //! The board: web pages of all runs, with the questions that wait for a person.
 //!
 //! ```text
-//! guard (who may see and send what) ── this file (addresses) ── runs · run · question (pages)
+//! guard (who may see and send what) ── this file (addresses) ── runs · run · question · figures (pages)
 //!                                                              live (what changes on a page)
 //! ```
 //!
@@ -9,6 +9,7 @@
 //! its own.
 
 mod failure;
+mod figures;
 mod guard;
 mod live;
 mod other;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use askama::Template;
-use axum::extract::{DefaultBodyLimit, Form, Path, Query, RawQuery, State};
+use axum::extract::{DefaultBodyLimit, Form, Query, RawQuery, State};
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, SET_COOKIE};
 use axum::middleware::from_fn_with_state;
@@ -156,7 +157,7 @@ fn router(board: Arc<Board>) -> Router {
     let style = crate::show::style() + include_str!("board.css");
     Router::new()
         .route("/", get(list))
-        .route("/run/{id}", get(one_run))
+        .route("/figures", get(show_figures))
         .route("/a", get(ask))
         .route("/answer", get(Redirect::to("/")).post(answer))
         .route("/live", get(live::events))
@@ -168,7 +169,7 @@ fn router(board: Arc<Board>) -> Router {
         )
         .route("/icon.svg", asset("image/svg+xml", ICON.to_owned()))
         .route("/board", asset("text/plain", other::says()))
-        .fallback(|| async { Failure::not_found("There is no such page.") })
+        .fallback(|| async { Failure::new(StatusCode::NOT_FOUND, "There is no such page.") })
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(from_fn_with_state(Arc::clone(&board), guard::guard))
         .with_state(board)
@@ -187,17 +188,15 @@ async fn blocking<T: Send + 'static>(
 async fn list(
     State(board): SharedBoard,
     RawQuery(query): RawQuery,
-    Query(filter): Query<Filter>,
+    Query(view): Query<View>,
 ) -> Result<Response, Failure> {
-    let shown = blocking(&board, move |board| runs::show(board, &filter)).await?;
+    let shown = blocking(&board, move |board| view.show(board)).await?;
     let live = format!("/live?{}", query.unwrap_or_default());
     Ok(shown.page(Some(&live)))
 }
 
-async fn one_run(State(board): SharedBoard, Path(id): Path<String>) -> Result<Response, Failure> {
-    let live = run::live(&id)?;
-    let shown = blocking(&board, move |board| run::show(board, &id)).await?;
-    Ok(shown.page(Some(&live)))
+async fn show_figures(State(board): SharedBoard) -> Result<Response, Failure> {
+    Ok(blocking(&board, figures::show).await?.page(None))
 }
 
 async fn ask(
@@ -220,21 +219,18 @@ async fn answer(
     Ok(answered.await?.page(None))
 }
 
-#[derive(Deserialize)]
-struct Entry {
-    #[serde(default)]
-    token: String,
-}
-
 /// Takes the token of the address that was printed, and gives a cookie for it.
 async fn enter(
     State(board): SharedBoard,
     Extension(visitor): Extension<Visitor>,
-    Query(entry): Query<Entry>,
+    RawQuery(query): RawQuery,
 ) -> Result<Response, Failure> {
     if visitor.is_known {
         return Ok(Redirect::to("/").into_response());
     }
-    let cookie = board.guard.take(&entry.token)?;
+    let token = query
+        .as_deref()
+        .and_then(|query| query.strip_prefix("token="));
+    let cookie = board.guard.take(token.unwrap_or_default())?;
     Ok(([(SET_COOKIE, cookie)], Redirect::to("/")).into_response())
 }

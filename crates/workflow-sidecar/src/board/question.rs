@@ -1,5 +1,6 @@
 //! The question of a run, and the answer to it.
 
+use std::iter::repeat;
 use std::time::{Duration, Instant};
 
 use askama::Template;
@@ -72,23 +73,13 @@ impl Guesses {
     }
 }
 
-/// A question with the form of its answer. Its texts have no control characters.
+/// A question with the form of its answer.
 #[derive(Template)]
 #[template(path = "board/question.html")]
 struct Question<'q> {
-    run: &'q str,
-    request: &'q str,
-    place: String,
-    task: String,
-    project: String,
-    about: Vec<String>,
-    /// The file that is shown: its name, its beginning, and whether that is all.
-    file: Option<(String, String, bool)>,
-    ask: String,
-    /// Each choice as it is, in words, and what it does.
-    choices: Vec<(&'q str, String, String)>,
+    asked: &'q Request,
     /// The answer that was not used yet.
-    answered: Option<String>,
+    answered: Option<&'q str>,
     /// Why an answer was refused; empty if none was.
     problem: String,
     right: AnswerRight,
@@ -98,38 +89,10 @@ struct Question<'q> {
 }
 
 impl<'q> Question<'q> {
-    fn of((request, decision): &'q AskedRequest, right: AnswerRight) -> Self {
-        let Request {
-            show, shown_file, ..
-        } = request;
-        let file = show.as_ref().zip(shown_file.as_ref());
-        let does = request.consequences.iter().map(|does| visible(does));
-        let does = does.chain(std::iter::repeat(String::new()));
-        let choices = request.choices.iter().zip(does);
+    fn of((asked, decision): &'q AskedRequest, right: AnswerRight) -> Self {
         Self {
-            run: &request.task_id,
-            request: &request.id,
-            place: format!(
-                "{} > {}",
-                visible(&request.workflow),
-                visible(&request.phase)
-            ),
-            task: visible_lines(&request.task).into_owned(),
-            project: visible(&request.cwd.to_string_lossy()),
-            about: request
-                .about
-                .iter()
-                .map(|line| visible_lines(line).into_owned())
-                .collect(),
-            file: file.map(|(name, file)| {
-                let text = visible_lines(&file.excerpt).into_owned();
-                (visible(name), text, !file.excerpt.ends_with(CUT))
-            }),
-            ask: visible_lines(&request.ask).into_owned(),
-            choices: choices
-                .map(|(choice, does)| (&**choice, visible(choice), does))
-                .collect(),
-            answered: decision.as_ref().map(|decision| visible(&decision.choice)),
+            asked,
+            answered: decision.as_ref().map(|decision| &*decision.choice),
             problem: String::new(),
             right,
             code: "",
@@ -137,10 +100,19 @@ impl<'q> Question<'q> {
         }
     }
 
+    /// The choices, each with what it does.
+    fn choices(&self) -> impl Iterator<Item = (&String, &str)> {
+        let does = self.asked.consequences.iter().map(String::as_str);
+        self.asked.choices.iter().zip(does.chain(repeat("")))
+    }
+
+    fn file_name(&self) -> String {
+        visible(self.asked.show.as_deref().unwrap_or_default())
+    }
+
     fn shown(&self) -> Result<Shown, Failure> {
-        let title = format!("{}: a question", self.place);
         Ok(Shown {
-            title,
+            title: format!("{}: a question", visible(&self.asked.workflow)),
             html: self.render()?,
         })
     }
@@ -148,66 +120,63 @@ impl<'q> Question<'q> {
 
 /// Shows a question. One whose code is known is shown to whoever knows it.
 pub(super) fn show(board: &Board, visitor: &Visitor, asked: &Asked) -> Result<Shown, Failure> {
-    let pending = board.requests.all()?;
-    let right = board.requests.answer_right();
-    let mut problem = String::new();
+    let (pending, right) = (board.requests.all()?, board.requests.answer_right());
     if right == AnswerRight::NeedsProof && !asked.code.is_empty() {
         let by_code = || Answering::by_code(pending.clone(), &asked.code, &board.requests);
-        match board.guesses.attempt(by_code)? {
-            Ok(answering) => {
-                let asked_now = (answering.request, None);
-                let question = Question {
-                    code: &asked.code,
-                    ..Question::of(&asked_now, right)
-                };
-                return question.shown();
+        return match board.guesses.attempt(by_code)? {
+            Ok(answering) => Question {
+                code: &asked.code,
+                ..Question::of(&(answering.request, None), right)
             }
-            Err(refusal) if !visitor.is_known => return Err(refusal.into()),
-            Err(refusal) => problem = refusal.to_string(),
-        }
+            .shown(),
+            Err(refusal) => again(visitor.is_known, &pending, &asked.run, refusal, ""),
+        };
     }
     visitor.require_known()?;
-    let found = of_run(&pending, &asked.run, &problem)?;
-    Question {
-        problem,
-        ..Question::of(found, right)
-    }
-    .shown()
+    let question = of_run(&pending, &asked.run).ok_or(Refusal::MovedOn)?;
+    Question::of(question, right).shown()
 }
 
-/// Finds the question of a run. Without one, the problem of before is said.
-fn of_run<'p>(
-    pending: &'p [AskedRequest],
+fn of_run<'p>(pending: &'p [AskedRequest], run: &str) -> Option<&'p AskedRequest> {
+    pending.iter().find(|(request, _)| request.task_id == run)
+}
+
+/// Shows a question again after a wrong code, to those who may see it.
+fn again(
+    is_known: bool,
+    pending: &[AskedRequest],
     run: &str,
-    problem: &str,
-) -> Result<&'p AskedRequest, Failure> {
-    let found = pending.iter().find(|(request, _)| request.task_id == run);
-    found.ok_or_else(|| match problem {
-        "" => Failure::new(StatusCode::CONFLICT, Refusal::MovedOn.to_string()),
-        problem => Failure::new(StatusCode::FORBIDDEN, problem),
-    })
+    refusal: Refusal,
+    comment: &str,
+) -> Result<Shown, Failure> {
+    let is_wrong = matches!(refusal, Refusal::NoCode(_) | Refusal::UnknownCode(_));
+    let question = of_run(pending, run).filter(|_| is_known && is_wrong);
+    let Some(question) = question else {
+        return Err(refusal.into());
+    };
+    Question {
+        problem: refusal.to_string(),
+        comment,
+        ..Question::of(question, AnswerRight::NeedsProof)
+    }
+    .shown()
 }
 
 /// Stores an answer, or shows the question again with what was wrong.
 pub(super) fn answer(board: &Board, visitor: Visitor, answer: &Answer) -> Result<Shown, Failure> {
     let pending = board.requests.all()?;
-    let right = board.requests.answer_right();
     let is_known = visitor.is_known;
-    let answering = match right {
+    let answering = match board.requests.answer_right() {
         AnswerRight::NeedsProof => {
             let by_code = || Answering::by_code(pending.clone(), &answer.code, &board.requests);
             board.guesses.attempt(by_code)?
         }
         AnswerRight::MayAnswer => {
             visitor.require_known()?;
-            let (request, _) = of_run(&pending, &answer.run, "")?;
-            if request.id != answer.request {
-                return Err(Refusal::MovedOn.into());
-            }
-            let it = pending
-                .iter()
-                .filter(|(request, _)| request.task_id == answer.run);
-            Answering::by_run(it.cloned().collect(), &answer.run)
+            let question = of_run(&pending, &answer.run);
+            let question = question.filter(|(request, _)| request.id == answer.request);
+            let question = question.ok_or(Refusal::MovedOn)?.clone();
+            Answering::by_run(vec![question], &answer.run)
         }
         AnswerRight::MayRead => Err(Refusal::MayNot),
     };
@@ -216,29 +185,19 @@ pub(super) fn answer(board: &Board, visitor: Visitor, answer: &Answer) -> Result
         // A form has the line ends of another system.
         let comment = answer.comment.replace("\r\n", "\n");
         answering.answer(&board.requests, choice, Some(&comment), visitor.name)?;
-        Ok((answering.request.task_id.clone(), visible(choice)))
+        let message = format!("{}: {STORED}", visible(choice));
+        Ok((message, answering.request.task_id))
     });
     match stored {
-        Ok((run, choice)) => {
-            let message = format!("{choice}: {STORED}");
-            Message {
+        Ok((message, run)) => Ok(Shown {
+            title: "Answered".to_owned(),
+            html: Message {
                 title: "Answered",
                 text: &message,
                 run: &run,
             }
-            .shown()
-        }
-        Err(refusal @ (Refusal::NoCode(_) | Refusal::UnknownCode(_))) if is_known => {
-            let problem = refusal.to_string();
-            let found = of_run(&pending, &answer.run, &problem)?;
-            let question = Question::of(found, right);
-            Question {
-                problem,
-                comment: &answer.comment,
-                ..question
-            }
-            .shown()
-        }
-        Err(refusal) => Err(refusal.into()),
+            .render()?,
+        }),
+        Err(refusal) => again(is_known, &pending, &answer.run, refusal, &answer.comment),
     }
 }

@@ -68,21 +68,30 @@ fn asked(task_id: &str, code: &Code) -> Request {
 impl World {
     fn new(access: Access) -> Self {
         let agent_dir = tempfile::tempdir().unwrap();
-        let guard = Guard::new(access).unwrap();
-        let address = guard.address();
-        let token = address.split_once("token=").map(|(_, token)| token);
         let requests = Requests::in_agent_dir(agent_dir.path()).unwrap();
         let code = Code::new().unwrap();
         requests.put(&asked("wf-1", &code)).unwrap();
         let world = Self {
-            token: token.unwrap_or_default().to_owned(),
-            pages: router(Arc::new(Board::new(requests, guard))),
             agent_dir,
-            cookie: None,
             code,
+            ..Self::over(requests, access)
         };
         world.note(run("wf-1", "waits"));
         world
+    }
+
+    /// A board over the store of these requests.
+    fn over(requests: Requests, access: Access) -> Self {
+        let guard = Guard::new(access).unwrap();
+        let address = guard.address();
+        let token = address.split_once("token=").map(|(_, token)| token);
+        Self {
+            token: token.unwrap_or_default().to_owned(),
+            pages: router(Arc::new(Board::new(requests, guard))),
+            agent_dir: tempfile::tempdir().unwrap(),
+            cookie: None,
+            code: Code::new().unwrap(),
+        }
     }
 
     /// One whose browser has taken the token.
@@ -168,12 +177,12 @@ fn the_token_counts_once_and_its_cookie_opens_all_pages() {
     let page = world.get("/");
     assert_eq!(page.status, StatusCode::OK);
     assert!(page.text.contains("1 run waits for a person."));
-    assert!(page.text.contains("/a?run=wf%2D1") || page.text.contains("/a?run=wf-1"));
+    assert!(page.text.contains("/a?run=wf"));
     let other = World {
         cookie: None,
         ..world
     };
-    for path in ["/", "/run/wf-1", "/live", "/a?run=wf-1"] {
+    for path in ["/", "/?run=wf-1", "/live", "/a?run=wf-1"] {
         assert_eq!(other.get(path).status, StatusCode::UNAUTHORIZED, "{path}");
     }
     for token in [&*other.token, "", "0"] {
@@ -232,7 +241,7 @@ fn another_host_or_origin_is_refused() {
 #[test]
 fn every_answer_forbids_scripts_of_others_frames_and_copies() {
     let world = World::entered();
-    for path in ["/", "/nothing", "/style.css", "/enter", "/run/wf-0"] {
+    for path in ["/", "/nothing", "/style.css", "/enter", "/?run=wf-0"] {
         let headers = world.get(path).headers;
         let policy = headers["content-security-policy"].to_str().unwrap();
         assert!(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"));
@@ -362,6 +371,67 @@ fn a_proxy_says_who_asks_and_nobody_else_does() {
     assert_eq!(world.stored(), None);
 }
 
+#[cfg(all(unix, feature = "postgres"))]
+#[test]
+fn an_approver_answers_under_its_name_without_a_code_and_an_agents_login_cannot() {
+    use crate::platform::answers::requests::tests::requests_of;
+    use crate::store::tests::server::Server;
+
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (_, of_agent) = requests_of(&server, "agent");
+    let asked = Request {
+        show: None,
+        shown_file: None,
+        ..request("wf-1")
+    };
+    of_agent.put(&asked).unwrap();
+    let host = ("host", "board.example.org");
+    let (origin, user) = (
+        ("origin", "https://board.example.org"),
+        ("x-forwarded-user", "ada"),
+    );
+    let body = |request: &str| format!("run=wf-1&request={request}&choice=approve");
+    let board = |login| {
+        World::over(
+            requests_of(&server, login).1,
+            access(Some("x-forwarded-user")),
+        )
+    };
+    let send = |board: &World, headers: &[(&str, &str)], body: &str| {
+        board.send(Method::POST, "/answer", headers, body).status
+    };
+    let agent = board("agent");
+    assert_eq!(
+        send(&agent, &[host, origin, user], &body("n")),
+        StatusCode::FORBIDDEN
+    );
+    let page = agent.send(Method::GET, "/a?run=wf-1", &[host, user], "");
+    assert!(
+        page.text.contains("may not answer") && page.text.contains("Plan OK?"),
+        "{}",
+        page.text
+    );
+    let approver = board("approver");
+    assert_eq!(
+        send(&approver, &[host, origin], &body("n")),
+        StatusCode::UNAUTHORIZED
+    );
+    assert_eq!(
+        send(&approver, &[host, origin, user], &body("old")),
+        StatusCode::CONFLICT
+    );
+    assert_eq!(of_agent.all().unwrap()[0].1, None);
+    assert_eq!(
+        send(&approver, &[host, origin, user], &body("n")),
+        StatusCode::OK
+    );
+    let decision = of_agent.all().unwrap().remove(0).1.unwrap();
+    assert_eq!(decision.by.as_deref(), Some("ada"));
+    assert_eq!(decision.asked, Some(asked));
+}
+
 #[test]
 fn hostile_texts_stay_texts() {
     let world = World::entered();
@@ -392,8 +462,8 @@ fn hostile_texts_stay_texts() {
     let paths = [
         "/".to_owned(),
         format!("/?q={query}&host={query}&state={query}"),
-        format!("/run/{query}"),
-        "/run/wf-1".to_owned(),
+        format!("/?run={query}"),
+        "/?run=wf-1".to_owned(),
         format!("/a?run={query}"),
         format!("/a?run=wf-1&code={query}"),
         format!("/a?run=wf-1&code={code}"),
@@ -413,7 +483,7 @@ fn hostile_texts_stay_texts() {
 #[test]
 fn a_run_that_is_kept_elsewhere_is_shown_with_what_is_known_and_what_can_be_typed() {
     let world = World::entered();
-    let page = world.get("/run/wf-1");
+    let page = world.get("/?run=wf-1");
     assert_eq!(page.status, StatusCode::OK);
     for text in [
         "What happened is not known here",
@@ -422,7 +492,7 @@ fn a_run_that_is_kept_elsewhere_is_shown_with_what_is_known_and_what_can_be_type
     ] {
         assert!(page.text.contains(text), "{text}: {}", page.text);
     }
-    assert_eq!(world.get("/run/wf-2").status, StatusCode::NOT_FOUND);
+    assert_eq!(world.get("/?run=wf-2").status, StatusCode::NOT_FOUND);
 }
 
 #[test]
@@ -441,6 +511,31 @@ fn a_filter_finds_runs_and_keeps_what_was_chosen() {
             .text
             .contains("None that this page shows.")
     );
+}
+
+#[test]
+fn figures_are_shown_with_bars_and_hostile_names_stay_texts() {
+    let world = World::entered();
+    assert!(world.get("/figures").text.contains("There are no figures."));
+    let mut counts = Counts::default();
+    counts.add(["<script>", "asked", "rule <b>"], 5, 0);
+    counts.add(["<script>", "allowed", "rule <b>"], 5, 0);
+    let store = of_agent_dir(world.agent_dir.path()).unwrap();
+    let note = RunNote {
+        host: "pi".to_owned(),
+        run: run("wf-3", "active"),
+        cwd: PathBuf::from("/project"),
+        file: None,
+        counts,
+        now: crate::time::wall_time(),
+    };
+    store.note_run(&note).unwrap();
+    let page = world.get("/figures");
+    assert_eq!(page.status, StatusCode::OK);
+    assert!(page.text.contains("always allowed"), "{}", page.text);
+    assert!(page.text.contains("<rect width=\"100\""));
+    assert_eq!(page.text.matches("<script").count(), 1);
+    assert!(!page.text.contains("<b>\n"));
 }
 
 #[test]
