@@ -103,7 +103,7 @@ fn a_run_that_waits_is_answered_on_the_board_and_its_page_follows() {
     let id = id.split('"').next().unwrap();
     assert!(
         board
-            .page(&format!("/run/{id}"))
+            .page(&format!("/?run={id}"))
             .contains("Way through the workflow")
     );
     let wrong = "run=x&code=2222-2222-2222&choice=approve";

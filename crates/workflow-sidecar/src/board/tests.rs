@@ -532,7 +532,7 @@ fn figures_are_shown_with_bars_and_hostile_names_stay_texts() {
     store.note_run(&note).unwrap();
     let page = world.get("/figures");
     assert_eq!(page.status, StatusCode::OK);
-    assert!(page.text.contains("always allowed"), "{}", page.text);
+    assert!(page.text.contains("Always allowed"), "{}", page.text);
     assert!(page.text.contains("<rect width=\"100\""));
     assert_eq!(page.text.matches("<script").count(), 1);
     assert!(!page.text.contains("<b>\n"));
