@@ -107,7 +107,7 @@ test('hostile texts stay texts on every page', { skip: !chromium && 'there is no
   const tab = await Tab.open(browser, board.origin);
   await tab.look(360, 'light');
   await tab.go(board.address);
-  const paths = ['/', `/?q=${encodeURIComponent(all)}`, `/?host=${encodeURIComponent(INJECTIONS[1])}`, `/?run=${encodeURIComponent(INJECTIONS[0])}`, `/a?code=${encodeURIComponent(INJECTIONS[0])}`];
+  const paths = ['/', '/figures', `/?q=${encodeURIComponent(all)}`, `/?host=${encodeURIComponent(INJECTIONS[1])}`, `/?run=${encodeURIComponent(INJECTIONS[0])}`, `/a?code=${encodeURIComponent(INJECTIONS[0])}`];
   for (const { taskId } of runs) paths.push(`/?run=${taskId}`, `/a?run=${taskId}`);
   const seen = [];
   for (const path of paths) {
