@@ -89,8 +89,8 @@ pub(crate) struct PendingCall {
 /// A call that needs the user's consent, which nobody could be asked for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Unasked {
-    /// What it has in common with calls that end the wait when they are allowed.
-    pub(super) likeness: String,
+    /// A hash of the tool and its arguments: the run waits until the same call is allowed.
+    pub(super) call: [u8; 32],
     /// The tool, and the rule that asks.
     pub(super) what: String,
 }
@@ -234,7 +234,7 @@ impl CallGuard {
                 }
                 if cannot_consent.is_some() {
                     let unasked = Unasked {
-                        likeness: call.likeness(),
+                        call: hash_of([call.tool(), call.input_text()]).into(),
                         what: format!("{}, {}", shown(call.tool()), denial.location()),
                     };
                     let decision = ToolDecision::block(BlockKind::Policy, reason);

@@ -9,7 +9,7 @@ use workflow_core::event::PlatformEvent;
 use workflow_core::session::{Control, RunCondition};
 
 use crate::event::Event;
-use crate::world::{World, line, workflow};
+use crate::world::{World, line, user_messages, workflow};
 
 fn rule(verdict: &str, tool: &str) -> Rule {
     let said = json!({"action": verdict, "tools": [tool], "source": "f:1"});
@@ -226,6 +226,43 @@ fn without_dialogs_a_call_that_needs_consent_is_refused_for_good_at_last() {
         );
     }
     assert!(line(&write(&mut world), "block").contains("3 times in a row. Stop trying"));
+}
+
+#[test]
+fn without_dialogs_a_call_that_needs_consent_makes_the_run_wait_and_sends_no_reminder() {
+    let abilities = workflow_core::session::Abilities::default();
+    let mut world = World::new(vec![two_phases(&rule("ask", "write"))]);
+    world.session = workflow_core::Session::new(abilities, 7);
+    world.reload();
+    world.command("w the task");
+    let state = |world: &World| {
+        let view = world.session.view().unwrap();
+        let waits = view.condition == RunCondition::AwaitsConsent;
+        assert_eq!(waits, view.unasked.is_some());
+        view.unasked.unwrap_or_default().to_owned()
+    };
+    assert_eq!(state(&world), "");
+    let lines = write(&mut world);
+    line(
+        &lines,
+        "status ⏸ waiting for your consent · N-w > 🔹 A [1/2]",
+    );
+    assert_eq!(state(&world), "write, the A phase (f:1)");
+    world.call("read", &json!({"path": "a"}));
+    assert_eq!(state(&world), "write, the A phase (f:1)");
+    world.stop("stop");
+    assert_eq!(
+        user_messages(&world.wait(60_000)),
+        0,
+        "the agent is not reminded"
+    );
+    assert_eq!(state(&world), "write, the A phase (f:1)");
+    world.prompt("do without it");
+    assert_eq!(state(&world), "");
+
+    write(&mut world);
+    world.control(Control::Skip, "");
+    assert_eq!(state(&world), "", "another phase has begun");
 }
 
 /// A call waits, the run moves: the call is blocked once, and what a person says then changes nothing.

@@ -2,9 +2,10 @@
 
 use super::ActiveRun;
 use crate::effect::Effects;
-use crate::policy::rules::Call;
+use crate::policy::rules::{Call, hash_of};
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::VisitLimit;
+use crate::session::call_guard::Unasked;
 
 impl ActiveRun {
     /// Starts the counts anew, and ends a pause, unless only a command of the user, an approval or more of a budget ends it.
@@ -43,11 +44,12 @@ impl ActiveRun {
         (*step == self.step()).then_some(&unasked.what)
     }
 
-    /// Notes that a call is allowed. Returns true if the run waited for consent to one like it.
+    /// Notes that a call is allowed. Returns true if the run waited for consent to it.
     pub(crate) fn forget_unasked(&mut self, allowed: &Call<'_>) -> bool {
-        let unasked = &mut self.memory.unasked;
-        let waited = unasked.take_if(|(_, unasked)| unasked.likeness == allowed.likeness());
-        waited.is_some()
+        let is_it = |(_, unasked): &mut (u64, Unasked)| {
+            unasked.call == *hash_of([allowed.tool(), allowed.input_text()])
+        };
+        self.memory.unasked.take_if(is_it).is_some()
     }
 
     /// Pauses the run.
