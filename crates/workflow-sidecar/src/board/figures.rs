@@ -68,7 +68,7 @@ fn tables(of: &WorkflowFigures) -> Vec<Table> {
     };
     let numbers = |all: &[u64]| (all[0], all.iter().map(u64::to_string).collect());
     let weeks = of.weeks.iter();
-    let weeks = weeks.map(|week| (week.begins.formatted("%Y-%m-%d"), week.runs.clone()));
+    let weeks = weeks.map(|(begins, runs)| (begins.formatted("%Y-%m-%d"), *runs));
     let head = "Week from|Started|Complete|Cancelled|Ended";
     let weeks = Table::new("Runs", head, &weeks.collect(), |it| {
         numbers(&[it.started, it.complete, it.cancelled, it.ended])
