@@ -15,11 +15,11 @@ use crate::store::{AnswerRight, IndexedRun, RunQuery};
 
 /// The most runs of each kind on a page.
 const MOST: u32 = 50;
-/// The most runs that a filter reads.
-const MOST_READ: u32 = 5000;
+/// The most runs of each kind in which words are looked for.
+const MOST_READ: u32 = 1000;
 
 /// Which runs are shown; an empty text is about all.
-#[derive(Debug, Default, PartialEq, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Filter {
     state: String,
@@ -81,16 +81,10 @@ impl RunLine {
 }
 
 impl Filter {
-    fn passes(&self, run: &IndexedRun) -> bool {
-        let IndexedRun { run, key, cwd, .. } = run;
-        let is = |wanted: &str, text: &str| wanted.is_empty() || wanted == visible(text);
+    fn passes(&self, IndexedRun { run, .. }: &IndexedRun) -> bool {
         let texts = [&*run.task_id, &run.task, &run.phase, &run.workflow];
         let words = texts.join("\n").to_lowercase();
-        is(&self.state, &run.state)
-            && is(&self.host, &key.host)
-            && is(&self.workflow, &run.workflow)
-            && is(&self.project, cwd.to_str().unwrap_or_default())
-            && words.contains(&self.q.to_lowercase())
+        words.contains(&self.q.to_lowercase())
     }
 
     /// What each part can be, from the runs that were read.
@@ -114,17 +108,36 @@ impl Filter {
 
 /// The runs that pass a filter.
 pub(super) fn show(board: &Board, filter: &Filter) -> Result<Shown, Failure> {
-    let read = |only_active, limit| {
-        board.requests.store().runs(&RunQuery {
+    let store = board.requests.store();
+    let some = |text| Some(text).filter(|text: &&str| !text.is_empty());
+    let read = |state, only_active| {
+        let most = if filter.q.is_empty() {
+            2 * MOST
+        } else {
+            MOST_READ
+        };
+        store.runs(&RunQuery {
+            host: some(&filter.host),
+            workflow: some(&filter.workflow),
+            project: some(&filter.project),
+            state: some(state),
             only_active,
-            limit: Some(limit),
+            limit: Some(most),
             ..RunQuery::default()
         })
     };
-    let is_filtered = *filter != Filter::default();
-    let limit = if is_filtered { MOST_READ } else { MOST + 1 };
-    let (mut runs, mut recent) = (read(true, MOST_READ)?, read(false, limit)?);
-    let choices = filter.choices(&[&*runs, &*recent].concat());
+    let mut runs = Vec::new();
+    for state in ["waits", "paused", "stopped"] {
+        if filter.state.is_empty() || filter.state == state {
+            runs.extend(read(state, true)?);
+        }
+    }
+    let mut recent = read(&filter.state, false)?;
+    let newest = store.runs(&RunQuery {
+        limit: Some(2 * MOST),
+        ..RunQuery::default()
+    })?;
+    let choices = filter.choices(&[&*runs, &*recent, &*newest].concat());
     let may_answer = board.requests.answer_right() != AnswerRight::MayRead;
     let questions = board.requests.all()?.into_iter();
     let questions: BTreeMap<String, Option<String>> = questions
