@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::model::{ContinueRule, Phase, SETTINGS_FILE, Subworkflow, TierSettings, Workflow};
 use super::schema::{Declared, Default, map_of};
+use super::value::VALUE_OF_RUN;
 
 /// A file that has a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +54,9 @@ impl SchemaFile {
                 map_of(TierSettings::SECTION.keys),
             ),
         };
+        if matches!(self, Self::Settings) {
+            leave_out_values(&mut schema);
+        }
         schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
         schema["title"] = json!(title);
         schema["description"] = json!(summary);
@@ -92,6 +96,18 @@ fn workflow() -> Value {
     schema["if"] = json!({"required": ["show"], "properties": {"show": {"const": "workflows"}}});
     schema["else"] = json!({"required": names, "properties": to_start});
     schema
+}
+
+/// Leaves out the values of a run, which no setting has.
+fn leave_out_values(schema: &mut Value) {
+    match schema {
+        Value::Array(forms) => {
+            forms.retain(|form| form["pattern"] != VALUE_OF_RUN);
+            forms.iter_mut().for_each(leave_out_values);
+        }
+        Value::Object(map) => map.values_mut().for_each(leave_out_values),
+        _ => {}
+    }
 }
 
 /// A phase with instructions outside of its keys.

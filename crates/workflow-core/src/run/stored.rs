@@ -53,13 +53,18 @@ pub mod entry_type {
     ];
 }
 
-/// The version of the entries that this code writes and reads.
-pub(crate) const VERSION: u32 = 1;
+/// The latest version of the entries that this code reads.
+pub(crate) const VERSION: u32 = 2;
 
 /// An entry of a run.
 pub trait RunEntry: Serialize + DeserializeOwned {
     /// Its custom type.
     const TYPE: &'static str;
+
+    /// The version that a sidecar must know to read it.
+    fn version(&self) -> u32 {
+        1
+    }
 }
 
 /// An entry as the session has it: what it contains, and the run that it belongs to.
@@ -78,7 +83,7 @@ impl<'a, T: RunEntry> Stored<'a, T> {
     /// The entry of the run of a task. With a `step`, the number of its moves, it comes before the state with that number.
     pub fn of(task_id: &'a str, step: Option<u64>, content: &'a T) -> Self {
         Self {
-            version: VERSION,
+            version: content.version(),
             task_id,
             step,
             content,
@@ -222,6 +227,15 @@ pub struct StoredGate {
 
 impl RunEntry for StoredDefinition {
     const TYPE: &'static str = entry_type::DEFINITION;
+
+    /// For version 1 a value as the bound of a check, of a subworkflow or of dollars is no limit.
+    fn version(&self) -> u32 {
+        let is_later = |of: &Workflow| {
+            let is_new = |(key, _): &(String, String)| matches!(&**key, "tries" | "usd");
+            of.subworkflows().any(|of| !of.bounds.is_empty()) || of.all_bounds().any(is_new)
+        };
+        1 + u32::from(self.workflows.iter().any(is_later))
+    }
 }
 impl RunEntry for StoredRun {
     const TYPE: &'static str = entry_type::RUN;

@@ -36,6 +36,16 @@ fn schemas_are_draft_7() {
 }
 
 #[test]
+fn no_setting_takes_a_value_of_a_run() {
+    let schema = jsonschema::draft7::new(&SchemaFile::Settings.schema()).unwrap();
+    for key in ["turns", "usd"] {
+        let budget = |value| serde_json::json!({ "defaults": { "budget": { key: value } } });
+        assert!(schema.is_valid(&budget(serde_json::json!(2))));
+        assert!(!schema.is_valid(&budget(serde_json::json!("{inputs.rounds}"))));
+    }
+}
+
+#[test]
 fn every_row_has_what_a_reader_needs() {
     for section in Section::ALL {
         for key in section.keys {

@@ -407,7 +407,7 @@ fn a_bound_may_be_an_input_of_the_subworkflow() {
     let task = task()
         .replace(
             "number: { type: number }",
-            "number: { type: number, min: 1 }",
+            "number: { type: number, min: 1, max: 9 }",
         )
         .replace(
             "    outcomes: { ok",
@@ -448,17 +448,14 @@ fn visits_of_a_subworkflow_tries_and_dollars_are_bounded_by_values() {
 
     let workflows = |of: &Loaded| of.catalog.iter().cloned().collect::<Vec<_>>();
     for changes in [false, true] {
-        let mut world = World::new(workflows(&definitions(value, "min: 1")));
+        let mut world = World::new(workflows(&definitions(value, "min: 1, max: 9")));
         let refusal = world.command("work --most 1.5 it").join("\n");
-        assert!(
-            refusal.contains("a whole number of at least 1"),
-            "{refusal}"
-        );
+        assert!(refusal.contains("a whole number from 1 to 9"), "{refusal}");
         world.command("work --most 2 it");
         world.stop("aborted");
         if changes {
             // What is written in place of the value does not lift the bounds.
-            world.workflows = workflows(&definitions("9", "min: 1"));
+            world.workflows = workflows(&definitions("9", "min: 1, max: 9"));
             let lines = world.restart().join("\n");
             for changed in [
                 "`budget` of workflow Work",
@@ -493,6 +490,101 @@ fn visits_of_a_subworkflow_tries_and_dollars_are_bounded_by_values() {
         }
         assert_eq!(data(&world)["visits"]["work#task"], 2);
     }
+}
+
+#[test]
+fn the_agent_chooses_a_bound_up_to_its_largest_value() {
+    let definitions = |of_output: &str, of_input: &str| {
+        let work = format!(
+            "name: Work\ncommandName: work\ninitialMessage: Go.\nphases:\n\
+             \x20 - {{ id: plan, instructions: Go., outputs: {{ most: {{ type: number, min: 1{of_output} }} }} }}\n\
+             \x20 - {{ subworkflow: task, with: {{ most: \"{{outputs.plan.most}}\" }} }}\n\
+             \x20 - id: build\n    instructions: Build it.\n    outcomes: {{ again: build, plan: plan, ok: next }}\n\
+             \x20   maxVisits: \"{{outputs.plan.most}}\"\n    budget: {{ turns: \"{{outputs.plan.most}}\" }}\n"
+        );
+        let task = format!(
+            "name: Task\ncommandName: task\ninitialMessage: Go.\n\
+             inputs: {{ most: {{ type: number, min: 1{of_input} }} }}\n\
+             phases:\n  - {{ id: test, instructions: Test it., maxVisits: \"{{inputs.most}}\", outcomes: {{ ok: next, again: test }} }}\n"
+        );
+        loaded(&[("work", &work), ("task", &task)])
+    };
+    let errors = |of: &Loaded| {
+        let errors = of.diagnostics.iter();
+        let errors = errors.filter(|found| found.severity == Severity::Error);
+        let errors = errors.map(|found| {
+            let place = found
+                .location
+                .as_ref()
+                .expect("it has a place")
+                .file_and_line();
+            let (_, line) = place.rsplit_once(':').expect("it has a line");
+            let help = found.help.as_deref().unwrap_or_default();
+            format!("{line}: {}: {help}", found.message)
+        });
+        errors.collect::<Vec<_>>()
+    };
+    let open =
+        "`outputs.plan.most` is no bound: the agent may hand over any number: give it a `max`";
+    assert_eq!(
+        errors(&definitions("", "")),
+        [format!("10: {open}"), format!("11: {open}")]
+    );
+    let passed =
+        "the bound `most` of subworkflow `task` has no `max`: give `most` of `task` a `max`";
+    assert_eq!(
+        errors(&definitions(", max: 3", "")),
+        [format!("6: {passed}")]
+    );
+    let of = definitions(", max: 3", ", max: 3");
+    assert_eq!(errors(&of), <[String; 0]>::default());
+
+    let mut world = World::new(of.catalog.iter().cloned().collect());
+    world.command("work it");
+    world.stop("aborted");
+    let answer = world.next("", &json!({ "most": 1e30 })).join("\n");
+    assert!(answer.contains("from 1 to 3"), "{answer}");
+    world.next("", &json!({ "most": 1 }));
+    let answer = world.next("again", &json!({})).join("\n");
+    assert!(answer.contains("Test has been entered once"), "{answer}");
+}
+
+#[test]
+fn a_number_that_is_too_large_is_the_strictest_bound() {
+    let work = "name: Work\ncommandName: work\ninitialMessage: Go.\ninputs: { most: { type: number, min: 1 } }\n\
+                budget: { turns: \"{inputs.most}\" }\nphases: [{ id: plan, instructions: Plan it. }]\n";
+    let of = loaded(&[("work", work)]);
+    let mut world = World::new(of.catalog.iter().cloned().collect());
+    world.command("work --most 100000000000000000000 it");
+    world.stop("aborted");
+    let status = world.tool("status").join("\n");
+    assert!(status.contains("1 turn"), "{status}");
+}
+
+#[test]
+fn a_definition_with_bounds_that_version_1_does_not_know_is_stored_as_version_2() {
+    let version = |budget: &str, gate: &str, part: &str| {
+        let work = format!(
+            "name: Work\ncommandName: work\ninitialMessage: Go.\ninputs: {{ most: {{ type: number, min: 1, default: 2 }} }}\n\
+             budget: {{ {budget}: \"{{inputs.most}}\" }}\nphases:\n\
+             \x20 - {{ id: plan, instructions: Plan it., maxVisits: \"{{inputs.most}}\", gate: [{{ run: [make], tries: {gate} }}] }}\n\
+             \x20 - {{ subworkflow: part, maxVisits: {part} }}\n"
+        );
+        let part =
+            "name: Part\nshow: workflows\nphases: [{ id: build, instructions: Build it. }]\n";
+        let of = loaded(&[("work", &work), ("part", part)]);
+        let mut world = World::new(of.catalog.iter().cloned().collect());
+        world.command("work it");
+        let stored = newest(&world, "workflow:definition");
+        let reread = world.restart().join("\n");
+        assert!(!reread.contains("WF102"), "{reread}");
+        stored["version"].clone()
+    };
+    let value = "\"{inputs.most}\"";
+    assert_eq!(version("turns", "2", "2"), 1);
+    assert_eq!(version("usd", "2", "2"), 2);
+    assert_eq!(version("turns", value, "2"), 2);
+    assert_eq!(version("turns", "2", value), 2);
 }
 
 #[test]

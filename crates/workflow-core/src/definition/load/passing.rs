@@ -88,6 +88,7 @@ pub(super) fn check_passing<'d>(
             None if named.insert(&reference.key) => found.extend(check.equal_names()),
             None => {}
         }
+        found.extend(check.open_bounds());
         found.extend(check.ends());
         found.extend(check.list(loops));
         if reference.for_each.is_some() || loops.contains(&*inner.workflow.key) {
@@ -233,6 +234,16 @@ impl<'d> Passing<'d> {
             let message = format!("subworkflow `{}` {what}", self.key);
             let found = self.found(severity, &self.sites.location, message);
             found.with_help(help)
+        })
+    }
+
+    /// The inputs that are bounds, and that may be any number which an agent has handed over somewhere.
+    fn open_bounds(&self) -> impl Iterator<Item = Diagnostic> {
+        let is_open = |input: &&Parameter| input.limits.whole && input.most().is_none();
+        self.inputs().iter().filter(is_open).map(|input| {
+            let (name, key) = (shown(&input.name), &self.key);
+            let message = format!("the bound `{name}` of subworkflow `{key}` has no `max`");
+            self.error(None, message, format!("give `{name}` of `{key}` a `max`"))
         })
     }
 

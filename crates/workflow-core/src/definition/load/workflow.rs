@@ -194,19 +194,14 @@ impl Directory<'_> {
 
 /// Notes which values of a workflow are bounds.
 fn note_bounds(workflow: &mut Workflow) {
-    let gates = workflow.own_phases().flat_map(|phase| &phase.gate);
-    let references = workflow.subworkflows().flat_map(|of| &of.bounds);
-    let bounds = workflow.own_phases().flat_map(|phase| &phase.bounds);
-    let bounds = bounds.chain(gates.flat_map(|gate| &gate.bounds));
-    let bounds = bounds.chain(references).chain(&workflow.bounds);
-    let bounds: HashSet<String> = bounds.map(|(_, name)| name.clone()).collect();
+    let bounds = workflow.all_bounds().cloned();
+    let bounds: HashSet<_> = bounds.map(|(_, name)| name).collect();
     for input in &mut workflow.inputs {
         input.limits.whole = bounds.contains(&format!("inputs.{}", input.name));
     }
     for phase in workflow.phases.iter_mut().filter_map(PhaseEntry::phase_mut) {
         for output in &mut phase.outputs {
-            let name = format!("outputs.{}.{}", phase.id, output.name);
-            output.limits.whole = bounds.contains(&name);
+            output.limits.whole = bounds.contains(&format!("outputs.{}.{}", phase.id, output.name));
         }
     }
 }

@@ -299,6 +299,15 @@ impl Workflow {
         }
     }
 
+    /// Its bounds that are values of the run: the key, and the name of the value.
+    pub(crate) fn all_bounds(&self) -> impl Iterator<Item = &(String, String)> {
+        let gates = self.own_phases().flat_map(|phase| &phase.gate);
+        let of_phases = self.own_phases().flat_map(|phase| &phase.bounds);
+        let of_references = self.subworkflows().flat_map(|of| &of.bounds);
+        let inside = of_phases.chain(gates.flat_map(|gate| &gate.bounds));
+        inside.chain(of_references).chain(&self.bounds)
+    }
+
     /// Its references to subworkflows.
     pub fn subworkflows(&self) -> impl DoubleEndedIterator<Item = &Subworkflow> {
         self.phases.iter().filter_map(PhaseEntry::subworkflow)

@@ -15,7 +15,7 @@ pub(super) use list::{
 pub(super) use map::{List, ListOf, Map, MapByHand, read_maps};
 pub use number::spelled_duration;
 pub(super) use number::{
-    Cents, Duration, Limit, OrValue, Seconds, Whole, WholeOrValue, whole_number,
+    Cents, Duration, Limit, OrValue, Seconds, VALUE_OF_RUN, Whole, WholeOrValue, whole_number,
 };
 pub(super) use text::{CommandName, FilledText, Template, Text, check_template, note_values};
 pub(super) use word::{Flag, OneOf};

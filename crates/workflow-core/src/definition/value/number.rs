@@ -11,6 +11,9 @@ use crate::definition::syntax::{Kind, Node};
 use crate::diagnostic::{Code, Finding};
 use crate::template::TemplateKind;
 
+/// The pattern of a value of the run that is a bound.
+pub(crate) const VALUE_OF_RUN: &str = r"^\{(inputs|outputs)\..+\}$";
+
 /// A whole number; one above `u32::MAX` means `u32::MAX`.
 pub(crate) fn whole_number(node: &Node<'_>) -> Option<u32> {
     #[expect(
@@ -41,7 +44,7 @@ where
     type Value = N::Value;
     const SHAPE: Shape = Shape::of(
         || {
-            let name = json!({"type": "string", "pattern": "^\\{(inputs|outputs)\\..+\\}$"});
+            let name = json!({"type": "string", "pattern": VALUE_OF_RUN});
             json!({"anyOf": [(N::SHAPE.schema)(), name]})
         },
         || format!("{}, or a value", N::SHAPE.described_type()),

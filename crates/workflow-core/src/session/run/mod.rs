@@ -103,7 +103,9 @@ fn filled(catalog: &Arc<Catalog>, progress: &RunProgress) -> Arc<Catalog> {
         let path = progress.state.current_path.scope_of(workflow);
         let path = path.unwrap_or_else(|| Path::root(workflow, 0));
         let value = progress.data.value(subject, &path, catalog)?;
-        format!("{:.0}", value.as_f64()?).parse().ok()
+        let whole = |number: f64| format!("{number:.0}").parse().ok();
+        // What is no such number is the strictest bound.
+        Some(value.as_f64().and_then(whole).unwrap_or(1))
     };
     let filled = catalog.with_bounds(&progress.state.workflow_key, number);
     filled.map_or_else(|| Arc::clone(catalog), Arc::new)

@@ -222,11 +222,14 @@ pub(crate) fn wrong_name(
             return Some(name.suggest(finding, |name| format!("{{{name}}}")));
         }
     };
-    let is_number = value.kind == ParameterKind::Number;
-    let is_bound = is_number && value.least().is_some_and(|least| least >= 1.0);
+    let is_bound = value.kind == ParameterKind::Number && value.least() >= Some(1.0);
+    let is_open = matches!(subject, Subject::Output { .. }) && value.most().is_none();
     let (why, help) = if reference.kind == TemplateKind::Bound && !is_bound {
         let why = "is no bound: it may be less than 1";
         (why, "write `type: number, min: 1`")
+    } else if reference.kind == TemplateKind::Bound && is_open {
+        let why = "is no bound: the agent may hand over any number";
+        (why, "give it a `max`")
     } else if value.closed_texts().is_none() {
         let why = "can be any text, which is no part of a command, a path or a bound";
         (why, "give it the type `{oneOf: [..]}`, `flag` or `number`")
