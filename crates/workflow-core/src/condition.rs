@@ -49,6 +49,9 @@ pub enum Needed {
 }
 
 impl Needed {
+    /// The states that need something.
+    pub const STATES: [&str; 3] = ["waits", "paused", "stopped"];
+
     /// Who or what ends a condition with this state.
     pub fn by(state: &str) -> Self {
         match state {

@@ -46,6 +46,10 @@ pub(crate) enum Refusal {
     NoChoice(String, String),
     #[error("the run has moved on and no longer waits for this")]
     MovedOn,
+    #[error(
+        "the question is another one than the page showed: nothing was answered. Load the page of the question again"
+    )]
+    AnotherQuestion,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -122,7 +126,7 @@ impl Answering {
         let request = &self.request;
         let comment = comment.map(str::trim).filter(|comment| !comment.is_empty());
         let comment = comment.map(str::to_owned);
-        let decision = if let Some(code) = &self.code {
+        let decided = if let Some(code) = &self.code {
             require_unchanged(request)?;
             code.decide(request, choice, comment)
         } else {
@@ -131,10 +135,10 @@ impl Answering {
                 choice: choice.to_owned(),
                 comment,
                 asked: Some(request.clone()),
-                by,
                 ..Decision::default()
             }
         };
+        let decision = Decision { by, ..decided };
         if requests.decide(request, &decision)? {
             Ok(())
         } else {

@@ -13,7 +13,3 @@ CREATE TABLE figures (
     owner TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (day, host, workflow, kind, name, owner)
 ) STRICT, WITHOUT ROWID;
-
--- A filter of runs reads the index alone.
-DROP INDEX sessions_by_update;
-CREATE INDEX sessions_by_update ON sessions (updated, host, workflow, state, cwd) WHERE task_id IS NOT NULL;

@@ -42,6 +42,11 @@ impl Store {
         }
     }
 
+    /// Returns true if anything was ever stored, and is still there.
+    pub fn exists(&self) -> Result<bool> {
+        self.database.exists()
+    }
+
     /// Returns the directory with its files on this machine.
     pub fn directory(&self) -> &Path {
         &self.directory
@@ -275,13 +280,20 @@ impl Store {
     pub fn runs(&self, query: &RunQuery<'_>) -> Result<Vec<IndexedRun>> {
         let limit = query.limit.map_or(i64::MAX, i64::from);
         let mut values = vec![json!(limit)];
-        // Written so that SQLite reads the index of active runs, or else that by the last change, which has the columns of filters.
+        // Written so that SQLite reads the index of active runs, or else that by the last change.
         let of_all = if query.only_active {
             "active = 1"
         } else {
             "task_id IS NOT NULL"
         };
         let mut condition = of_all.to_owned();
+        if !query.states.is_empty() {
+            let first = values.len() + 1;
+            values.extend(query.states.iter().map(|state| json!(state)));
+            let states = (first..=values.len()).map(|at| format!("?{at}"));
+            let states = states.collect::<Vec<_>>().join(", ");
+            condition = format!("{condition} AND state IN ({states})");
+        }
         let end = format!("{}{LAST_CHARACTER}", query.task_id);
         let is_id = !query.task_id.is_empty();
         for (column, value) in [
@@ -289,7 +301,6 @@ impl Store {
             ("task_id <", is_id.then_some(&*end)),
             ("host || '' =", query.host),
             ("workflow =", query.workflow),
-            ("state =", query.state),
             ("cwd =", query.project),
         ] {
             if let Some(value) = value {
@@ -297,7 +308,11 @@ impl Store {
                 condition = format!("{condition} AND {column} ?{}", values.len());
             }
         }
-        let order = if is_id { "task_id" } else { "updated DESC" };
+        let order = match query {
+            _ if is_id => "task_id",
+            query if query.is_oldest_first => "since",
+            _ => "updated DESC",
+        };
         let condition = format!("{condition} ORDER BY {order} LIMIT ?1");
         self.runs_where(&condition, &values.into())
     }
@@ -316,7 +331,8 @@ impl Store {
                 (SELECT max(updated) FROM sessions WHERE task_id IS NOT NULL) AS newest,
                 (SELECT CAST(sum(updated + version) AS bigint) FROM sessions WHERE active = 1) AS active,
                 (SELECT CAST(sum(changed) AS bigint) FROM requests) AS requests,
-                (SELECT CAST(sum(length(answer)) AS bigint) FROM answers) AS answers";
+                (SELECT CAST(sum(length(answer)) AS bigint) FROM answers) AS answers,
+                (SELECT max(answer) FROM answers) AS last, (SELECT min(answer) FROM answers) AS first";
         let found = self.with(Access::Read, |rows| rows.query_one(pulse, &json!([])))?;
         Ok(found.map_or_else(String::new, |row| Value::Object(row).to_string()))
     }

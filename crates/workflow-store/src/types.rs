@@ -135,14 +135,16 @@ pub struct RunQuery<'a> {
     pub task_id: &'a str,
     /// True for runs that have not ended.
     pub only_active: bool,
+    /// True if the run that is what it is for the longest time comes first, and not the one that changed last.
+    pub is_oldest_first: bool,
     /// The most runs to list.
     pub limit: Option<u32>,
     /// Only runs of this host.
     pub host: Option<&'a str>,
     /// Only runs of this workflow.
     pub workflow: Option<&'a str>,
-    /// Only runs in this state.
-    pub state: Option<&'a str>,
+    /// Only runs in these states; empty for all.
+    pub states: &'a [&'a str],
     /// Only runs in this directory.
     pub project: Option<&'a str>,
 }

@@ -31,13 +31,20 @@ function changeInside(now, next) {
 const waiting = (of) => new Set([...of.querySelectorAll('table[aria-labelledby=waiting] tbody tr')].map((row) => row.id));
 
 function tell(text) {
-  if (boxes.notice.checked) new Notification('A run waits for you', { body: text });
-  if (!boxes.sound.checked) return;
-  const audio = new AudioContext();
-  const tone = audio.createOscillator();
-  tone.connect(audio.destination);
-  tone.start();
-  tone.stop(audio.currentTime + 0.2);
+  if (boxes.sound.checked) {
+    const audio = new AudioContext();
+    const tone = audio.createOscillator();
+    tone.connect(audio.destination);
+    tone.addEventListener('ended', () => audio.close());
+    tone.start();
+    tone.stop(audio.currentTime + 0.2);
+  }
+  try {
+    if (boxes.notice.checked) new Notification('A run waits for you', { body: text });
+  } catch {
+    // Some telephones let only installed pages do this.
+    boxes.notice.checked = false;
+  }
 }
 
 function say(text) {
@@ -45,12 +52,17 @@ function say(text) {
   problem.textContent = text;
 }
 
-if (part.dataset.live) {
-  document.getElementById('signals').hidden = false;
-  boxes.notice.addEventListener('change', async () => {
-    if (boxes.notice.checked && (await Notification.requestPermission()) !== 'granted') boxes.notice.checked = false;
-  });
-  const events = new EventSource(part.dataset.live);
+// A browser has few connections to one place, so a page that nobody sees gives its own back, unless it is to tell something.
+let events;
+function follow() {
+  const isNeeded = !document.hidden || boxes.sound.checked || boxes.notice.checked;
+  if (isNeeded === Boolean(events)) return;
+  if (!isNeeded) {
+    events.close();
+    events = undefined;
+    return;
+  }
+  events = new EventSource(part.dataset.live);
   events.addEventListener('page', ({ data }) => {
     const end = data.indexOf('\n');
     const next = document.createElement('template');
@@ -66,7 +78,18 @@ if (part.dataset.live) {
     if (row) tell(row.querySelector('th').textContent);
   });
   events.addEventListener('problem', ({ data }) => say(`The page is not up to date: ${data}`));
-  events.addEventListener('error', () => say(events.readyState === EventSource.CLOSED
+  events.addEventListener('error', ({ target }) => say(target.readyState === EventSource.CLOSED
     ? 'The board has ended, or does not know this browser any more: start it again and load this page again.'
     : 'The board does not answer. This page tries again.'));
+}
+
+if (part.dataset.live) {
+  // Only the list of runs says which of them are new.
+  document.getElementById('signals').hidden = part.dataset.live.includes('run=');
+  boxes.notice.parentElement.hidden = !('Notification' in window);
+  boxes.notice.addEventListener('change', async () => {
+    if (boxes.notice.checked && (await Notification.requestPermission()) !== 'granted') boxes.notice.checked = false;
+  });
+  document.addEventListener('visibilitychange', follow);
+  follow();
 }

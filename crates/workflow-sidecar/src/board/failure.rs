@@ -76,7 +76,6 @@ impl IntoResponse for Failure {
             title,
             content: &message.render().unwrap_or_default(),
             live: None,
-            is_again: self.status == StatusCode::SERVICE_UNAVAILABLE,
         };
         page.response(self.status)
     }

@@ -82,7 +82,8 @@ fn unknown() -> Failure {
     Failure::new(
         StatusCode::UNAUTHORIZED,
         "Open the address that `workflow-sidecar board` has printed. It counts once, in one browser: start the board again for another \
-         one. A link with a code opens its question without it.",
+         one. A board behind a proxy with a sign-on is reached through the proxy. A link with a code opens its question without any of \
+         this.",
     )
 }
 
@@ -124,10 +125,22 @@ impl Guard {
     /// Says who asks for a page, or why the request is refused.
     fn admit(&self, method: &Method, path: &str, headers: &HeaderMap) -> Result<Visitor, Failure> {
         let host = one(headers, &HOST).unwrap_or_default();
-        if !self.is_ours(host) {
+        if !self.is_ours(host) && !self.is_ours(&format!("{host}:80")) {
             return Err(Failure::new(
                 StatusCode::MISDIRECTED_REQUEST,
                 "This board has another name. `--host NAME` gives it one.",
+            ));
+        }
+        // A page of another origin can link to this one, and do nothing else with it.
+        let is = |name, text| {
+            headers
+                .get(name)
+                .is_some_and(|value: &HeaderValue| value == text)
+        };
+        if is("sec-fetch-site", "cross-site") && !is("sec-fetch-mode", "navigate") {
+            return Err(Failure::new(
+                StatusCode::FORBIDDEN,
+                "Other pages cannot use this board.",
             ));
         }
         if !matches!(*method, Method::GET | Method::HEAD) {

@@ -21,6 +21,7 @@ mod tests;
 
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use askama::Template;
@@ -46,7 +47,7 @@ use runs::Filter;
 use crate::platform::answers::requests::Requests;
 
 /// The longest form, in bytes.
-const MAX_BODY: usize = 8 * 1024;
+const MAX_BODY: usize = 64 * 1024;
 /// Threads that ask the store at once.
 const MAX_THREADS: usize = 16;
 /// What the board says about itself to another one.
@@ -59,6 +60,8 @@ pub(crate) struct Board {
     guard: Guard,
     guesses: Guesses,
     pulses: Pulses,
+    /// True once something was stored.
+    had_store: AtomicBool,
 }
 
 /// A part of a page that is kept up to date.
@@ -84,8 +87,6 @@ struct Page<'p> {
     content: &'p str,
     /// Where its changes come from; none for a page without any.
     live: Option<&'p str>,
-    /// True if the page is to be loaded again soon.
-    is_again: bool,
 }
 
 impl Page<'_> {
@@ -106,7 +107,6 @@ impl Shown {
             title: &self.title,
             content: &self.html,
             live,
-            is_again: false,
         };
         page.response(StatusCode::OK)
     }
@@ -129,7 +129,21 @@ impl Board {
             guard,
             guesses: Guesses::default(),
             pulses: Pulses::default(),
+            had_store: AtomicBool::default(),
         }
+    }
+
+    /// Fails if the store was there and is gone: nothing would wait for a person then.
+    fn require_store(&self) -> Result<(), Failure> {
+        let store = self.requests.store();
+        if store.exists()? {
+            self.had_store.store(true, Ordering::Relaxed);
+        } else if self.had_store.load(Ordering::Relaxed) {
+            let place = visible(&store.directory().to_string_lossy());
+            let message = format!("The store in {place} is gone. The board looks for it again.");
+            return Err(Failure::new(StatusCode::SERVICE_UNAVAILABLE, message));
+        }
+        Ok(())
     }
 
     /// Serves pages until the process ends.
@@ -161,7 +175,11 @@ fn router(board: Arc<Board>) -> Router {
         .route("/a", get(ask))
         .route("/answer", get(Redirect::to("/")).post(answer))
         .route("/live", get(live::events))
-        .route("/enter", get(enter))
+        // What only looks at a link must not take the token.
+        .route(
+            "/enter",
+            get(enter).head(|| async { StatusCode::NO_CONTENT }),
+        )
         .route("/style.css", asset("text/css", style))
         .route(
             "/board.js",
@@ -181,7 +199,11 @@ async fn blocking<T: Send + 'static>(
     work: impl FnOnce(&Board) -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     let board = Arc::clone(board);
-    let done = spawn_blocking(move || work(&board)).await;
+    let done = spawn_blocking(move || {
+        board.require_store()?;
+        work(&board)
+    });
+    let done = done.await;
     done.unwrap_or_else(|error| Err(Failure::internal(error)))
 }
 

@@ -10,7 +10,7 @@ use super::NAME;
 
 const TIME: Duration = Duration::from_secs(2);
 /// The most bytes that are read of an answer.
-const MAX_ANSWER: u64 = 4096;
+const MAX_ANSWER: usize = 4096;
 
 /// What a board says about itself.
 pub(super) fn says() -> String {
@@ -23,8 +23,10 @@ pub(crate) fn other_board(address: SocketAddr) -> Option<String> {
     stream.set_read_timeout(Some(TIME)).ok()?;
     let request = format!("GET /board HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).ok()?;
-    let mut answer = String::new();
-    stream.take(MAX_ANSWER).read_to_string(&mut answer).ok()?;
+    // In one piece: whoever sends letter by letter is no board.
+    let mut answer = [0; MAX_ANSWER];
+    let length = stream.read(&mut answer).ok()?;
+    let answer = std::str::from_utf8(answer.get(..length)?).ok()?;
     let (_, said) = answer.split_once("\r\n\r\n")?;
     let program = NAME.split(' ').next()?;
     said.starts_with(program).then(|| shown(said))

@@ -14,11 +14,12 @@ use super::failure::{Failure, Message};
 use super::guard::Visitor;
 use super::{Board, Shown};
 use crate::answering::{Answering, Refusal, STORED};
+use crate::files::hash;
 use crate::platform::answers::requests::AskedRequest;
 use crate::platform::file_excerpt::CUT;
 use crate::store::AnswerRight;
 
-/// Wrong codes within a time, of all who try: then all wait.
+/// Wrong codes within a time, of all who may see the board, and of all others: then these wait.
 const MOST_WRONG: usize = 5;
 const TIME: Duration = Duration::from_secs(60);
 
@@ -35,28 +36,33 @@ pub(super) struct Asked {
 #[serde(default)]
 pub(super) struct Answer {
     run: String,
-    /// The id of the question that was shown.
+    /// The hash of the question that was shown.
     request: String,
     code: String,
     choice: String,
     comment: String,
 }
 
-/// The times of wrong codes.
+/// The times of wrong codes: of unknown visitors, and of known ones, whom the others must not keep from answering.
 #[derive(Default)]
-pub(super) struct Guesses(Mutex<Vec<Instant>>);
+pub(super) struct Guesses([Mutex<Vec<Instant>>; 2]);
 
 impl Guesses {
-    /// Tries a code, unless too many were wrong. Codes are tried one after the other.
+    /// Tries a code, unless too many were wrong.
     fn attempt<T>(
         &self,
+        is_known: bool,
         attempt: impl FnOnce() -> Result<T, Refusal>,
     ) -> Result<Result<T, Refusal>, Failure> {
-        let mut wrong = self.0.lock();
+        let wrong = &self.0[usize::from(is_known)];
         let now = Instant::now();
-        wrong.retain(|at| now.duration_since(*at) < TIME);
-        if let Some(first) = wrong.first().filter(|_| wrong.len() >= MOST_WRONG) {
-            let left = TIME.saturating_sub(now.duration_since(*first)).as_secs() + 1;
+        let first = {
+            let mut wrong = wrong.lock();
+            wrong.retain(|at| now.duration_since(*at) < TIME);
+            wrong.first().copied().filter(|_| wrong.len() >= MOST_WRONG)
+        };
+        if let Some(first) = first {
+            let left = TIME.saturating_sub(now.duration_since(first)).as_secs() + 1;
             return Err(Failure::new(
                 StatusCode::TOO_MANY_REQUESTS,
                 format!(
@@ -66,8 +72,8 @@ impl Guesses {
             ));
         }
         let tried = attempt();
-        if matches!(tried, Err(Refusal::NoCode(_) | Refusal::UnknownCode(_))) {
-            wrong.push(now);
+        if matches!(tried, Err(Refusal::UnknownCode(_))) {
+            wrong.lock().push(now);
         }
         Ok(tried)
     }
@@ -100,6 +106,11 @@ impl<'q> Question<'q> {
         }
     }
 
+    /// The hash of all that the page shows, and of what else belongs to the question.
+    fn shown_request(&self) -> String {
+        hash_of(self.asked)
+    }
+
     /// The choices, each with what it does.
     fn choices(&self) -> impl Iterator<Item = (&String, &str)> {
         let does = self.asked.consequences.iter().map(String::as_str);
@@ -123,18 +134,27 @@ pub(super) fn show(board: &Board, visitor: &Visitor, asked: &Asked) -> Result<Sh
     let (pending, right) = (board.requests.all()?, board.requests.answer_right());
     if right == AnswerRight::NeedsProof && !asked.code.is_empty() {
         let by_code = || Answering::by_code(pending.clone(), &asked.code, &board.requests);
-        return match board.guesses.attempt(by_code)? {
-            Ok(answering) => Question {
-                code: &asked.code,
-                ..Question::of(&(answering.request, None), right)
+        return match board.guesses.attempt(visitor.is_known, by_code)? {
+            Ok(answering) => {
+                let question = of_run(&pending, &answering.request.task_id);
+                let question = question.ok_or(Refusal::MovedOn)?;
+                let code = &asked.code;
+                Question {
+                    code,
+                    ..Question::of(question, right)
+                }
+                .shown()
             }
-            .shown(),
             Err(refusal) => again(visitor.is_known, &pending, &asked.run, refusal, ""),
         };
     }
     visitor.require_known()?;
     let question = of_run(&pending, &asked.run).ok_or(Refusal::MovedOn)?;
     Question::of(question, right).shown()
+}
+
+fn hash_of(request: &Request) -> String {
+    hash(serde_json::to_string(request).unwrap_or_default())
 }
 
 fn of_run<'p>(pending: &'p [AskedRequest], run: &str) -> Option<&'p AskedRequest> {
@@ -169,18 +189,21 @@ pub(super) fn answer(board: &Board, visitor: Visitor, answer: &Answer) -> Result
     let answering = match board.requests.answer_right() {
         AnswerRight::NeedsProof => {
             let by_code = || Answering::by_code(pending.clone(), &answer.code, &board.requests);
-            board.guesses.attempt(by_code)?
+            board.guesses.attempt(is_known, by_code)?
         }
         AnswerRight::MayAnswer => {
             visitor.require_known()?;
             let question = of_run(&pending, &answer.run);
-            let question = question.filter(|(request, _)| request.id == answer.request);
             let question = question.ok_or(Refusal::MovedOn)?.clone();
             Answering::by_run(vec![question], &answer.run)
         }
         AnswerRight::MayRead => Err(Refusal::MayNot),
     };
     let stored = answering.and_then(|answering| {
+        // The person answers what the page showed, and nothing that took its place.
+        if hash_of(&answering.request) != answer.request {
+            return Err(Refusal::AnotherQuestion);
+        }
         let choice = answering.chosen(&answer.choice)?;
         // A form has the line ends of another system.
         let comment = answer.comment.replace("\r\n", "\n");

@@ -24,7 +24,8 @@ struct OneRun {
     happened: Result<String, String>,
     /// What can be typed in the host.
     commands: Vec<String>,
-    waits_for_trust: bool,
+    /// The command that trusts the project, if the run waits for that.
+    trust: Option<String>,
 }
 
 pub(super) fn show(board: &Board, id: &str) -> Result<Shown, Failure> {
@@ -46,10 +47,13 @@ pub(super) fn show(board: &Board, id: &str) -> Result<Shown, Failure> {
     };
     let command = |command| words_to_type(&run.key.host, &run.cwd, command);
     let commands = run.run.is_active.then(|| COMMANDS.map(command).to_vec());
+    let directory = visible(&run.cwd.to_string_lossy());
+    let trust = shlex::try_quote(&directory).ok();
+    let trust = trust.map(|directory| format!("workflow-sidecar trust {directory}"));
     let page = OneRun {
         happened,
         commands: commands.unwrap_or_default(),
-        waits_for_trust: run.run.waiting == RunCondition::AwaitsTrust.words(),
+        trust: trust.filter(|_| run.run.waiting == RunCondition::AwaitsTrust.words()),
         line: RunLine::of(run, question.as_ref()),
     };
     Ok(Shown {

@@ -11,12 +11,14 @@ use super::failure::Failure;
 use super::{Board, Shown};
 use crate::files::hash;
 use crate::present::Moment;
-use crate::store::{AnswerRight, IndexedRun, RunQuery};
+use crate::store::{AnswerRight, IndexedRun, RunQuery, Store, StoreError};
 
 /// The most runs of each kind on a page.
 const MOST: u32 = 50;
-/// The most runs of each kind in which words are looked for.
-const MOST_READ: u32 = 1000;
+/// The most runs that are read of those that wait.
+const MOST_WAITING: u32 = 1000;
+/// The most runs among which words are looked for.
+const MOST_READ: u32 = 5000;
 
 /// Which runs are shown; an empty text is about all.
 #[derive(Debug, Default, Deserialize)]
@@ -81,18 +83,43 @@ impl RunLine {
 }
 
 impl Filter {
-    fn passes(&self, IndexedRun { run, .. }: &IndexedRun) -> bool {
+    fn passes(&self, run: &IndexedRun) -> bool {
+        let IndexedRun { run, .. } = run;
         let texts = [&*run.task_id, &run.task, &run.phase, &run.workflow];
         let words = texts.join("\n").to_lowercase();
         words.contains(&self.q.to_lowercase())
     }
 
+    /// Reads the runs that wait, or all.
+    fn read(&self, store: &Store, waits: bool, limit: u32) -> Result<Vec<IndexedRun>, StoreError> {
+        let given = |text| Some(text).filter(|text: &&String| !text.is_empty());
+        let state = [&*self.state];
+        let states: &[&str] = match given(&self.state) {
+            None if waits => &Needed::STATES,
+            None => &[],
+            Some(state) if waits && Needed::by(state) == Needed::Nothing => return Ok(Vec::new()),
+            Some(_) => &state,
+        };
+        let mut runs = store.runs(&RunQuery {
+            only_active: waits,
+            is_oldest_first: waits,
+            states,
+            host: given(&self.host).map(String::as_str),
+            workflow: given(&self.workflow).map(String::as_str),
+            project: given(&self.project).map(String::as_str),
+            limit: Some(limit),
+            ..RunQuery::default()
+        })?;
+        runs.retain(|run| self.passes(run));
+        Ok(runs)
+    }
+
     /// What each part can be, from the runs that were read.
-    fn choices(&self, runs: &[IndexedRun]) -> [Choices<'_>; 4] {
-        let choices = |label, chosen, of: fn(&IndexedRun) -> &str| {
-            let all = runs.iter().map(|run| visible(of(run)));
-            let all = all.chain([visible(chosen)]);
-            let all = all.filter(|text| !text.is_empty()).collect();
+    fn choices<'r>(&'r self, runs: [&'r [IndexedRun]; 2]) -> [Choices<'r>; 4] {
+        let choices = |label, chosen: &'r str, of: fn(&IndexedRun) -> &str| {
+            let all = runs.into_iter().flatten().map(of).chain([chosen]);
+            let all = all.filter(|text| !text.is_empty()).map(str::to_owned);
+            let all = all.collect();
             Choices { label, chosen, all }
         };
         [
@@ -109,35 +136,15 @@ impl Filter {
 /// The runs that pass a filter.
 pub(super) fn show(board: &Board, filter: &Filter) -> Result<Shown, Failure> {
     let store = board.requests.store();
-    let some = |text| Some(text).filter(|text: &&str| !text.is_empty());
-    let read = |state, only_active| {
-        let most = if filter.q.is_empty() {
-            2 * MOST
-        } else {
-            MOST_READ
-        };
-        store.runs(&RunQuery {
-            host: some(&filter.host),
-            workflow: some(&filter.workflow),
-            project: some(&filter.project),
-            state: some(state),
-            only_active,
-            limit: Some(most),
-            ..RunQuery::default()
-        })
+    let mut runs = filter.read(store, true, MOST_WAITING)?;
+    let limit = if filter.q.is_empty() {
+        // Among them are those that wait.
+        MOST + 1 + u32::try_from(runs.len()).unwrap_or(MOST_READ)
+    } else {
+        MOST_READ
     };
-    let mut runs = Vec::new();
-    for state in ["waits", "paused", "stopped"] {
-        if filter.state.is_empty() || filter.state == state {
-            runs.extend(read(state, true)?);
-        }
-    }
-    let mut recent = read(&filter.state, false)?;
-    let newest = store.runs(&RunQuery {
-        limit: Some(2 * MOST),
-        ..RunQuery::default()
-    })?;
-    let choices = filter.choices(&[&*runs, &*recent, &*newest].concat());
+    let mut recent = filter.read(store, false, limit)?;
+    let choices = filter.choices([&runs, &recent]);
     let may_answer = board.requests.answer_right() != AnswerRight::MayRead;
     let questions = board.requests.all()?.into_iter();
     let questions: BTreeMap<String, Option<String>> = questions
@@ -148,10 +155,8 @@ pub(super) fn show(board: &Board, filter: &Filter) -> Result<Shown, Failure> {
         let is_answered = question(run).is_some_and(Option::is_some);
         run.run.is_active && Needed::by(&run.run.state) != Needed::Nothing && !is_answered
     };
-    runs.retain(|run| waits(run) && filter.passes(run));
-    // The one that waits longest comes first.
-    runs.sort_by_key(|run| run.since);
-    recent.retain(|run| !waits(run) && filter.passes(run));
+    runs.retain(waits);
+    recent.retain(|run| !waits(run));
     let most = MOST as usize;
     let lines = |runs: &[IndexedRun]| -> Vec<RunLine> {
         let lines = runs.iter().take(most).cloned();

@@ -13,7 +13,7 @@ use crate::board::{Access, Board, Guard, other_board};
 use crate::platform::answers::requests::Requests;
 use crate::platform::on_path;
 use crate::present::say;
-use crate::store::{of_agent_dir, open, state_directory};
+use crate::store::{AnswerRight, of_agent_dir, open, state_directory};
 use crate::threads::spawn;
 
 /// Show all runs in a web page, and answer what waits there
@@ -66,10 +66,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             "whoever can listen in this network reads what the board shows: put a proxy with TLS before it"
         );
     }
-    if !arguments.no_open {
+    let requests = Requests::of(store);
+    // Programs of this machine see the address that a browser is started with, and a proxy has another one.
+    let is_private = requests.answer_right() != AnswerRight::MayAnswer;
+    if !arguments.no_open && arguments.trust_header.is_none() && is_private {
         open_page(page);
     }
-    Board::new(Requests::of(store), guard).serve(listener)
+    Board::new(requests, guard).serve(listener)
 }
 
 fn listener(address: SocketAddr) -> anyhow::Result<TcpListener> {
@@ -77,7 +80,7 @@ fn listener(address: SocketAddr) -> anyhow::Result<TcpListener> {
         if error.kind() == ErrorKind::AddrInUse
             && let Some(other) = other_board(address)
         {
-            bail!("a board listens at {address} already ({other}): open the address that it has printed, or end it, or give this one another port with --listen");
+            bail!("{address} is taken by what says that it is a board ({other}): open the address that it has printed, or end it, or give this one another port with --listen");
         }
         Err(error).with_context(|| format!("{address} cannot be listened at"))
     })

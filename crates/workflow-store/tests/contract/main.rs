@@ -190,10 +190,10 @@ fn runs_are_filtered(store: &Store) {
     let all = RunQuery::default;
     let host = Some("pi");
     assert_eq!(found(RunQuery { host, ..all() }), ["wf-3"]);
-    let (state, host) = (Some("active"), Some("codex"));
+    let (states, host): (&[&str], _) = (&["active", "waits"], Some("codex"));
     assert_eq!(
         found(RunQuery {
-            state,
+            states,
             host,
             ..all()
         }),
