@@ -35,6 +35,7 @@ use axum::{Extension, Router};
 use serde::Deserialize;
 use tokio::runtime;
 use tokio::task::{spawn, spawn_blocking};
+use workflow_core::diagnostic::visible;
 
 use failure::Failure;
 use guard::Visitor;
