@@ -118,12 +118,10 @@ fn a_run_that_waits_is_answered_on_the_board_and_its_page_follows() {
     }
     let shown = std::fs::read_to_string(shown).unwrap();
     let code = shown.trim_end().rsplit(' ').next().unwrap();
-    assert!(
-        board
-            .page(&format!("/a?code={code}"))
-            .contains("name=\"choice\"")
-    );
-    let form = format!("code={code}&choice=approve&comment=");
+    let question = board.page(&format!("/a?code={code}"));
+    let (_, request) = question.split_once("name=\"request\" value=\"").unwrap();
+    let request = request.split('"').next().unwrap();
+    let form = format!("request={request}&code={code}&choice=approve&comment=");
     let answered = board.whole("POST /answer HTTP/1.1", &form);
     assert!(answered.contains("approve: stored."), "{answered}");
     wait_for(&mut events, "Nothing waits for a person");

@@ -106,7 +106,6 @@ impl<'q> Question<'q> {
         }
     }
 
-    /// The hash of all that the page shows, and of what else belongs to the question.
     fn shown_request(&self) -> String {
         hash_of(self.asked)
     }
@@ -153,7 +152,8 @@ pub(super) fn show(board: &Board, visitor: &Visitor, asked: &Asked) -> Result<Sh
     Question::of(question, right).shown()
 }
 
-fn hash_of(request: &Request) -> String {
+/// The hash of a question, with all that belongs to it.
+pub(super) fn hash_of(request: &Request) -> String {
     hash(serde_json::to_string(request).unwrap_or_default())
 }
 

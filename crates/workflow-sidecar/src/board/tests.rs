@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use tower::ServiceExt;
 use workflow_core::approval::Request;
 
+use super::question::hash_of;
 use super::{Access, Board, Guard, router};
 use crate::platform::answers::code::Code;
 use crate::platform::answers::requests::Requests;
@@ -153,7 +154,8 @@ impl World {
     }
 
     fn answer(&self, code: &str, choice: &str) -> Came {
-        let body = format!("run=wf-1&request=n&code={code}&choice={choice}&comment=well");
+        let request = self.shown();
+        let body = format!("run=wf-1&request={request}&code={code}&choice={choice}&comment=well");
         let origin = format!("http://{PLACE}");
         self.send(
             Method::POST,
@@ -161,6 +163,13 @@ impl World {
             &[(ORIGIN.as_str(), &origin)],
             &body,
         )
+    }
+
+    /// What a page of the question says of it.
+    fn shown(&self) -> String {
+        let requests = Requests::in_agent_dir(self.agent_dir.path()).unwrap();
+        let asked = requests.all().unwrap().pop();
+        asked.map_or_else(String::new, |(asked, _)| hash_of(&asked))
     }
 
     /// The choice that is stored.
@@ -219,7 +228,8 @@ fn another_host_or_origin_is_refused() {
             .status,
         StatusCode::OK
     );
-    let body = format!("run=wf-1&request=n&code={}&choice=approve", world.code);
+    let (request, code) = (world.shown(), &world.code);
+    let body = format!("run=wf-1&request={request}&code={code}&choice=approve");
     for origin in [
         "null",
         "http://evil.example",
@@ -294,18 +304,30 @@ fn a_wrong_code_is_refused_and_the_sixth_waits() {
         StatusCode::OK
     );
     let code = world.code.to_string();
+    let waits = |world: &World| {
+        for came in [
+            world.answer(&code, "approve"),
+            world.get(&format!("/a?code={code}")),
+        ] {
+            assert_eq!(came.status, StatusCode::TOO_MANY_REQUESTS);
+            assert!(came.text.contains("Try again in"));
+        }
+        assert_eq!(world.stored(), None);
+    };
+    waits(&world);
+    // Strangers have their own five, and keep nobody else from answering.
     let nobody = World {
         cookie: None,
         ..world
     };
-    for came in [
-        nobody.answer(&code, "approve"),
-        nobody.get(&format!("/a?code={code}")),
-    ] {
-        assert_eq!(came.status, StatusCode::TOO_MANY_REQUESTS);
-        assert!(came.text.contains("Try again in"));
+    assert_eq!(
+        nobody.get(&format!("/a?code={code}")).status,
+        StatusCode::OK
+    );
+    for _ in 0..5 {
+        nobody.get("/a?code=2222-2222-2222");
     }
-    assert_eq!(nobody.stored(), None);
+    waits(&nobody);
 }
 
 #[test]
@@ -322,6 +344,50 @@ fn a_link_with_its_code_shows_one_question_to_whoever_has_it_and_nothing_else() 
     assert_eq!(world.stored(), None);
     assert_eq!(world.answer(&code, "approve").status, StatusCode::OK);
     assert!(world.stored().is_some());
+}
+
+#[test]
+fn what_a_page_did_not_show_is_not_answered() {
+    let world = World::entered();
+    let code = world.code.to_string();
+    let page = world.shown();
+    let requests = Requests::in_agent_dir(world.agent_dir.path()).unwrap();
+    let mut other = asked("wf-1", &world.code);
+    other.about = vec!["The agent says: it deletes the data.".to_owned()];
+    other.proofs.hashes = world.code.proofs(&other);
+    requests.put(&other).unwrap();
+    let body = format!("run=wf-1&request={page}&code={code}&choice=approve");
+    let origin = format!("http://{PLACE}");
+    let origin = [(ORIGIN.as_str(), &*origin)];
+    let came = world.send(Method::POST, "/answer", &origin, &body);
+    assert_eq!(came.status, StatusCode::CONFLICT);
+    assert!(came.text.contains("another one"), "{}", came.text);
+    assert_eq!(world.stored(), None);
+}
+
+#[test]
+fn pages_of_other_places_can_only_link() {
+    let world = World::entered();
+    let ask = |mode| {
+        let headers = [("sec-fetch-site", "cross-site"), ("sec-fetch-mode", mode)];
+        world
+            .send(Method::GET, "/a?code=2222-2222-2222", &headers, "")
+            .status
+    };
+    assert_eq!(ask("no-cors"), StatusCode::FORBIDDEN);
+    assert_eq!(ask("navigate"), StatusCode::FORBIDDEN, "the code is wrong");
+    for _ in 0..9 {
+        ask("no-cors");
+    }
+    let code = world.code.to_string();
+    assert_eq!(world.get(&format!("/a?code={code}")).status, StatusCode::OK);
+    let head = world.send(
+        Method::HEAD,
+        &format!("/enter?token={}", world.token),
+        &[],
+        "",
+    );
+    assert!(!head.headers.contains_key(SET_COOKIE));
 }
 
 #[test]
@@ -343,7 +409,7 @@ fn a_changed_file_is_not_approved() {
 #[test]
 fn a_long_form_is_refused() {
     let world = World::entered();
-    let came = world.answer(&world.code.to_string(), &"x".repeat(9000));
+    let came = world.answer(&world.code.to_string(), &"x".repeat(70_000));
     assert_eq!(came.status, StatusCode::PAYLOAD_TOO_LARGE);
 }
 
@@ -419,12 +485,12 @@ fn an_approver_answers_under_its_name_without_a_code_and_an_agents_login_cannot(
         StatusCode::UNAUTHORIZED
     );
     assert_eq!(
-        send(&approver, &[host, origin, user], &body("old")),
+        send(&approver, &[host, origin, user], &body("n")),
         StatusCode::CONFLICT
     );
     assert_eq!(of_agent.all().unwrap()[0].1, None);
     assert_eq!(
-        send(&approver, &[host, origin, user], &body("n")),
+        send(&approver, &[host, origin, user], &body(&hash_of(&asked))),
         StatusCode::OK
     );
     let decision = of_agent.all().unwrap().remove(0).1.unwrap();
@@ -503,7 +569,7 @@ fn a_filter_finds_runs_and_keeps_what_was_chosen() {
     assert!(all.contains("wf-2") || all.contains("wf%2D2"));
     let some = world.get("/?state=complete&q=BUTTON").text;
     assert!(some.contains("Nothing waits for a person."));
-    assert!(some.contains("<option selected>complete"));
+    assert!(some.contains("<option value=\"complete\" selected>complete"));
     assert!(some.contains("feature"));
     assert!(
         world
@@ -549,7 +615,10 @@ fn a_store_that_goes_away_is_said_and_one_that_comes_back_is_shown() {
     std::fs::write(&store, "this is no database, and was one before").unwrap();
     let away = world.get("/");
     assert_eq!(away.status, StatusCode::SERVICE_UNAVAILABLE);
-    assert!(away.text.contains("http-equiv=\"refresh\""));
+    std::fs::remove_file(&store).unwrap();
+    let gone = world.get("/");
+    assert_eq!(gone.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(gone.text.contains("is gone"), "{}", gone.text);
     std::fs::write(&store, kept).unwrap();
     assert_eq!(world.get("/").status, StatusCode::OK);
 }
