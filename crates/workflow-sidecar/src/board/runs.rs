@@ -115,11 +115,11 @@ impl Filter {
     }
 
     /// What each part can be, from the runs that were read.
-    fn choices<'r>(&'r self, runs: [&'r [IndexedRun]; 2]) -> [Choices<'r>; 4] {
-        let choices = |label, chosen: &'r str, of: fn(&IndexedRun) -> &str| {
-            let all = runs.into_iter().flatten().map(of).chain([chosen]);
-            let all = all.filter(|text| !text.is_empty()).map(str::to_owned);
-            let all = all.collect();
+    fn choices(&self, runs: [&[IndexedRun]; 2]) -> [Choices<'_>; 4] {
+        let choices = |label, chosen, of: fn(&IndexedRun) -> &str| {
+            let all = runs.into_iter().flatten().map(|run| of(run).to_owned());
+            let all = all.chain([str::to_owned(chosen)]);
+            let all = all.filter(|text| !text.is_empty()).collect();
             Choices { label, chosen, all }
         };
         [
