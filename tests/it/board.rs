@@ -140,7 +140,7 @@ fn a_second_board_at_the_same_port_says_which_one_is_there() {
     assert_eq!(code, Some(2));
     let process = format!("process {}", board.process.id());
     assert!(
-        errors.contains("a board listens at") && errors.contains(&process),
+        errors.contains("says that it is a board") && errors.contains(&process),
         "{errors}"
     );
 }
