@@ -65,7 +65,14 @@ impl Session {
             (Some(_), _) if is_outdated => self.decide(&mut exit, Answer::Outdated, None),
             (Some(decision), _) => {
                 let answer = Answer::Chosen(&decision.choice);
-                self.decide(&mut exit, answer, decision.comment)
+                let comment = match decision.by {
+                    Some(by) => {
+                        let comment = decision.comment.map(|comment| comment + "\n");
+                        Some(format!("{}(answered by {by})", comment.unwrap_or_default()))
+                    }
+                    None => decision.comment,
+                };
+                self.decide(&mut exit, answer, comment)
             }
             (
                 None,

@@ -156,12 +156,14 @@ impl OpenRequests {
                 decision.comment = None;
             }
         }
+        // Only the database proves who answered: other processes can write what they like.
+        let by = decision.by.take().filter(|_| decision.asked.is_some());
         PlatformEvent::ApprovalRead {
             decision: Some(Box::new(Decision {
                 token: String::new(),
                 comment_token: String::new(),
                 asked: None,
-                by: None,
+                by,
                 ..decision
             })),
             is_outdated,
