@@ -63,6 +63,14 @@ impl Keeper {
         keeper
     }
 
+    /// Ends the host, and begins another one over the same session.
+    fn restart(&mut self) {
+        self.host.close_and_hear();
+        self.host = TestHost::over_pipes();
+        self.host.initialize(self.home.path(), &json!("system"));
+        self.begin("session.jsonl");
+    }
+
     /// Begins the session over the entries of a file.
     fn begin(&mut self, file: &str) {
         self.file = self.home.path().join(file);
@@ -189,6 +197,13 @@ impl Keeper {
                 self.runs()
             );
         }
+    }
+
+    /// The figures of a workflow.
+    fn figures(&self, workflow: &str) -> Value {
+        let output = self.run(&["stats", "--format", "json"]);
+        let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+        figures["workflows"][workflow].clone()
     }
 
     /// The id of the run of a workflow.
@@ -367,4 +382,55 @@ fn a_session_of_entries_alone_is_read_and_says_what_it_does_not_know() {
     assert_eq!(code, 0);
     let (text, _) = keeper.said(&["show", &id, "--format", "json"]);
     assert!(!text.contains("totals"), "{text}");
+}
+
+#[test]
+fn what_was_counted_is_stored_when_a_session_ends_in_the_middle_of_a_phase() {
+    let mut keeper = Keeper::new();
+    keeper.start("w");
+    let (entered, last) = (Instant::now(), json!({"action": "next", "outcome": "over"}));
+    std::thread::sleep(Duration::from_millis(50));
+    keeper.restart();
+    let stayed = u64::try_from(entered.elapsed().as_millis()).unwrap();
+    keeper.call("hook/turn_start", &json!({}));
+    let call = keeper.begin_step(&last);
+    keeper.until(|line| line["id"] == call);
+    keeper.call("hook/turn_end", &json!({"event": {"tokens": 7}}));
+    keeper.call("hook/agent_end", &json!({}));
+    keeper.start("approval");
+    keeper.step(&json!({"action": "next"}));
+    keeper.begin_step(&json!({"action": "next"}));
+    keeper.question();
+    keeper.host.close_and_hear();
+    let of_w = keeper.figures("w");
+    assert_eq!(of_w["runs"]["started"], 1, "{of_w}");
+    assert_eq!(of_w["runs"]["complete"], 1, "{of_w}");
+    assert_eq!(of_w["spent"]["tokens"], 7, "{of_w}");
+    assert_eq!(of_w["phases"]["a"]["number"], 1, "{of_w}");
+    let time = of_w["phases"]["a"]["totalMs"].as_u64().unwrap();
+    assert!(time + 5 >= stayed, "{of_w} after {stayed}");
+    let of_approval = keeper.figures("approval");
+    assert!(of_approval["phases"].get("b").is_none(), "{of_approval}");
+    assert_eq!(of_approval["waits"], json!({}), "{of_approval}");
+}
+
+#[test]
+fn what_is_denied_without_a_run_is_counted() {
+    let mut keeper = Keeper::new();
+    let settings = keeper.home.path().join(".pi/workflow-sidecar.json5");
+    fs::write(settings, "{ withoutRun: { tools: 'read-only' } }").unwrap();
+    keeper.restart();
+    let call = json!({"event": {"toolName": "write", "toolCallId": "c", "input": {"path": "a", "content": ""}}});
+    let call = keeper.host.request("hook/tool_call", &call);
+    let question = keeper.question();
+    keeper.answer(&question, &json!("No"));
+    let answer = keeper.until(|line| line["id"] == call);
+    keeper.host.close_and_hear();
+    let rules = keeper.figures("");
+    let denied = rules["rules"].as_object().unwrap().values();
+    assert_eq!(
+        denied.map(|rule| &rule["denied"]).collect::<Vec<_>>(),
+        [1],
+        "{answer}"
+    );
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use parking_lot::Mutex;
 
 pub(crate) use workflow_store::{
-    AnswerRight, Counts, Figure, IndexedRun, MARKER, MARKERS, OF_ALL, POSTGRES_FROM_3,
+    AnswerRight, Counts, DAY, Figure, IndexedRun, MARKER, MARKERS, OF_ALL, POSTGRES_FROM_3,
     POSTGRES_SCHEMA, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey, Store, StoreError,
     StoredEntry, StoredSession, Ticket, has_active_runs,
 };

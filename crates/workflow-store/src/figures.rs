@@ -1,5 +1,5 @@
 //! Figures: what happened, added up by day, host and workflow. They are written with the change that they are about, so that
-//! one that is not stored counts nothing, and stay when sessions are removed.
+//! one that is not stored counts nothing, and stay when sessions are removed, up to the days that are pruned.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,9 @@ use crate::database::Rows;
 use crate::store::{Result, Store};
 
 /// A day, in milliseconds.
-const DAY: u64 = 24 * 60 * 60 * 1000;
+pub const DAY: u64 = 24 * 60 * 60 * 1000;
+/// The most that is counted at once: what a host reports must not stop the change that it is counted with.
+const MOST: u64 = 1 << 40;
 
 /// What is counted with a change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,7 +23,7 @@ impl Counts {
     pub fn add(&mut self, of: [&str; 3], number: u64, total: u64) {
         let sums = self.0.entry(of.map(str::to_owned)).or_default();
         for (sum, added) in sums.iter_mut().zip([number, total]) {
-            *sum = sum.saturating_add(added);
+            *sum = sum.saturating_add(added).min(MOST);
         }
     }
 
@@ -80,13 +82,23 @@ pub struct Figure {
 }
 
 impl Store {
-    /// Lists the figures since a time, those of one kind by the week: seven days, counted from the first one of 1970.
-    pub fn figures(&self, since: u64, by_week: &str) -> Result<Vec<Figure>> {
-        // What is summed up has another type in PostgreSQL.
-        let figures = "SELECT min(day) AS day, workflow, kind, name,
-                 CAST(sum(number) AS bigint) AS number, CAST(sum(total) AS bigint) AS total
-             FROM figures WHERE day >= ?1
-             GROUP BY workflow, kind, name, CASE kind WHEN ?2 THEN day / 7 ELSE 0 END";
-        self.select(figures, &json!([since / DAY, by_week]))
+    /// Lists the figures between two times, those of one kind by the week, which begins on Monday. A login writes what it likes
+    /// of its own, so that numbers that cannot be are left out.
+    pub fn figures(&self, since: u64, until: u64, by_week: &str) -> Result<Vec<Figure>> {
+        // What is summed up has another type in PostgreSQL, which may be too large for a column.
+        let most = i64::MAX;
+        let sum = |of| {
+            format!(
+                "CAST(CASE WHEN sum({of}) > {most} THEN {most} ELSE sum({of}) END AS bigint) AS {of}"
+            )
+        };
+        let figures = format!(
+            "SELECT min(day) AS day, workflow, kind, name, {}, {}
+             FROM figures WHERE day BETWEEN ?1 AND ?2 AND number >= 0 AND total >= 0
+             GROUP BY workflow, kind, name, CASE kind WHEN ?3 THEN (day + 3) / 7 ELSE 0 END",
+            sum("number"),
+            sum("total")
+        );
+        self.select(&figures, &json!([since / DAY, until / DAY, by_week]))
     }
 }

@@ -27,7 +27,7 @@ mod types;
 
 use std::path::PathBuf;
 
-pub use self::figures::{Counts, Figure};
+pub use self::figures::{Counts, DAY, Figure};
 pub use self::marker::{MARKER, MARKERS, OF_ALL, has_active_runs};
 pub use self::private_directory::create_private_dir;
 pub use self::queue::QueueTurn;

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::database::{Access, Database, Row, Rows, read};
+use crate::figures::DAY;
 use crate::marker::{is_marked, keep, mark, mark_everywhere};
 use crate::queue::{self, QueueTurn};
 use crate::types::{
@@ -188,8 +189,10 @@ impl Store {
                 )?;
             }
             set_run(rows, id, change.run.as_ref(), *now)?;
+            let active = self.mark(rows, &machine)?;
+            // At the end, because other processes that count the same wait for this one from here on.
             change.counts.write(rows, host, *now)?;
-            Ok((Saved::Stored, self.mark(rows, &machine)?))
+            Ok((Saved::Stored, active))
         })?;
         let is_over = !active.iter().any(|project| *project == *cwd);
         if saved == Saved::Stored && is_over && is_marked(&self.directory, change.cwd) {
@@ -261,11 +264,13 @@ impl Store {
         Ok(taken.filter(|ticket| now <= ticket.expires))
     }
 
-    /// Removes the sessions and the requests that were not changed since, and returns the number of the sessions and earlier runs.
+    /// Removes the sessions and the requests that were not changed since, and the figures of the days before. Returns the number
+    /// of the sessions and earlier runs.
     pub fn prune(&self, before: u64) -> Result<u64> {
         let machine = self.database.machine()?;
-        let before = json!([before]);
+        let (day, before) = (json!([before / DAY]), json!([before]));
         let removed = self.with(Access::Change, |rows| {
+            rows.execute("DELETE FROM figures WHERE day < ?1", &day)?;
             rows.execute("DELETE FROM requests WHERE changed < ?1", &before)?;
             rows.execute("DELETE FROM sessions WHERE updated < ?1", &before)
         })?;
@@ -357,13 +362,15 @@ impl Store {
         let machine = self.database.machine()?;
         let cwd = note.cwd.to_string_lossy();
         self.with(Access::Create, |rows| {
-            let RunNote { host, run, file, counts, now, .. } = note;
-            let noted = rows.query_one(
-                "INSERT INTO sessions (host, session, version, memory, cwd, updated, file, machine) VALUES (?1, ?2, 0, '', ?3, ?4, ?5, ?6)
-                 ON CONFLICT (host, session) DO UPDATE SET cwd = ?3, updated = ?4, file = ?5, machine = ?6 RETURNING id",
-                &json!([host, run.task_id, cwd, now, file, machine]),
-            )?;
-            set_run(rows, id(noted).unwrap_or_default(), Some(run), *now)?;
+            let RunNote { host, run, memory, file, counts, now, .. } = note;
+            if let Some(run) = run {
+                let noted = rows.query_one(
+                    "INSERT INTO sessions (host, session, version, memory, cwd, updated, file, machine) VALUES (?1, ?2, 0, ?7, ?3, ?4, ?5, ?6)
+                     ON CONFLICT (host, session) DO UPDATE SET memory = ?7, cwd = ?3, updated = ?4, file = ?5, machine = ?6 RETURNING id",
+                    &json!([host, run.task_id, cwd, now, file, machine, memory]),
+                )?;
+                set_run(rows, id(noted).unwrap_or_default(), Some(run), *now)?;
+            }
             counts.write(rows, host, *now)
         })
     }

@@ -154,8 +154,10 @@ pub struct RunQuery<'a> {
 pub struct RunNote {
     /// The host.
     pub host: String,
-    /// The run.
-    pub run: Run,
+    /// The run; `None` if something was counted without one.
+    pub run: Option<Run>,
+    /// What is remembered with the run, as JSON.
+    pub memory: String,
     /// The directory of the session.
     pub cwd: PathBuf,
     /// The file of the session.

@@ -8,7 +8,7 @@ use super::run::ActiveRun;
 use super::trust::is_users;
 use crate::definition::{Catalog, Loaded, Parameter, Phase, PhaseEntry, Show, Workflow, nearest};
 use crate::diagnostic::shown;
-use crate::effect::{BlockKind, Effects, Notice, Question, Reply, ToolDecision};
+use crate::effect::{BlockKind, Denied, Effects, Notice, Question, Reply, ToolDecision};
 use crate::run::{
     MAX_TIME, Moved, Path, Position, RunProgress, Values, down_to_phase, input_texts, start,
     wrong_lists,
@@ -57,8 +57,11 @@ pub(crate) enum StartAwaits {
 pub(crate) struct PendingDoor {
     pub(crate) call: PendingCall,
     /// The options that start a run, each with the run and what its first phase says of the call; `None` if the run needs inputs.
-    pub(crate) runs: Vec<(String, NewRun, Option<CallVerdict>)>,
+    pub(crate) runs: Vec<(String, NewRun, Option<VerdictInRun>)>,
 }
+
+/// What the first phase of a run says of a call, and the denials that are counted if it starts.
+pub(crate) type VerdictInRun = (CallVerdict, Vec<Denied>);
 
 impl PendingDoor {
     /// Blocks the call.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::call_guard::{ALLOW_ONCE, CANNOT_ASK, CallVerdict, PendingCall, blocked, described};
-use super::commands::{NewRun, PendingDoor};
+use super::commands::{NewRun, PendingDoor, VerdictInRun};
 use super::controls::{Answered, CommandOutcome};
 use super::phase::ResolvedPhase;
 use super::questions::Topic;
@@ -261,7 +261,7 @@ impl Session {
     }
 
     /// What the first phase of a run says of a call; `None` if it does not begin.
-    fn judge_in(&self, run: &NewRun, request: RequestId, call: &Call<'_>) -> Option<CallVerdict> {
+    fn judge_in(&self, run: &NewRun, request: RequestId, call: &Call<'_>) -> Option<VerdictInRun> {
         let now = self.out.now();
         let progress = run.progress(run.workflow()?, task_id(0, now), now);
         let (catalog, settings) = (&run.loaded.catalog, &run.loaded.settings);
@@ -270,11 +270,25 @@ impl Session {
         // A copy: nothing has happened yet.
         let mut guard = self.call_guard.clone();
         let out = &mut Effects::at(now);
-        Some(guard.on_call(request, call, Some(&phase), None, cannot_ask, out))
+        let verdict = guard.on_call(request, call, Some(&phase), None, cannot_ask, out);
+        Some((verdict, std::mem::take(&mut out.denied)))
     }
 
     /// Acts on the user's decision on what to start.
     pub(super) fn on_door_answer(&mut self, pending: PendingDoor, answer: Answer<'_>) {
+        if answer == Answer::Chosen(ALLOW_ONCE) && pending.call.needs_consent() {
+            self.call_guard
+                .on_answer(&pending.call, answer, &mut self.out);
+            return;
+        }
+        let mut runs = pending.runs.iter();
+        let run = runs.find(|(offer, ..)| answer == Answer::Chosen(offer));
+        if pending.call.needs_consent() {
+            let in_run = run.and_then(|(.., verdict)| Some(&verdict.as_ref()?.0));
+            let allowed = answer == Answer::Chosen(OFFER_FREELY)
+                || matches!(in_run, Some(CallVerdict::Decided(ToolDecision::Allow)));
+            self.out.asked.push(pending.call.asked(Some(allowed)));
+        }
         let Answer::Chosen(chosen) = answer else {
             return self.end_door_question(pending, "The user did not decide about it.");
         };
@@ -283,17 +297,12 @@ impl Session {
             let allow = Reply::ToolCall(ToolDecision::Allow);
             return self.out.reply(pending.call.request, allow);
         }
-        if chosen == ALLOW_ONCE && pending.call.needs_consent() {
-            self.call_guard
-                .on_answer(&pending.call, answer, &mut self.out);
-            return;
-        }
-        let mut runs = pending.runs.iter();
-        let Some((_, run, verdict)) = runs.find(|(offer, ..)| offer == chosen) else {
+        let Some((_, run, verdict)) = run else {
             return self.end_door_question(pending, "The user was asked and wants no run now.");
         };
-        if let Some(verdict) = verdict {
+        if let Some((verdict, denied)) = verdict {
             self.start(run, Some(Delivery::Steer));
+            self.out.denied.extend_from_slice(denied);
             return self.follow(pending.call.request, verdict.clone());
         }
         let run = run.clone();

@@ -37,7 +37,7 @@ pub struct ResolvedPhase {
     /// The names from the root to the innermost scope.
     pub breadcrumb: Vec<Breadcrumb>,
     /// The key of the workflow that contains the phase.
-    pub(crate) workflow_key: String,
+    pub workflow_key: String,
     /// The phase; its instructions with their variables resolved (B05).
     pub phase: Phase,
     /// The position in the innermost scope, from 1, and the number of its entries.

@@ -123,6 +123,7 @@ fn a_call_that_starts_a_run_is_judged_by_its_first_phase() {
         line(&lines, "settled block").contains("blocked during the A phase"),
         "{lines:?}"
     );
+    assert_eq!(world.denied.last().unwrap(), "the A phase");
     assert_eq!(world.last_state()["workflowKey"], "w");
 }
 
@@ -382,6 +383,7 @@ fn a_call_that_needs_consent_offers_a_workflow_and_is_not_asked_without_end() {
     assert!(runs(&world.choose(Some("Yes, run it this once"))));
     unknown(&mut world, "frobnicate --all");
     world.choose(Some("No"));
+    assert_eq!(world.consents, [None, Some(true), None, Some(false)]);
     for _ in 0..2 {
         let lines = unknown(&mut world, "frobnicate --all");
         assert!(line(&lines, "ask ").contains("Allow bash?"), "{lines:?}");

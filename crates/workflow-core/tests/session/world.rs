@@ -102,6 +102,8 @@ pub(crate) struct World {
     pub(crate) asked: Vec<QuestionId>,
     /// The calls that a person was asked about, and the answers, as they are counted.
     pub(crate) consents: Vec<Option<bool>>,
+    /// The levels whose rules denied calls, as they are counted.
+    pub(crate) denied: Vec<String>,
     /// The gate that was run last.
     pub(crate) gate: GateRunId,
     /// The restore that was begun last.
@@ -143,6 +145,7 @@ impl World {
             branch: Vec::new(),
             asked: Vec::new(),
             consents: Vec::new(),
+            denied: Vec::new(),
             gate: GateRunId(0),
             restore: RestoreId(0),
             word: None,
@@ -206,6 +209,8 @@ impl World {
         let mut lines = Vec::new();
         let consents = out.asked.iter().map(|asked| asked.allowed);
         self.consents.extend(consents);
+        let denied = out.denied.iter().map(|denied| denied.level.clone());
+        self.denied.extend(denied);
         match reply {
             Replied::ToRequest(request, kind) if is_answered(&out, request) => {
                 let answer = out.take_answer(request).expect("it is answered");

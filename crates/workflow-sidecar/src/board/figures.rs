@@ -8,10 +8,8 @@ use workflow_core::diagnostic::visible;
 use super::{Board, Failure, Shown};
 use crate::figures::{Durations, Figures, WorkflowFigures};
 use crate::show::duration;
+use crate::store::DAY;
 use crate::time::wall_time;
-
-/// The time that is counted, in milliseconds: 90 days, today included.
-const TIME: u64 = 89 * 24 * 60 * 60 * 1000;
 
 #[derive(Template)]
 #[template(path = "board/figures.html")]
@@ -52,8 +50,9 @@ impl Table {
 }
 
 pub(super) fn show(board: &Board) -> Result<Shown, Failure> {
-    let since = wall_time().saturating_sub(TIME);
-    let figures = &Figures::read(board.requests.store(), since)?;
+    let now = wall_time();
+    let days = (now.saturating_sub(89 * DAY), now);
+    let figures = &Figures::read(board.requests.store(), days, None)?;
     Ok(Shown {
         title: "Figures".to_owned(),
         html: Page { figures }.render()?,

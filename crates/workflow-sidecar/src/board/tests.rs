@@ -110,7 +110,8 @@ impl World {
     fn note(&self, run: Run) {
         let note = RunNote {
             host: "pi".to_owned(),
-            run,
+            run: Some(run),
+            memory: String::new(),
             cwd: PathBuf::from("/project"),
             file: None,
             counts: Counts::default(),
@@ -589,7 +590,8 @@ fn figures_are_shown_with_bars_and_hostile_names_stay_texts() {
     let store = of_agent_dir(world.agent_dir.path()).unwrap();
     let note = RunNote {
         host: "pi".to_owned(),
-        run: run("wf-3", "active"),
+        run: Some(run("wf-3", "active")),
+        memory: String::new(),
         cwd: PathBuf::from("/project"),
         file: None,
         counts,

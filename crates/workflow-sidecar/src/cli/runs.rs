@@ -8,10 +8,9 @@ use std::time::Duration;
 use super::project::UserDirectory;
 use super::wait::{span, wait};
 use crate::present::{CommandOutcome, OutputFormat, RunRow, count, run_table};
-use crate::store::{IndexedRun, POSTGRES_FROM_3, POSTGRES_SCHEMA, RunQuery};
+use crate::store::{DAY, IndexedRun, POSTGRES_FROM_3, POSTGRES_SCHEMA, RunQuery};
 use crate::time::wall_time;
 
-const DAY: u64 = 24 * 60 * 60 * 1000;
 /// The time between two looks of `--watch`.
 const LOOK: Duration = Duration::from_secs(1);
 /// Clears the screen of a terminal, and goes to its first line.
@@ -38,7 +37,7 @@ pub(super) struct Arguments {
     /// The longest time to wait, as 90s, 30m or 1h [default: without end]
     #[arg(long, value_name = "TIME", requires = "wait", value_parser = span)]
     timeout: Option<Duration>,
-    /// Delete the sessions and requests that have not changed for this many days, or for 90
+    /// Delete the sessions and requests that have not changed for this many days, or for 90, and older figures
     #[arg(long, value_name = "DAYS", num_args = 0..=1, default_missing_value = "90", conflicts_with = "watch")]
     prune: Option<u64>,
     /// Print the SQL that makes the tables and roles of a store on a server; with 3, the SQL for tables that have format 3

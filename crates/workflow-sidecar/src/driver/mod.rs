@@ -54,6 +54,8 @@ pub(crate) struct Driver {
     pub(crate) decision: Option<Decision>,
     /// What was counted since it was last stored.
     pub(crate) counts: Counts,
+    /// The workflow in which the turn began: it may end before the turn does.
+    pub(crate) workflow_of_turn: Option<String>,
 }
 
 /// The effects that a driver performs.
@@ -96,6 +98,7 @@ impl Driver {
             left_out: None,
             decision: None,
             counts: Counts::default(),
+            workflow_of_turn: None,
         }
     }
 

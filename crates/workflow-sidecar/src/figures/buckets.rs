@@ -29,7 +29,7 @@ fn middle(bucket: u32) -> Millis {
 
 /// The time below which so many of a hundred lie: of buckets, and how many are in each.
 pub(super) fn percentile(buckets: &BTreeMap<u32, u64>, percent: u64) -> Millis {
-    let all: u64 = buckets.values().sum();
+    let all = buckets.values().copied().fold(0, u64::saturating_add);
     let rank = all.saturating_mul(percent).div_ceil(100);
     let mut before = 0_u64;
     let found = buckets.iter().find(|(_, number)| {

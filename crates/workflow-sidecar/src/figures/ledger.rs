@@ -6,7 +6,7 @@ use workflow_core::policy::gate_report::{CheckVerdict, Report};
 use workflow_core::run::{UserMove, entry_type};
 use workflow_core::session::TurnUsage;
 use workflow_core::types::Millis;
-use workflow_core::{Effects, Session};
+use workflow_core::{Effects, Session, without_secrets};
 
 use super::buckets::bucket;
 use super::kind;
@@ -25,6 +25,7 @@ struct Counted {
     active: bool,
     cancelled: bool,
     moved_by: Option<UserMove>,
+    phase: String,
     reports: Vec<Report>,
 }
 
@@ -33,6 +34,10 @@ pub(crate) fn count(session: &Session, out: &Effects, counts: &mut Counts) {
     for ended in &out.ended {
         let run = ended_run(ended);
         counts.add([&run.workflow, kind::RUN, &run.state], 1, 0);
+        if run.state == "complete" && ended.state.global_step_count == 0 {
+            // None of its phases applied, so that it was over when it began.
+            counts.add([&run.workflow, kind::RUN, kind::STARTED], 1, 0);
+        }
     }
     let of_answers = out.answers.iter().flat_map(|answer| &answer.actions);
     let entries = out.actions.iter().chain(of_answers);
@@ -44,27 +49,28 @@ pub(crate) fn count(session: &Session, out: &Effects, counts: &mut Counts) {
         _ => None,
     });
     let entries: Vec<(&str, Counted)> = entries.collect();
+    if entries.is_empty() && out.denied.is_empty() && out.asked.is_empty() {
+        return;
+    }
     let states = || entries.iter().filter(|(of, _)| *of == entry_type::STATE);
-    let view = session.view();
-    let of_view = view.as_ref().map(|view| &view.state.workflow_key);
     // A run that has just ended is in no view.
-    let workflow = of_view.or_else(|| Some(&states().next_back()?.1.workflow_key));
-    let workflow = workflow.map_or("", String::as_str);
-    let mut add = |kind, name: &str, time| counts.add([workflow, kind, &short(name)], 1, time);
+    let of_states = || Some(states().next_back()?.1.workflow_key.clone());
+    let workflow = workflow_of(session).or_else(of_states).unwrap_or_default();
+    let mut add = |kind, name: &str, time| counts.add([&workflow, kind, name], 1, time);
     for _ in states().filter(|(_, it)| it.active && it.global_step_count == 0) {
         add(kind::RUN, kind::STARTED, 0);
     }
-    for report in entries.iter().flat_map(|(_, entry)| &entry.reports) {
-        let kind = match report.verdict {
-            CheckVerdict::Passed => kind::PASSED,
-            CheckVerdict::Failed => kind::FAILED,
-            CheckVerdict::CouldNotRun(_) => kind::UNRUN,
-        };
-        add(
-            kind,
-            &format!("{} ({})", report.what, report.source),
-            report.duration_ms,
-        );
+    for (_, entry) in &entries {
+        for report in &entry.reports {
+            let kind = match report.verdict {
+                CheckVerdict::Passed => kind::PASSED,
+                CheckVerdict::Failed => kind::FAILED,
+                CheckVerdict::CouldNotRun(_) => kind::UNRUN,
+            };
+            // What it is called has the values of the run: it would be another one in each.
+            let name = named(&entry.phase, &report.source);
+            add(kind, &name, report.duration_ms);
+        }
     }
     for moved in entries
         .iter()
@@ -77,7 +83,7 @@ pub(crate) fn count(session: &Session, out: &Effects, counts: &mut Counts) {
             .iter()
             .filter(|_| states().any(|(_, it)| is_of(it)))
         {
-            add(kind::OVERRODE, what, 0);
+            add(kind::OVERRODE, &short(what), 0);
         }
     }
     let asked = out.asked.iter().map(|asked| match asked.allowed {
@@ -93,14 +99,18 @@ pub(crate) fn count(session: &Session, out: &Effects, counts: &mut Counts) {
     {
         let rule = Some(&*call.rule).filter(|rule| !rule.is_empty());
         let rule = rule.unwrap_or("its list of tools");
-        add(kind, &format!("{} ({rule})", call.level), 0);
+        add(kind, &named(&call.level, rule), 0);
     }
 }
 
+/// The workflow of a session's run.
+pub(crate) fn workflow_of(session: &Session) -> Option<String> {
+    session.view().map(|view| view.state.workflow_key.clone())
+}
+
 /// Counts a response of the model in a run, with what the host reports of it.
-pub(crate) fn count_turn(session: &Session, usage: TurnUsage, counts: &mut Counts) {
-    let Some(view) = session.view() else { return };
-    let mut add = |kind, number| counts.add([&view.state.workflow_key, kind, ""], number, 0);
+pub(crate) fn count_turn(workflow: &str, usage: TurnUsage, counts: &mut Counts) {
+    let mut add = |kind, number| counts.add([workflow, kind, ""], number, 0);
     add(kind::TURNS, 1);
     add(kind::TOKENS, usage.tokens);
     add(kind::MICRO_USD, usage.micro_usd);
@@ -112,9 +122,16 @@ pub(crate) fn lasted(workflow: &str, kind: &str, name: &str, time: Millis, count
     counts.add([workflow, kind, &name], 1, time);
 }
 
-/// The beginning of a name: what a definition says may be long.
+/// The name of what a line of a definition says, which tells it from others that begin alike. Of a path the end does.
+fn named(what: &str, source: &str) -> String {
+    let excess = source.chars().count().saturating_sub(MAX_NAME);
+    let end: String = source.chars().skip(excess).collect();
+    format!("{} ({end})", short(what))
+}
+
+/// The beginning of a name, without secrets: what a definition says may be long.
 fn short(name: &str) -> String {
-    name.chars().take(MAX_NAME).collect()
+    without_secrets(name).chars().take(MAX_NAME).collect()
 }
 
 #[cfg(test)]
@@ -150,8 +167,8 @@ mod tests {
         expected.add(["w", "run", "started"], 1, 0);
         assert_eq!(counted(&[("workflow:state", state(0))]), expected);
         let mut expected = Counts::default();
-        expected.add(["w", "failed", "make test (f:1)"], 1, 5);
-        expected.add(["w", "unrun", "make test (f:1)"], 1, 5);
+        expected.add(["w", "failed", "a (f:1)"], 1, 5);
+        expected.add(["w", "unrun", "a (f:1)"], 1, 5);
         expected.add(["w", "overrode", "make test"], 1, 0);
         let all = [
             ("workflow:gate", gate),

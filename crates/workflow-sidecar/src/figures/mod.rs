@@ -12,19 +12,16 @@ pub(crate) mod kind;
 pub(crate) mod ledger;
 mod print;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use workflow_core::types::Millis;
-use workflow_core::without_secrets;
 
 use self::buckets::percentile;
 pub(crate) use self::print::add_to;
 use crate::present::Moment;
-use crate::store::{Figure, Store, StoreError};
+use crate::store::{DAY, Figure, Store, StoreError};
 
-/// A day, in milliseconds.
-pub(crate) const DAY: u64 = 24 * 60 * 60 * 1000;
 /// The questions after which a rule is named whose calls were always allowed.
 const MANY: u64 = 5;
 
@@ -42,7 +39,7 @@ pub(crate) struct Figures {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WorkflowFigures {
     pub(crate) runs: RunFigures,
-    /// The runs of the weeks that had any, by the first day of the week: a Thursday, as the first one of 1970 was.
+    /// The runs of each week, by its first day: a Monday (UTC).
     pub(crate) weeks: BTreeMap<Moment, RunFigures>,
     /// The visits that have ended.
     pub(crate) phases: BTreeMap<String, Durations>,
@@ -112,9 +109,23 @@ pub(crate) struct Spent {
 }
 
 impl Figures {
-    /// Reads the figures since a time.
-    pub(crate) fn read(store: &Store, since: Millis) -> Result<Self, StoreError> {
-        let found = store.figures(since, kind::RUN)?;
+    /// Reads the figures between two times, of all workflows or of one, which must have some if there are any.
+    pub(crate) fn read(
+        store: &Store,
+        (since, until): (Millis, Millis),
+        workflow: Option<&str>,
+    ) -> Result<Self, StoreError> {
+        let mut found = store.figures(since, until, kind::RUN)?;
+        if let Some(name) = workflow {
+            let known: BTreeSet<_> = found.iter().map(|it| it.workflow.clone()).collect();
+            found.retain(|figure| figure.workflow == name);
+            if found.is_empty() && !known.is_empty() {
+                let known = Vec::from_iter(known).join("`, `");
+                let reason = format!("There are no figures of `{name}`, but of `{known}`");
+                return Err(StoreError::new(reason));
+            }
+        }
+        let today = until / DAY;
         let first = found.iter().map(|figure| figure.day).min();
         let mut figures = Self {
             since: first.map(|day| Moment::from(day * DAY)),
@@ -125,6 +136,12 @@ impl Figures {
             workflow.or_default().add(&figure);
         }
         for workflow in figures.workflows.values_mut() {
+            if !workflow.weeks.is_empty() {
+                let days = (first.unwrap_or(today)..=today).step_by(7);
+                for day in days.chain([today]) {
+                    workflow.weeks.entry(week(day)).or_default();
+                }
+            }
             workflow.finish();
         }
         Ok(figures)
@@ -134,13 +151,13 @@ impl Figures {
 impl WorkflowFigures {
     fn add(&mut self, figure: &Figure) {
         let Figure { number, total, .. } = *figure;
-        let name = without_secrets(&figure.name);
+        let name = &*figure.name;
         if figure.kind == kind::RUN {
-            self.runs.add(&name, number);
-            let week = Moment::from(figure.day / 7 * 7 * DAY);
-            self.weeks.entry(week).or_default().add(&name, number);
-        } else if let Some(count) = self.count_of(&figure.kind, &name) {
-            *count += number;
+            self.runs.add(name, number);
+            let of_week = self.weeks.entry(week(figure.day)).or_default();
+            of_week.add(name, number);
+        } else if let Some(count) = self.count_of(&figure.kind, name) {
+            add(count, number);
         } else if let Some((bucket, name)) = name.split_once(':') {
             let times = match &*figure.kind {
                 kind::PHASE => &mut self.phases,
@@ -149,10 +166,10 @@ impl WorkflowFigures {
                 _ => return,
             };
             let times = times.entry(name.to_owned()).or_default();
-            times.number += number;
-            times.total_ms += total;
+            add(&mut times.number, number);
+            add(&mut times.total_ms, total);
             let bucket = bucket.parse().unwrap_or_default();
-            *times.buckets.entry(bucket).or_default() += number;
+            add(times.buckets.entry(bucket).or_default(), number);
         }
     }
 
@@ -191,21 +208,31 @@ impl WorkflowFigures {
 
 impl RunFigures {
     fn add(&mut self, name: &str, number: u64) {
-        match name {
-            kind::STARTED => self.started += number,
-            "complete" => self.complete += number,
-            "cancelled" => self.cancelled += number,
-            _ => self.ended += number,
-        }
+        let sum = match name {
+            kind::STARTED => &mut self.started,
+            "complete" => &mut self.complete,
+            "cancelled" => &mut self.cancelled,
+            _ => &mut self.ended,
+        };
+        add(sum, number);
     }
+}
+
+/// The Monday of a day. The first day of 1970 was the third one after a Monday.
+fn week(day: u64) -> Moment {
+    Moment::from(((day + 3) / 7 * 7).saturating_sub(3) * DAY)
+}
+
+/// Adds a number, which may be any: each login of a server writes its own.
+fn add(sum: &mut u64, number: u64) {
+    *sum = sum.saturating_add(number);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::present::Page;
-    use crate::store::{Counts, of_agent_dir};
-    use crate::store::{Run, RunNote};
+    use crate::store::{Counts, RunNote, of_agent_dir};
 
     /// The figures of what is counted, as they come from a store.
     fn figures_of(count: impl FnOnce(&mut Counts)) -> Figures {
@@ -213,26 +240,21 @@ mod tests {
         let store = of_agent_dir(directory.path()).unwrap();
         let mut counts = Counts::default();
         count(&mut counts);
-        let run = Run {
-            task_id: "wf-1".to_owned(),
-            workflow: "w".to_owned(),
-            phase: String::new(),
-            task: String::new(),
-            status: String::new(),
-            state: "active".to_owned(),
-            waiting: String::new(),
-            is_active: true,
-        };
         let note = RunNote {
             host: "pi".to_owned(),
-            run,
+            run: None,
+            memory: String::new(),
             cwd: directory.path().to_path_buf(),
             file: None,
             counts,
             now: 20_000 * DAY,
         };
         store.note_run(&note).unwrap();
-        Figures::read(&store, 20_000 * DAY).unwrap()
+        let days = (20_000 * DAY, 20_010 * DAY);
+        let other = Figures::read(&store, days, Some("other")).unwrap_err();
+        let said = "There are no figures of `other`, but of `w`";
+        assert_eq!(other.to_string(), said);
+        Figures::read(&store, days, Some("w")).unwrap()
     }
 
     #[test]
@@ -268,8 +290,8 @@ mod tests {
                 ledger::lasted("w", kind::PHASE, "plan", seconds * 1000, counts);
             }
             ledger::lasted("w", kind::WAITED, "for: you", 1000, counts);
-            let check = "deploy ghp_0123456789012345678901234567890123456";
-            counts.add(["w", kind::FAILED, check], 1, 10);
+            let secret = "deploy ghp_0123456789012345678901234567890123456";
+            ledger::lasted("w", kind::PHASE, secret, 10, counts);
         });
         let figures = &figures.workflows["w"];
         let plan = &figures.phases["plan"];
@@ -277,6 +299,21 @@ mod tests {
         assert!((4500..=5500).contains(&plan.median_ms), "{plan:?}");
         assert!((8100..=9900).contains(&plan.p90_ms), "{plan:?}");
         assert_eq!(figures.waits["for: you"].number, 1);
-        assert!(!figures.checks.keys().any(|name| name.contains("ghp_")));
+        assert!(!figures.phases.keys().any(|name| name.contains("ghp_")));
+    }
+
+    #[test]
+    fn weeks_begin_on_monday_and_go_on_to_the_present_one() {
+        let figures = figures_of(|counts| counts.add(["w", kind::RUN, kind::STARTED], 2, 0));
+        let weeks = figures.workflows["w"].weeks.iter();
+        let weeks = weeks.map(|(begin, runs)| (begin.formatted("%a %F"), runs.started));
+        let weeks: Vec<_> = weeks.collect();
+        // Day 20,000 is 2024-10-04.
+        let expected = [
+            ("Mon 2024-09-30", 2),
+            ("Mon 2024-10-07", 0),
+            ("Mon 2024-10-14", 0),
+        ];
+        assert_eq!(weeks, expected.map(|(day, runs)| (day.to_owned(), runs)));
     }
 }

@@ -53,7 +53,7 @@ impl WorkflowFigures {
             let answers = format!("allowed {}, declined {}{always}", it.allowed, it.declined);
             let (denied, asked) = (it.denied, it.asked);
             (
-                denied + asked,
+                denied.saturating_add(asked),
                 format!("denied {denied}, asked {asked}, {answers}"),
             )
         });

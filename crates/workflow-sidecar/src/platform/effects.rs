@@ -16,7 +16,7 @@ use workflow_core::policy::rules::Paths;
 use super::file_excerpt;
 use super::paths::{LocalPaths, with_slashes};
 use crate::files::hash;
-use crate::store::{Counts, Run};
+use crate::store::{RunNote, SessionKey};
 
 /// The world outside of sessions.
 pub(crate) trait Platform: Send + Sync {
@@ -32,7 +32,12 @@ pub(crate) trait Platform: Send + Sync {
     fn open_session(&self, _session: &SessionContext) {}
 
     /// Notes a run in the index of all runs, and what was counted.
-    fn note_run(&self, _session: &SessionContext, _host: &str, _run: Run, _counts: Counts) {}
+    fn note_run(&self, _session: &SessionContext, _note: RunNote) {}
+
+    /// Returns what was remembered with a run that was noted; nothing while a recording must not depend on it.
+    fn remembered(&self, _session: &SessionContext, _run: &SessionKey) -> String {
+        String::new()
+    }
 
     /// Ends everything that runs for a session.
     fn close_session(&self, _session: &str) {}

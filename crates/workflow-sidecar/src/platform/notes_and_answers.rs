@@ -1,18 +1,18 @@
 //! The thread that talks to the store while no answer waits for it: it notes runs for the index, and looks for answers.
 
 use std::collections::HashMap;
-use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
+use std::{iter, mem};
 
 use parking_lot::Mutex;
 
 use super::answers::notify::Notice;
 use super::answers::open_requests::OpenRequests;
 use super::open_sessions::OpenSessions;
-use crate::store::{RunNote, of_agent_dir};
+use crate::store::{Counts, RunNote, of_agent_dir};
 use crate::threads::spawn;
 
 /// The thread that writes, started with the first note, and what it is sent.
@@ -60,6 +60,8 @@ impl NotesAndAnswers {
 /// Writes notes until there is no sender any more.
 fn work(notes: &Receiver<Note>, answers: &OpenRequests, sessions: &OpenSessions) {
     let mut known: Option<PathBuf> = None;
+    // What was counted in notes that could not be written. All are of one host.
+    let mut left = Counts::default();
     loop {
         let interval = known.as_ref().and_then(|known| answers.interval(known));
         let first = match interval {
@@ -68,10 +70,15 @@ fn work(notes: &Receiver<Note>, answers: &OpenRequests, sessions: &OpenSessions)
         };
         match first {
             Ok(first) => {
-                for ((agent_dir, ..), note) in latest(iter::once(first).chain(notes.try_iter())) {
+                let notes = latest(iter::once(first).chain(notes.try_iter()));
+                for ((agent_dir, ..), mut note) in notes {
                     let store = of_agent_dir(&agent_dir);
+                    note.counts.merge(mem::take(&mut left));
                     let noted = store.and_then(|store| {
-                        let notice = Notice::of_change(&agent_dir, &store, &note.run, &note.cwd);
+                        let notice = note
+                            .run
+                            .as_ref()
+                            .and_then(|run| Notice::of_change(&agent_dir, &store, run, &note.cwd));
                         let noted = store.note_run(&note);
                         if let Some(notice) = notice {
                             notice.tell(&agent_dir);
@@ -80,6 +87,7 @@ fn work(notes: &Receiver<Note>, answers: &OpenRequests, sessions: &OpenSessions)
                     });
                     if let Err(error) = noted {
                         tracing::warn!("a run is not listed: {error}");
+                        left = note.counts;
                     }
                     known = Some(agent_dir);
                 }
@@ -95,18 +103,23 @@ fn work(notes: &Receiver<Note>, answers: &OpenRequests, sessions: &OpenSessions)
 }
 
 /// Returns the last note of each run, with what was counted in all of them: else the others do not count any more.
-fn latest(notes: impl Iterator<Item = Note>) -> HashMap<(PathBuf, String, String), RunNote> {
+fn latest(
+    notes: impl Iterator<Item = Note>,
+) -> HashMap<(PathBuf, String, Option<String>), RunNote> {
     let mut latest: HashMap<_, RunNote> = HashMap::new();
     for (agent_dir, mut note) in notes {
-        let run = (agent_dir, note.host.clone(), note.run.task_id.clone());
-        if let Some(before) = latest.remove(&run) {
-            if note.run.phase.is_empty() {
+        let task_id = note.run.as_ref().map(|run| run.task_id.clone());
+        let of = (agent_dir, note.host.clone(), task_id);
+        if let Some(before) = latest.remove(&of) {
+            if let (Some(run), Some(before)) = (&mut note.run, before.run)
+                && run.phase.is_empty()
+            {
                 // The store would have kept the phase of the note that this one replaces.
-                note.run.phase = before.run.phase;
+                run.phase = before.phase;
             }
             note.counts.merge(before.counts);
         }
-        latest.insert(run, note);
+        latest.insert(of, note);
     }
     latest
 }
@@ -114,12 +127,12 @@ fn latest(notes: impl Iterator<Item = Note>) -> HashMap<(PathBuf, String, String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Counts, Run, RunQuery};
+    use crate::store::{Run, RunQuery};
 
     fn note(task_id: &str, phase: &str) -> RunNote {
         RunNote {
             host: "pi".to_owned(),
-            run: Run {
+            run: Some(Run {
                 task_id: task_id.to_owned(),
                 workflow: "w".to_owned(),
                 phase: phase.to_owned(),
@@ -128,7 +141,8 @@ mod tests {
                 state: "active".to_owned(),
                 waiting: String::new(),
                 is_active: true,
-            },
+            }),
+            memory: String::new(),
             cwd: PathBuf::new(),
             file: None,
             counts: Counts::default(),
@@ -145,7 +159,8 @@ mod tests {
         });
         let notes = notes.chain([note("wf-2", "x"), note("wf-2", "")]);
         let latest = latest(notes.map(|note| (PathBuf::from("/a"), note)));
-        let mut phases: Vec<&str> = latest.values().map(|note| &*note.run.phase).collect();
+        let runs = latest.values().flat_map(|note| &note.run);
+        let mut phases: Vec<&str> = runs.map(|run| &*run.phase).collect();
         phases.sort_unstable();
         assert_eq!(phases, ["999", "x"]);
         let mut all = Counts::default();

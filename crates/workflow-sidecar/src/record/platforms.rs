@@ -14,7 +14,7 @@ use workflow_core::policy::rules::{PathForm, Paths, WrittenPaths};
 
 use crate::platform::paths::with_slashes;
 use crate::platform::{Platform, PlatformReport, SessionContext};
-use crate::store::{Counts, Run};
+use crate::store::RunNote;
 
 /// A platform that notes the results of another one.
 ///
@@ -50,8 +50,8 @@ impl Platform for RecordingPlatform {
         self.inner.open_session(session);
     }
 
-    fn note_run(&self, session: &SessionContext, host: &str, run: Run, counts: Counts) {
-        self.inner.note_run(session, host, run, counts);
+    fn note_run(&self, session: &SessionContext, note: RunNote) {
+        self.inner.note_run(session, note);
     }
 
     fn close_session(&self, session: &str) {

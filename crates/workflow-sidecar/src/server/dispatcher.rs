@@ -250,8 +250,8 @@ impl Server {
         let _entered = span.enter();
         let (result, mut out) = event(&mut open.driver, now);
         let driver = &mut open.driver;
-        PhaseClock::follow(&mut open.clock, &driver.session, now, &mut driver.counts);
-        if std::mem::take(&mut open.driver.has_changed) {
+        if std::mem::take(&mut driver.has_changed) {
+            PhaseClock::follow(&mut open.clock, &driver.session, now, &mut driver.counts);
             let ended = out.ended.iter().map(ended_run).collect();
             self.note_runs(id, ended, Session::view);
         }

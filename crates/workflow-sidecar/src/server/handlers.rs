@@ -261,6 +261,9 @@ handler!(HookAgentStart, |server, params| {
 
 handler!(HookTurnStart, |server, params| {
     let index = params.event.turn_index;
+    if let Some(open) = server.sessions.get_mut(params.session_id()) {
+        open.driver.workflow_of_turn = ledger::workflow_of(&open.driver.session);
+    }
     server.handle_hook(&params, |session| session.handle_turn_start(index))
 });
 
@@ -271,7 +274,10 @@ handler!(HookTurnEnd, |server, params| {
     };
     if let Some(open) = server.sessions.get_mut(params.session_id()) {
         let driver = &mut open.driver;
-        ledger::count_turn(&driver.session, usage, &mut driver.counts);
+        let began_in = driver.workflow_of_turn.take();
+        if let Some(workflow) = ledger::workflow_of(&driver.session).or(began_in) {
+            ledger::count_turn(&workflow, usage, &mut driver.counts);
+        }
     }
     server.handle_hook(&params, |session| session.handle_turn_end(usage))
 });

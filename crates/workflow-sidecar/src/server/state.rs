@@ -21,10 +21,12 @@ use super::host::{ConnectedHost, not_initialized};
 use super::open_session::OpenSession;
 use super::requests::HostRequest;
 use super::requests::PendingRequests;
+use crate::driver::HostMemory;
 use crate::platform::SessionContext;
 use crate::present::indexed_run;
 use crate::rpc::{Outbox, OutgoingRequests};
-use crate::store::Run;
+use crate::store::{Run, RunNote, SessionKey};
+use crate::time::wall_time;
 
 /// The number of sessions that may be open at once, as a limit for a host that does not end them.
 const MAX_SESSIONS: usize = 4096;
@@ -190,9 +192,21 @@ impl Server {
             .view()
             .map(|view| view.state.task_id.clone());
         let left = left.filter(|(_, left)| run.as_ref() != Some(&left.task_id));
+        // Its times begin where they did before a restart.
+        if let (None, Some(run)) = (&open.clock, run)
+            && !self.clock.is_virtual()
+        {
+            let key = SessionKey {
+                host: host.name.clone(),
+                session: run,
+            };
+            let noted = self.config.platform.remembered(&open.driver.context, &key);
+            let noted = HostMemory::parse(&noted).clock;
+            open.clock = noted.and_then(|clock| clock.resumed(&open.driver.session));
+        }
         self.sessions.insert(id.to_owned(), open);
-        if let Some(left) = left {
-            self.note_run(id, left);
+        if let Some((context, left)) = left {
+            self.note_run(id, context, Some(left));
         }
         self.deliver(id, &mut out);
         self.note_runs(id, Vec::new(), Session::view);
@@ -212,6 +226,10 @@ impl Server {
     pub(super) fn close(&mut self, id: &str) -> Effects {
         // What waits in it waits no longer.
         self.note_runs(id, Vec::new(), Session::closed_view);
+        if let Some(open) = self.sessions.get_mut(id) {
+            // Neither is its phase over.
+            open.clock = None;
+        }
         let driven = self.drive(id, |driver, now| ((), driver.close(now)));
         let ((), out) = driven.unwrap_or_default();
         self.asked.retain(|request| request.session() != id);
@@ -248,7 +266,8 @@ impl Server {
         due.min()
     }
 
-    /// Has the runs of a session noted in the index of all runs: those that ended, and the one that there is.
+    /// Has the runs of a session noted in the index of all runs: those that ended, and the one that there is. What was counted
+    /// is noted without one, too.
     pub(super) fn note_runs(
         &mut self,
         id: &str,
@@ -260,32 +279,46 @@ impl Server {
         };
         runs.extend(view(&open.driver.session).as_ref().map(indexed_run));
         let context = open.driver.context.clone();
-        for run in runs {
-            self.note_run(id, (context.clone(), run));
+        for run in runs.into_iter().map(Some).chain([None]) {
+            self.note_run(id, context.clone(), run);
         }
     }
 
-    /// Has a run noted, unless it is what was noted last for its session. A run with a virtual clock is not real.
-    fn note_run(&mut self, id: &str, note: (SessionContext, Run)) {
+    /// Has a run noted with what was counted, unless that is nothing and the run what was noted last for its session. A run
+    /// with a virtual clock is not real.
+    fn note_run(&mut self, id: &str, context: SessionContext, run: Option<Run>) {
         let (Some(host), Some(open)) = (&self.host, self.sessions.get_mut(id)) else {
             return;
         };
-        if self.clock.is_virtual() || open.noted.as_ref() == Some(&note) {
+        let counts = std::mem::take(&mut open.driver.counts);
+        let noted = |(of, noted): &(_, Run)| *of == context && Some(noted) == run.as_ref();
+        let is_noted = run.is_none() || open.noted.as_ref().is_some_and(noted);
+        if self.clock.is_virtual() || is_noted && counts.is_empty() {
             return;
         }
-        let (context, run) = &note;
-        let (platform, counts) = (
-            &self.config.platform,
-            std::mem::take(&mut open.driver.counts),
-        );
-        platform.note_run(context, &host.name, run.clone(), counts);
+        let memory = HostMemory {
+            clock: open.clock.clone(),
+            ..HostMemory::default()
+        };
+        let file = context.session_file.as_deref();
+        let note = RunNote {
+            host: host.name.clone(),
+            run: run.clone(),
+            memory: memory.to_text(),
+            cwd: context.cwd.to_path_buf(),
+            file: file.map(|file| file.to_string_lossy().into_owned()),
+            counts,
+            now: wall_time(),
+        };
+        self.config.platform.note_run(&context, note);
+        let Some(run) = run else { return };
         // Another session that had the run has it noted anew when it has it again.
         for other in self.sessions.values_mut() {
             let is_it = |(_, noted): &(_, Run)| noted.task_id == run.task_id;
             other.noted.take_if(|noted| is_it(noted));
         }
         if let Some(open) = self.sessions.get_mut(id) {
-            open.noted = Some(note);
+            open.noted = Some((context, run));
         }
     }
 }

@@ -347,7 +347,7 @@ mod tests {
         let project = directory.path().canonicalize().unwrap();
         let note = RunNote {
             host: "codex".to_owned(),
-            run: Run {
+            run: Some(Run {
                 task_id: "wf-1".to_owned(),
                 workflow: "bugfix".to_owned(),
                 phase: "Fix".to_owned(),
@@ -356,7 +356,8 @@ mod tests {
                 state: "active".to_owned(),
                 waiting: String::new(),
                 is_active: true,
-            },
+            }),
+            memory: String::new(),
             cwd: project.clone(),
             file: None,
             counts: Counts::default(),

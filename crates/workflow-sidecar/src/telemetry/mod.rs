@@ -41,10 +41,15 @@ impl Labels {
     /// Returns those of the session's run, if it has one.
     fn of(session: &Session) -> Option<Self> {
         let view = session.view()?;
+        // Phases of several subworkflows may have the same id.
+        let phase = view.phase.map(|phase| match &*phase.workflow_key {
+            root if root == view.state.workflow_key => phase.phase.id.clone(),
+            inner => format!("{inner}/{}", phase.phase.id),
+        });
         Some(Self {
             run: view.state.task_id.clone(),
             workflow: view.state.workflow_key.clone(),
-            phase: view.phase.map(|it| it.phase.id.clone()).unwrap_or_default(),
+            phase: phase.unwrap_or_default(),
         })
     }
 }
@@ -81,6 +86,19 @@ impl PhaseClock {
         self.labels.run == other.labels.run && self.step == other.step
     }
 
+    fn waits_for(&self) -> Option<&str> {
+        self.waits.as_ref().map(|(words, _)| &**words)
+    }
+
+    /// The clock in a session that begins, if it is about its run. A dialog for which that waited has ended with its session.
+    pub(crate) fn resumed(mut self, session: &Session) -> Option<Self> {
+        let current = Self::of(session, 0).filter(|current| current.is_same_phase(&self))?;
+        if self.waits_for() != current.waits_for() {
+            self.waits = None;
+        }
+        Some(self)
+    }
+
     /// Compares a run with what was known of it, and counts and measures what has ended since.
     pub(crate) fn follow(
         clock: &mut Option<Self>,
@@ -106,8 +124,7 @@ impl PhaseClock {
                 counts.add([workflow, kind::REMINDED, phase], reminders, 0);
                 export::count("workflow.reminders", &current.labels, reminders, &[]);
             }
-            let words = |waits: &Option<(String, Millis)>| waits.as_ref().map(|it| it.0.clone());
-            if words(&current.waits) == words(&waited) {
+            if current.waits_for() == waited.as_ref().map(|(words, _)| &**words) {
                 current.waits = waited.take();
             }
         }

@@ -3,19 +3,24 @@
 BEGIN;
 
 SET LOCAL search_path TO workflow_sidecar;
+DO $$ BEGIN
+    IF (SELECT max(version) FROM format) <> 3 THEN
+        RAISE EXCEPTION 'the store has format %, not 3', (SELECT max(version) FROM format);
+    END IF;
+END $$;
 UPDATE format SET version = 4;
 
 ALTER TABLE entries ADD COLUMN at bigint NOT NULL DEFAULT 0;
 
 -- What happened, added up by day. A login adds to its own.
 CREATE TABLE figures (
-    day bigint NOT NULL,
+    day bigint NOT NULL CHECK (day BETWEEN 0 AND 100000),
     host text NOT NULL,
     workflow text NOT NULL,
     kind text NOT NULL,
     name text NOT NULL,
-    number bigint NOT NULL,
-    total bigint NOT NULL,
+    number bigint NOT NULL CHECK (number >= 0),
+    total bigint NOT NULL CHECK (total >= 0),
     owner name NOT NULL DEFAULT session_user,
     PRIMARY KEY (day, host, workflow, kind, name, owner)
 );
@@ -23,7 +28,7 @@ ALTER TABLE figures ENABLE ROW LEVEL SECURITY;
 CREATE POLICY read ON figures FOR SELECT USING (true);
 CREATE POLICY own ON figures USING (owner = session_user);
 GRANT SELECT ON figures TO workflow_agent, workflow_approver;
-GRANT INSERT ON figures TO workflow_agent;
+GRANT INSERT, DELETE ON figures TO workflow_agent;
 GRANT UPDATE (number, total) ON figures TO workflow_agent;
 
 COMMIT;

@@ -22,7 +22,7 @@ use serde_json::json;
 use serde_json::value::to_raw_value;
 
 use workflow_store::{
-    AnswerRight, Counts, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey, Store,
+    AnswerRight, Counts, DAY, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey, Store,
     StoreError, StoredEntry, StoredRequest, Ticket, open,
 };
 
@@ -107,8 +107,8 @@ fn does_what_a_store_does(store: &Store, approver: &Store) {
     the_pulse_changes_with_runs_requests_and_answers(store, approver);
     trust(store, approver);
     many_writers(store);
-    prune(store, approver);
     figures(store);
+    prune(store, approver);
 }
 
 fn sessions(store: &Store) {
@@ -167,7 +167,8 @@ fn runs(store: &Store) {
     assert_eq!(store.runs(&by_id).unwrap()[0].run.state, "ended");
     let note = RunNote {
         host: "pi".to_owned(),
-        run: run("wf-3", "Analyze", true),
+        run: Some(run("wf-3", "Analyze", true)),
+        memory: "{}".to_owned(),
         cwd: PathBuf::from("/project"),
         file: Some("/sessions/a.jsonl".to_owned()),
         counts: Counts::default(),
@@ -238,22 +239,42 @@ fn the_pulse_changes_with_runs_requests_and_answers(store: &Store, approver: &St
 
 /// What [`save`] has counted in all the tests: of a session its changes, and the sum of the versions.
 fn figures(store: &Store) {
-    const DAY: u64 = 24 * 60 * 60 * 1000;
-    let found = store.figures(0, "").unwrap();
+    let found = store.figures(0, DAY, "").unwrap();
     let of = |name: &str| {
         let of_name = found.iter().find(|found| found.name == name).unwrap();
         (of_name.number, of_name.total)
     };
     assert_eq!(of("a"), (2, 1), "conflicts count nothing");
     assert_eq!(of("many"), (48, 47 * 48 / 2));
-    for (from, now) in [0, 2 * DAY, 6 * DAY, 7 * DAY].into_iter().enumerate() {
-        save(store, "weeks", from as u64, None, now);
+    // Four days after the first one of 1970 it was Monday.
+    for (from, day) in [0, 2, 3, 4, 10, 11].into_iter().enumerate() {
+        save(store, "weeks", from as u64, None, day * DAY);
     }
-    let weeks = store.figures(DAY, "saved").unwrap();
+    let weeks = store.figures(DAY, 10 * DAY, "saved").unwrap();
     let weeks = weeks.into_iter().filter(|found| found.name == "weeks");
     let mut weeks: Vec<_> = weeks.map(|found| (found.day, found.number)).collect();
     weeks.sort_unstable();
-    assert_eq!(weeks, [(2, 2), (7, 1)]);
+    assert_eq!(weeks, [(2, 2), (4, 2)]);
+    what_a_host_reports_stops_no_change(store);
+}
+
+fn what_a_host_reports_stops_no_change(store: &Store) {
+    let mut counts = Counts::default();
+    counts.add(["w", "tokens", "much"], u64::MAX, u64::MAX);
+    counts.merge(counts.clone());
+    let note = RunNote {
+        host: "pi".to_owned(),
+        run: None,
+        memory: String::new(),
+        cwd: PathBuf::from(CWD),
+        file: None,
+        counts,
+        now: 12 * DAY,
+    };
+    store.note_run(&note).unwrap();
+    store.note_run(&note).unwrap();
+    let found = store.figures(12 * DAY, 12 * DAY, "").unwrap();
+    assert_eq!((found[0].number, found[0].total), (1 << 41, 1 << 41));
 }
 
 fn an_earlier_run_of_a_session_keeps_its_row(store: &Store) {
@@ -319,6 +340,7 @@ fn prune(store: &Store, approver: &Store) {
     assert!(store.prune(u64::MAX / 4).unwrap() > 0);
     assert!(store.requests(0).unwrap().is_empty());
     assert!(store.runs(&RunQuery::default()).unwrap().is_empty());
+    assert!(store.figures(0, u64::MAX, "").unwrap().is_empty());
 }
 
 fn trust(store: &Store, approver: &Store) {

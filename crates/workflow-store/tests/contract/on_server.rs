@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use workflow_store::{AnswerRight, POSTGRES_FROM_3, RunQuery, Saved, has_active_runs};
+use workflow_store::{AnswerRight, DAY, POSTGRES_FROM_3, RunQuery, Saved, has_active_runs};
 
 use super::server::Server;
 use super::{CWD, answer, ask, does_what_a_store_does, key, run, save};
@@ -100,16 +100,42 @@ fn a_store_of_format_3_is_upgraded_by_its_owner() {
     let refused = agent.load(&key("s")).unwrap_err().to_string();
     assert!(refused.contains("runs --schema 3"), "{refused}");
     server.sql(POSTGRES_FROM_3);
+    let again = server.sql_as("postgres", POSTGRES_FROM_3).unwrap_err();
+    assert!(again.contains("has format 4, not 3"), "{again}");
     assert_eq!(agent.load(&key("s")).unwrap().entries[0].at, 0);
     save(&agent, "s", 1, None, 2);
     save(&other, "s2", 0, None, 2);
-    assert_eq!(agent.figures(0, "").unwrap().len(), 2);
+    assert_eq!(agent.figures(0, 1, "").unwrap().len(), 2);
     for forged in ["UPDATE figures SET number = 9", "DELETE FROM figures"] {
         let _ = server.sql_as("other_agent", forged);
     }
-    assert_eq!(agent.figures(0, "").unwrap()[0].number, 1);
+    assert_eq!(agent.figures(0, 1, "").unwrap()[0].number, 1);
     let refused = server.sql_as("approver", "UPDATE figures SET number = 9");
     assert!(refused.unwrap_err().contains("permission denied"));
+    what_a_login_counts_leaves_the_figures_readable(&server);
+}
+
+fn what_a_login_counts_leaves_the_figures_readable(server: &Server) {
+    let insert = |values: &str| {
+        let into = "INSERT INTO figures (host, workflow, kind, name, day, number, total) VALUES";
+        let rows = values.split(';');
+        let rows = rows.map(|values| format!("{into} ('h', 'w', 'spent', 'tokens', {values})"));
+        server.sql_as("other_agent", &rows.collect::<Vec<_>>().join(";"))
+    };
+    for absurd in ["1000000000000, 1, 1", "0, -1, 1", "0, 1, -1", "-1, 1, 1"] {
+        let refused = insert(absurd).unwrap_err();
+        assert!(refused.contains("check constraint"), "{refused}");
+    }
+    let most = i64::MAX;
+    insert(&format!("0, 1, {most}; 1, 1, {most}; 100000, 1, 1")).unwrap();
+    let found = server.store("agent", "a").figures(0, DAY, "").unwrap();
+    let found = found
+        .iter()
+        .find(|found| found.workflow == "w" && found.name == "tokens");
+    assert_eq!(
+        found.map(|found| (found.number, found.total)),
+        Some((2, most.unsigned_abs()))
+    );
 }
 
 #[test]

@@ -202,7 +202,7 @@ fn a_store_of_format_3_is_upgraded_where_it_is() {
     let loaded = store.load(&key("a")).unwrap();
     let times: Vec<u64> = loaded.entries.iter().map(|entry| entry.at).collect();
     assert_eq!(times, [0, 9], "that of before is not known");
-    assert_eq!(store.figures(0, "").unwrap().len(), 1);
+    assert_eq!(store.figures(0, 1, "").unwrap().len(), 1);
     let format = before.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
     assert_eq!(format.unwrap(), 4);
 }

@@ -7,9 +7,10 @@ use crate::figures::{Figures, WorkflowFigures};
 use crate::hook_hosts::event::EventName;
 use crate::hook_hosts::host;
 use crate::store::SessionKey;
+use crate::time::wall_time;
 
 fn figures(world: &World) -> WorkflowFigures {
-    let mut figures = Figures::read(&world.store, 0).unwrap();
+    let mut figures = Figures::read(&world.store, (0, wall_time()), None).unwrap();
     figures.workflows.remove("bugfix").unwrap()
 }
 
@@ -59,7 +60,10 @@ fn a_call_that_is_allowed_stores_nothing() {
     };
     let stored = || {
         let session = world.store.load(&key).unwrap();
-        (session.version, world.store.figures(0, "").unwrap())
+        (
+            session.version,
+            world.store.figures(0, u64::MAX, "").unwrap(),
+        )
     };
     let before = stored();
     assert!(before.0 > 0);

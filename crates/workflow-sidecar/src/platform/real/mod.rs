@@ -23,8 +23,7 @@ use super::git::{measure_change, record_files};
 use super::notes_and_answers::NotesAndAnswers;
 use super::open_sessions::OpenSessions;
 use crate::files::absolute;
-use crate::store::{Counts, Run, RunNote};
-use crate::time::wall_time;
+use crate::store::{RunNote, SessionKey, of_agent_dir};
 
 /// This machine.
 #[derive(Default)]
@@ -133,25 +132,20 @@ impl Platform for RealPlatform {
         CodeRestores::report_earlier(session, &self.sessions);
     }
 
-    fn note_run(&self, session: &SessionContext, host: &str, run: Run, counts: Counts) {
+    fn note_run(&self, session: &SessionContext, mut note: RunNote) {
         // A relative directory is a name in a transcript.
         if !session.agent_dir.is_absolute() {
             return;
         }
-        let note = RunNote {
-            host: host.to_owned(),
-            run,
-            cwd: absolute(&session.cwd),
-            file: session
-                .session_file
-                .as_ref()
-                .map(|file| file.to_string_lossy().into_owned()),
-            counts,
-            now: wall_time(),
-        };
+        note.cwd = absolute(&note.cwd);
         let (answers, sessions) = (&self.answers, &self.sessions);
         self.notes
             .write(&session.agent_dir, note, answers, sessions);
+    }
+
+    fn remembered(&self, session: &SessionContext, run: &SessionKey) -> String {
+        let noted = of_agent_dir(&session.agent_dir).and_then(|store| store.look_at(run));
+        noted.unwrap_or_default().memory
     }
 
     fn close_session(&self, session: &str) {

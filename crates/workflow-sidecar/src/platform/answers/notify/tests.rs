@@ -154,7 +154,8 @@ fn a_change_is_told_once_whichever_process_notes_it() {
         let notice = Notice::of_change(agent_dir, &store, &run, Path::new("/p"));
         let note = RunNote {
             host: "pi".to_owned(),
-            run,
+            run: Some(run),
+            memory: String::new(),
             cwd: "/p".into(),
             file: None,
             counts: Counts::default(),
