@@ -74,18 +74,18 @@ fn work(notes: &Receiver<Note>, answers: &OpenRequests, sessions: &OpenSessions)
                 for ((agent_dir, ..), mut note) in notes {
                     let store = of_agent_dir(&agent_dir);
                     note.counts.merge(mem::take(&mut left));
-                    let noted = store.and_then(|store| {
+                    let result = store.and_then(|store| {
                         let notice = note
                             .run
                             .as_ref()
                             .and_then(|run| Notice::of_change(&agent_dir, &store, run, &note.cwd));
-                        let noted = store.note_run(&note);
+                        let result = store.note_run(&note);
                         if let Some(notice) = notice {
                             notice.tell(&agent_dir);
                         }
-                        noted
+                        result
                     });
-                    if let Err(error) = noted {
+                    if let Err(error) = result {
                         tracing::warn!("a run is not listed: {error}");
                         left = note.counts;
                     }

@@ -22,18 +22,19 @@ impl Notice {
     /// The notice for people, each part on a line of its own.
     pub(super) fn text(&self, say: NoticeText, link: Option<&str>) -> String {
         let (run, says_task) = (&self.run, say == NoticeText::Task);
-        let mut text = sent(&run.workflow);
+        let mut parts = vec![sent(&run.workflow)];
         if !run.phase.is_empty() {
-            text += &format!(" > {}", sent(&run.phase));
+            parts.extend([" > ".to_owned(), sent(&run.phase)]);
         }
-        text += &match &self.question {
+        parts.push(match &self.question {
             Some((ask, _)) if says_task => format!(" waits for your approval: {}", sent(ask)),
             Some(_) => " waits for your approval".to_owned(),
             None => format!(": {}", sent(run.words())),
-        };
+        });
         if says_task {
-            text += &format!("\nTask: {}", sent(&run.task));
+            parts.extend(["\nTask: ".to_owned(), sent(&run.task)]);
         }
+        let mut text = parts.concat();
         if let Some((_, code)) = &self.question {
             text += "\nAnswer in the host, or in a terminal: workflow-sidecar approve ";
             text += code;
@@ -95,8 +96,8 @@ pub(super) fn request(address: &NotifierAddress, notice: &Notice) -> String {
         // It is on this machine.
         lines.push(("noproxy", "*".to_owned()));
     }
-    let line = |(name, value): (&str, String)| format!("{name} = \"{}\"\n", quoted(&value));
-    lines.into_iter().map(line).collect()
+    let option = |(name, value): (&str, String)| format!("{name} = \"{}\"\n", quoted(&value));
+    lines.into_iter().map(option).collect()
 }
 
 /// A value in the quotes of a file of options.
@@ -129,9 +130,9 @@ fn json_of(notice: &Notice, says_task: bool, text: &str, link: Option<&str>) -> 
 
 /// An Adaptive Card, whose texts are no Markdown.
 fn card(text: &str, link: Option<&str>) -> Value {
-    let line =
-        |line| json!({"type": "RichTextBlock", "inlines": [{"type": "TextRun", "text": line}]});
-    let body: Vec<Value> = text.lines().map(line).collect();
+    let block =
+        |text| json!({"type": "RichTextBlock", "inlines": [{"type": "TextRun", "text": text}]});
+    let body: Vec<Value> = text.lines().map(block).collect();
     let open = |url| json!({"type": "Action.OpenUrl", "title": "Open", "url": url});
     let actions: Vec<Value> = link.into_iter().map(open).collect();
     let content =
