@@ -1,9 +1,10 @@
-"""Measures the store: a hook beside a node process that does nothing, `runs`, `stats`, growth, and writers at once.
+"""Measures the store: a hook beside a node process that does nothing, `runs`, `stats`, the board, growth, and writers at once.
 
 Started by scripts/bench --store. Prints a table; a wrong answer or a lost session ends it with exit code 1.
 """
 
 import argparse
+import http.client
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.parse
 
 WORKFLOW = """
 name: Bugfix
@@ -190,6 +192,52 @@ def writers(home, number, events):
         yield len(answers) / seconds, max(took for _, took in answers), blocked
 
 
+class Board:
+    """The board of a home's store, and a browser that was let in."""
+
+    def __init__(self, home):
+        command = [home.binary, "board", "--no-open", "--listen", "127.0.0.1:0"]
+        self.process = subprocess.Popen(command, env=home.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        address = urllib.parse.urlsplit(self.process.stdout.readline().decode().strip())
+        self.place = address.netloc
+        self.cookie = ""
+        entered = self.ask(f"{address.path}?{address.query}")
+        self.cookie = entered.headers["set-cookie"].split(";")[0]
+
+    def ask(self, path):
+        connection = http.client.HTTPConnection(self.place, timeout=30)
+        connection.request("GET", path, headers={"Cookie": self.cookie})
+        return connection.getresponse()
+
+    def page(self, path):
+        begin = time.perf_counter()
+        answer = self.ask(path)
+        text = answer.read().decode()
+        check(answer.status == 200, f"the board answers {path} with {answer.status}")
+        return text, time.perf_counter() - begin
+
+    def events(self, home, rounds):
+        """The seconds from the end of a hook that begins a run to the event that has it."""
+        live = self.ask("/live")
+        seconds = []
+        for number in range(rounds):
+            task = f"event {number} of {rounds}"
+            code, _ = home.hook(f"event-{number}", "UserPromptSubmit", prompt=f"workflow bugfix {task}")
+            check(code == 0, f"a hook ended with {code}")
+            begin = time.perf_counter()
+            while task not in live.readline().decode():
+                pass
+            seconds.append(time.perf_counter() - begin)
+        return seconds
+
+    def end(self):
+        with open(f"/proc/{self.process.pid}/status", encoding="utf-8") as file:
+            most = next(int(row.split()[1]) for row in file if row.startswith("VmHWM"))
+        self.process.kill()
+        self.process.wait()
+        return most
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--binary", required=True)
@@ -218,6 +266,13 @@ def main():
                 shown = [measured([arguments.binary, "stats", "--since", f"{days}d"], home.environment) for _ in range(20)]
                 check(all(code == 0 for code, _ in shown), "stats failed")
                 line(f"  stats of {days} days ({figures:,} figures in 365), p50", p50([seconds for _, seconds in shown]), goal)
+            board = Board(home)
+            pages = [board.page("/") for _ in range(20)]
+            check("runs" in pages[0][0], "the page of runs has none")
+            line("  first page of the board, p50", p50([seconds for _, seconds in pages]), "100 ms")
+            line("  search by a word, p50", p50([board.page("/?q=nothing")[1] for _ in range(5)]))
+            line("  an event on the page after it happened, p50", p50(board.events(home, 10)), "500 ms")
+            line("  most memory of the board", f"{board.end() / 1024:.1f} MB", "40 MB")
             line("  size of the store", f"{home.size() / 1e6:.0f} MB")
         for name, (rate, longest, blocked) in zip(("sessions of their own", "one session"), writers(home, 64, 5)):
             line(f"64 writers, {name}", f"{rate:.0f} /s")

@@ -177,5 +177,8 @@ test('runs of pi and Codex are seen, answered and ended on the board', { skip: !
     await tab.until(/bugfix.*complete/);
     assert.deepEqual(phone.wrongs, []);
   }
+  await tab.go('/figures');
+  await tab.until(/plan.*Time in phases/);
+  await tab.everySize('figures');
   assert.deepEqual(tab.wrongs, []);
 });

@@ -135,7 +135,7 @@ fn lines_that_are_made_to_be_slow_are_decided_in_time() {
         // Where no rule denies it, the protected files are compared.
         fits(&entry("block", "none", 4000));
         assert!(
-            start.elapsed().as_secs() < 4,
+            start.elapsed().as_secs() < 20,
             "{shape:?} takes {:?}",
             start.elapsed()
         );
