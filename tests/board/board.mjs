@@ -23,7 +23,7 @@ export const chromium = (process.env.PATH ?? '')
 export const launch = () =>
   puppeteer.launch({
     executablePath: chromium,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage'],
   });
 
 /**
