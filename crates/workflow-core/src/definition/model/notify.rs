@@ -1,7 +1,7 @@
 //! `notify` of the user's settings: who tells the user of runs. The platform reads it as well.
 
+use core::net::IpAddr;
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
