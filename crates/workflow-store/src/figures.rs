@@ -1,44 +1,14 @@
 //! Figures: what happened, added up by day, host and workflow. They are written with the change that they are about, so that
 //! one that is not stored counts nothing, and stay when sessions are removed, up to the days that are pruned.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::counts::{Counts, DAY};
 use crate::database::Rows;
 use crate::store::{Result, Store};
 
-/// A day, in milliseconds.
-pub const DAY: u64 = 24 * 60 * 60 * 1000;
-/// The most that is counted at once: what a host reports must not stop the change that it is counted with.
-const MOST: u64 = 1 << 40;
-
-/// What is counted with a change.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counts(BTreeMap<[String; 3], [u64; 2]>);
-
 impl Counts {
-    /// Adds a number, and a sum such as of milliseconds, to those of a workflow, a kind and a name.
-    pub fn add(&mut self, of: [&str; 3], number: u64, total: u64) {
-        let sums = self.0.entry(of.map(str::to_owned)).or_default();
-        for (sum, added) in sums.iter_mut().zip([number, total]) {
-            *sum = sum.saturating_add(added).min(MOST);
-        }
-    }
-
-    /// Adds what was counted elsewhere.
-    pub fn merge(&mut self, other: Self) {
-        for (of, [number, total]) in other.0 {
-            self.add(of.each_ref().map(String::as_str), number, total);
-        }
-    }
-
-    /// Returns true if nothing was counted.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Adds them to the figures of a day. One statement in the order of the names: processes that count the same at once wait for
     /// each other, and never in a circle.
     pub(crate) fn write(&self, rows: &mut dyn Rows, host: &str, now: u64) -> Result<()> {

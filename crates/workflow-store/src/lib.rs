@@ -12,6 +12,7 @@
 //!
 //! Must not know what is in a session, a request or an answer.
 
+mod counts;
 mod database;
 mod figures;
 #[cfg(feature = "postgres")]
@@ -27,7 +28,8 @@ mod types;
 
 use std::path::PathBuf;
 
-pub use self::figures::{Counts, DAY, Figure};
+pub use self::counts::{Counts, DAY};
+pub use self::figures::Figure;
 pub use self::marker::{MARKER, MARKERS, OF_ALL, has_active_runs};
 pub use self::private_directory::create_private_dir;
 pub use self::queue::QueueTurn;

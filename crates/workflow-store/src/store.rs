@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::counts::DAY;
 use crate::database::{Access, Database, Row, Rows, read};
-use crate::figures::DAY;
 use crate::marker::{is_marked, keep, mark, mark_everywhere};
 use crate::queue::{self, QueueTurn};
 use crate::types::{
