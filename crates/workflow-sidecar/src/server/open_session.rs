@@ -26,6 +26,8 @@ pub(super) struct OpenSession {
     pub(super) deadline: Option<Millis>,
     /// The run as the index of all runs was told last, and where it was.
     pub(super) noted: Option<(SessionContext, Run)>,
+    /// When what was counted was noted last.
+    pub(super) counted: u64,
     /// The phase and its times.
     pub(super) clock: Option<PhaseClock>,
     /// The life of the session in the log.
@@ -61,6 +63,7 @@ impl OpenSession {
             guarded_reported: false,
             deadline: None,
             noted: None,
+            counted: 0,
             clock: None,
         }
     }
