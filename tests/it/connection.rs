@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use workflow_sidecar::server::InMemoryServer;
 
 /// The longest wait for a line, or for the end.
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Lines to a sidecar and from it.
 pub(crate) trait Connection {

@@ -1,14 +1,14 @@
 //! The MCP server: tickets, gates, progress and cancellation.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
 use crate::checkpoints::git;
-use crate::connection::Process;
+use crate::connection::{Connection, Process};
 
 const WORKFLOW: &str = "
 name: Bugfix
@@ -40,10 +40,7 @@ phases:
 /// A project with a run in the session `s`, and a server.
 pub(crate) struct World {
     pub(crate) root: tempfile::TempDir,
-    server: Child,
-    /// `None` once the host is gone.
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+    server: Process,
 }
 
 impl World {
@@ -70,27 +67,16 @@ impl World {
         let workflow = root.path().join(directory).join("workflows/bugfix");
         fs::create_dir_all(&workflow).unwrap();
         fs::write(workflow.join("workflow.yaml"), text).unwrap();
-        let mut server = Process::command()
-            .arg("mcp")
-            .env("HOME", root.path())
-            .env("QWEN_CODE_LAUNCHER_PID", "4711")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let input = server.stdin.take();
-        let output = BufReader::new(server.stdout.take().unwrap());
+        let mut server = Process::command();
+        server.arg("mcp").env("HOME", root.path());
+        server.env("QWEN_CODE_LAUNCHER_PID", "4711");
+        let server = Process::spawn(&mut server);
         hook(
             root.path(),
             "UserPromptSubmit",
             &json!({ "prompt": "workflow bugfix it" }),
         );
-        Self {
-            root,
-            server,
-            input,
-            output,
-        }
+        Self { root, server }
     }
 
     /// The arguments of a call that its hook has seen.
@@ -102,8 +88,7 @@ impl World {
     }
 
     fn send(&mut self, message: &Value) {
-        let input = self.input.as_mut().unwrap();
-        writeln!(input, "{message}").unwrap();
+        self.server.send(format!("{message}\n").as_bytes());
     }
 
     pub(crate) fn call(&mut self, id: u64, arguments: &Value, meta: &Value) {
@@ -151,9 +136,7 @@ impl World {
     }
 
     fn receive(&mut self) -> Value {
-        let mut line = String::new();
-        self.output.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap()
+        serde_json::from_str(&self.server.receive()).unwrap()
     }
 
     /// The text of the answer to a call.
@@ -167,13 +150,6 @@ impl World {
                     .to_owned();
             }
         }
-    }
-}
-
-impl Drop for World {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
     }
 }
 
@@ -570,12 +546,8 @@ fn an_answer_about_a_file_that_has_changed_is_asked_again() {
 fn a_server_whose_host_ends_during_a_dialog_ends_too() {
     let mut world = World::asking(".pi/agent", APPROVAL);
     world.next(1);
-    world.input = None;
-    let ended = (0..100).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        world.server.try_wait().unwrap().is_some()
-    });
-    assert!(ended);
+    world.server.close();
+    world.server.wait();
     let approved = world.prompt("workflow approve approve");
     assert!(approved.contains("Build it."), "{approved}");
 }

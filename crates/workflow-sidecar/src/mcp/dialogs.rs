@@ -201,9 +201,18 @@ impl Dialogs {
             },
             Some(_) | None => question.open(host),
         };
-        while !call.is_cancelled() {
+        let left = loop {
+            if call.is_cancelled() {
+                break ended;
+            }
             match ended.recv_timeout(PAUSE) {
-                Ok(ended) => return question.read(&ended),
+                // The call was cancelled first, so the answer is for the next one.
+                Ok(answer) if call.is_cancelled() => {
+                    let (sender, left) = channel();
+                    sender.send(answer).expect("its receiver is here");
+                    break left;
+                }
+                Ok(answer) => return question.read(&answer),
                 Err(RecvTimeoutError::Disconnected) => return Asked::Nobody,
                 Err(RecvTimeoutError::Timeout) if is_answered_elsewhere() => {
                     withdrawn.cancel();
@@ -211,9 +220,8 @@ impl Dialogs {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
-        }
-        let left = (withdrawn, ended);
-        self.0.lock().insert(question.clone(), left);
+        };
+        self.0.lock().insert(question.clone(), (withdrawn, left));
         Asked::Nobody
     }
 }
