@@ -392,7 +392,7 @@ fn an_approval_with_the_code_counts_while_the_dialog_is_open() {
     );
     let notice = host.receive().to_string();
     assert!(
-        notice.contains("Answered in a terminal: approve. Close the dialog"),
+        notice.contains("Answered elsewhere: approve. Close the dialog"),
         "{notice}"
     );
 }

@@ -84,6 +84,8 @@ pub enum PlatformEvent {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_earlier: bool,
     },
+    /// An approver ordered something elsewhere.
+    Ordered(Order),
     /// A checkpoint of the code was recorded.
     CheckpointRecorded {
         /// The recorded state.
@@ -118,6 +120,19 @@ pub enum PlatformEvent {
         /// The message.
         text: String,
     },
+}
+
+/// What an approver orders elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Order {
+    /// The command: `workflow-pause`, `workflow-resume` or `workflow-skip`.
+    pub command: String,
+    /// The name of the phase that the approver saw.
+    pub phase: String,
+    /// The approver, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 /// The reason why no checkpoint was recorded.

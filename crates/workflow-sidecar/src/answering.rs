@@ -44,8 +44,10 @@ pub(crate) enum Refusal {
     /// It has the answer and the choices.
     #[error("`{}` cannot be chosen: {_1}", shown(.0))]
     NoChoice(String, String),
-    #[error("the run has moved on and no longer waits for this")]
+    #[error("the run has moved on and no longer waits for this: nothing was answered")]
     MovedOn,
+    #[error("this is the code of another question, of the run {}: nothing was answered", visible(.0))]
+    OfAnotherRun(String),
     #[error(
         "the question is another one than the page showed: nothing was answered. Load the page of the question again"
     )]

@@ -9,8 +9,8 @@ use parking_lot::Mutex;
 
 pub(crate) use workflow_store::{
     AnswerRight, Counts, DAY, Figure, IndexedRun, MARKER, MARKERS, OF_ALL, POSTGRES_FROM_3,
-    POSTGRES_SCHEMA, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey, Store, StoreError,
-    StoredEntry, StoredSession, Ticket, has_active_runs,
+    POSTGRES_SCHEMA, Run, RunNote, RunQuery, SHOWN_ONLY, Saved, SessionChange, SessionKey, Store,
+    StoreError, StoredEntry, StoredOrder, StoredSession, Ticket, has_active_runs,
 };
 
 use crate::files::{STATE_DIRECTORY, home_dir};

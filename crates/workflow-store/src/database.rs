@@ -65,6 +65,11 @@ pub(crate) trait Database: Debug + Send + Sync {
         "''"
     }
 
+    /// Returns an expression for what an approver ordered for the run of a session `s`; empty if there is nothing.
+    fn order(&self) -> &'static str {
+        "''"
+    }
+
     /// Says what this process may do about answers.
     fn answer_right(&self) -> Result<AnswerRight, StoreError> {
         Ok(AnswerRight::NeedsProof)

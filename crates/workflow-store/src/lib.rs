@@ -35,8 +35,8 @@ pub use self::private_directory::create_private_dir;
 pub use self::queue::QueueTurn;
 pub use self::store::Store;
 pub use self::types::{
-    AnswerRight, IndexedRun, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey, StoreError,
-    StoredEntry, StoredRequest, StoredSession, Ticket,
+    AnswerRight, IndexedRun, Run, RunNote, RunQuery, SHOWN_ONLY, Saved, SessionChange, SessionKey,
+    StoreError, StoredEntry, StoredOrder, StoredRequest, StoredSession, Ticket,
 };
 
 /// The tables, roles and grants of a store on a `PostgreSQL` server.

@@ -13,8 +13,8 @@ use crate::database::{Access, Database, Row, Rows, read};
 use crate::marker::{is_marked, keep, mark, mark_everywhere};
 use crate::queue::{self, QueueTurn};
 use crate::types::{
-    AnswerRight, IndexedRun, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey, StoreError,
-    StoredEntry, StoredRequest, StoredSession, Ticket,
+    AnswerRight, IndexedRun, Run, RunNote, RunQuery, SHOWN_ONLY, Saved, SessionChange, SessionKey,
+    StoreError, StoredEntry, StoredOrder, StoredRequest, StoredSession, Ticket,
 };
 
 pub(crate) type Result<T> = std::result::Result<T, StoreError>;
@@ -95,6 +95,7 @@ impl Store {
 struct SessionRow {
     version: u64,
     memory: String,
+    ordered: String,
     other_owner: String,
     #[serde(rename = "type")]
     custom_type: Option<String>,
@@ -111,7 +112,7 @@ fn id(row: Option<Row>) -> Option<i64> {
 impl Store {
     /// Loads a session to continue it; an unknown one is empty. One that another login has written is an error.
     pub fn load(&self, key: &SessionKey) -> Result<StoredSession> {
-        let session = self.look_at(key)?;
+        let session = self.read(key, "AND e.type <> ?3")?;
         if session.other_owner.is_empty() {
             return Ok(session);
         }
@@ -123,18 +124,23 @@ impl Store {
 
     /// Loads a session to show it, whoever has written it.
     pub fn look_at(&self, key: &SessionKey) -> Result<StoredSession> {
-        let other_owner = self.database.other_owner();
+        self.read(key, "AND ?3 <> ''")
+    }
+
+    fn read(&self, key: &SessionKey, condition: &str) -> Result<StoredSession> {
+        let (other_owner, order) = (self.database.other_owner(), self.database.order());
         // One statement, so that session and entries are of the same moment.
         let sql = format!(
-            "SELECT s.version, s.memory, {other_owner} AS other_owner, e.type, e.data, e.at
-             FROM sessions s LEFT JOIN entries e ON e.session = s.id
+            "SELECT s.version, s.memory, {order} AS ordered, {other_owner} AS other_owner, e.type, e.data, e.at
+             FROM sessions s LEFT JOIN entries e ON e.session = s.id {condition}
              WHERE s.host = ?1 AND s.session = ?2 ORDER BY e.number"
         );
-        let found: Vec<SessionRow> = self.select(&sql, &json!([key.host, key.session]))?;
+        let found: Vec<SessionRow> =
+            self.select(&sql, &json!([key.host, key.session, SHOWN_ONLY]))?;
         let mut session = StoredSession::default();
         for row in found {
             (session.version, session.memory) = (row.version, row.memory);
-            session.other_owner = row.other_owner;
+            (session.order, session.other_owner) = (row.ordered, row.other_owner);
             if let (Some(custom_type), Some(data)) = (row.custom_type, row.data) {
                 let data = RawValue::from_string(data).map_err(|error| {
                     let session = &key.session;
@@ -158,7 +164,8 @@ impl Store {
     pub fn save(&self, key: &SessionKey, change: &SessionChange<'_>) -> Result<Saved> {
         let machine = self.database.machine()?;
         // A move of the run survives a loss of power; what is only remembered need not.
-        let access = if change.entries.is_empty() {
+        let mut entries = change.entries.iter();
+        let access = if entries.all(|entry| entry.custom_type == SHOWN_ONLY) {
             Access::Remember
         } else {
             Access::Create
@@ -187,6 +194,10 @@ impl Store {
                      VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM entries WHERE session = ?1), ?2, ?3, ?4)",
                     &json!([id, entry.custom_type, entry.data.get(), at]),
                 )?;
+            }
+            if !change.order.is_empty() {
+                let taken = "DELETE FROM orders WHERE text = ?2 AND task_id = (SELECT task_id FROM sessions WHERE id = ?1)";
+                rows.execute(taken, &json!([id, change.order]))?;
             }
             set_run(rows, id, change.run.as_ref(), *now)?;
             let active = self.mark(rows, &machine)?;
@@ -462,6 +473,25 @@ impl Store {
         let clear = "DELETE FROM requests WHERE task_id = ?1";
         let cleared = self.execute(Access::Change, clear, &json!([task_id]));
         cleared.map(drop)
+    }
+
+    /// Lists what approvers ordered, by the ids of the runs. Only a database with logins has that.
+    pub fn orders(&self) -> Result<Vec<StoredOrder>> {
+        self.select("SELECT task_id, text FROM orders", &json!([]))
+    }
+
+    /// Stores what an approver orders for a run, in place of the last order.
+    pub fn put_order(&self, task_id: &str, text: &str) -> Result<()> {
+        let put = "INSERT INTO orders (task_id, text) VALUES (?1, ?2) ON CONFLICT (task_id) DO UPDATE SET text = ?2";
+        let put = self.execute(Access::Change, put, &json!([task_id, text]));
+        put.map(drop)
+    }
+
+    /// Takes an order, once; false if it is not there any more.
+    pub fn take_order(&self, order: &StoredOrder) -> Result<bool> {
+        let take = "DELETE FROM orders WHERE task_id = ?1 AND text = ?2";
+        let values = json!([order.task_id, order.text]);
+        Ok(self.execute(Access::Change, take, &values)? == 1)
     }
 
     /// Says what this process may do about answers.

@@ -26,9 +26,14 @@ pub struct StoredSession {
     pub entries: Vec<StoredEntry>,
     /// The data that is remembered beside the entries, as JSON; empty if there is none.
     pub memory: String,
+    /// What an approver ordered, which was not carried out yet; empty if there is nothing.
+    pub order: String,
     /// The login that has written it; empty if it is this one.
     pub(crate) other_owner: String,
 }
+
+/// The type of entries that pages of the run show, and with which no session continues.
+pub const SHOWN_ONLY: &str = "workflow:call";
 
 /// An entry of a session.
 #[derive(Debug, Clone)]
@@ -54,6 +59,8 @@ pub struct SessionChange<'a> {
     pub run: Option<Run>,
     /// What is counted with the change.
     pub counts: &'a Counts,
+    /// The order that is carried out with the change; empty if there is none.
+    pub order: &'a str,
     /// The directory of the session.
     pub cwd: &'a Path,
     /// The time in milliseconds since 1970.
@@ -209,6 +216,15 @@ pub struct StoredRequest {
     pub request: String,
     /// The text of the answer.
     pub answer: Option<String>,
+}
+
+/// What an approver ordered for a run.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct StoredOrder {
+    /// The id of the run.
+    pub task_id: String,
+    /// The text of the order.
+    pub text: String,
 }
 
 /// The reason why the store cannot be used, for people.

@@ -201,7 +201,7 @@ pub struct StoredApproval {
 /// A move of the run that the user made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserMove {
-    /// The author: always `user`.
+    /// The author: `user`, or the name of the approver who ordered the move elsewhere.
     pub by: String,
     /// The command: `next`, `skip`, `goto` or `approve`.
     pub command: String,

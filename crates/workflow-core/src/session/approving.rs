@@ -46,7 +46,7 @@ impl Session {
         } else {
             ""
         };
-        let message = format!("Answered in a terminal: {}.{next}", visible(&choice));
+        let message = format!("Answered elsewhere: {}.{next}", visible(&choice));
         self.out.inform(message);
         if !is_asked && (is_earlier || is_leaving) {
             run.answered = Some(choice);

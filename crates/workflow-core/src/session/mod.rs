@@ -479,6 +479,7 @@ impl Session {
                 choice,
                 is_earlier,
             } => self.on_approval_answered(&request, choice, is_earlier),
+            PlatformEvent::Ordered(order) => self.on_order(order),
             PlatformEvent::CheckpointRecorded { snapshot } => {
                 let task = self.active().map(|run| run.state().task_id.clone());
                 self.checkpoints.on_recorded(snapshot, task, &mut self.out);

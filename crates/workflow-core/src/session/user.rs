@@ -6,8 +6,9 @@ use super::phase_exit::{ExitBy, ExitOutcome};
 use super::questions::Topic;
 use super::run::{ActiveRun, not_moved};
 use super::{Session, budget, controls};
+use crate::diagnostic::visible;
 use crate::effect::{Delivery, Notice, Question};
-use crate::event::Answer;
+use crate::event::{Answer, Order};
 use crate::reminders::PauseReason;
 use crate::run::{Actor, TransitionError, phase_name};
 use crate::text;
@@ -48,16 +49,7 @@ impl Session {
                     run.request_code(actor, &mut self.out);
                 }
             }
-            Control::Pause if run.counters().paused_by_owner => {
-                let message = "The workflow is paused already. /workflow-resume resumes it.";
-                return Err(Notice::info(message));
-            }
-            Control::Pause => {
-                run.pause_by_owner(&mut self.out);
-                self.auto_continue.cancel_countdown(&mut self.out);
-                let message = "⏸ The workflow is paused: the agent gets no reminders until /workflow-resume. Its rules stay in force.";
-                self.out.inform(message);
-            }
+            Control::Pause => self.pause()?,
             Control::Resume => self.resume(argument)?,
             Control::Next => return self.next_by_user(request, argument),
             Control::Skip => {
@@ -72,6 +64,52 @@ impl Session {
             Control::Off => return self.lift_door(argument),
         }
         Ok(Answered::Now)
+    }
+
+    /// Carries out what an approver ordered. A skip is for the phase that the approver saw, and needs no other confirmation.
+    pub(super) fn on_order(&mut self, order: Order) {
+        let Some(run) = self.run.as_ref().filter(|run| run.is_active()) else {
+            return;
+        };
+        let by = order.by.unwrap_or_else(|| "an approver".to_owned());
+        let is_there = run.phase_name() == order.phase;
+        self.out
+            .inform(visible(&format!("{by} orders {}.", order.command)));
+        let done = match Control::of_command(&order.command) {
+            Some(Control::Pause) => self.pause(),
+            Some(Control::Resume) => self.resume(""),
+            Some(Control::Skip) if is_there => self.skip_for(&by).map_err(Notice::from),
+            _ => Err(Notice::warning(format!(
+                "Nothing was done: the run is not in {} any more.",
+                visible(&order.phase)
+            ))),
+        };
+        if let Err(notice) = done {
+            self.out.notify(notice.severity, notice.text);
+        }
+    }
+
+    fn skip_for(&mut self, approver: &str) -> Result<(), String> {
+        let Some(run) = &self.run else { return Ok(()) };
+        let (planned, _) = controls::plan_skip(run)?;
+        self.move_by_user(&planned.ordered_by(approver));
+        Ok(())
+    }
+
+    /// Pauses the run for its owner.
+    fn pause(&mut self) -> Result<(), Notice> {
+        let Some(run) = &mut self.run else {
+            return Ok(());
+        };
+        if run.counters().paused_by_owner {
+            let message = "The workflow is paused already. /workflow-resume resumes it.";
+            return Err(Notice::info(message));
+        }
+        run.pause_by_owner(&mut self.out);
+        self.auto_continue.cancel_countdown(&mut self.out);
+        let message = "⏸ The workflow is paused: the agent gets no reminders until /workflow-resume. Its rules stay in force.";
+        self.out.inform(message);
+        Ok(())
     }
 
     /// Resumes the run for its owner, and reminds an idle agent.

@@ -3,7 +3,7 @@
 use serde_json::json;
 use workflow_core::Session;
 use workflow_core::definition::{Approval, Gate, Phase, PhaseEntry};
-use workflow_core::event::PlatformEvent;
+use workflow_core::event::{Order, PlatformEvent};
 use workflow_core::policy::gate_report::Report;
 use workflow_core::session::{Abilities, Control, RunCondition};
 
@@ -144,6 +144,42 @@ fn pausing_twice_and_resuming_what_goes_on_say_so() {
     world.control(Control::Pause, "");
     let lines = world.control(Control::Pause, "");
     assert!(line(&lines, "notify Info").contains("paused already"));
+}
+
+fn order(world: &mut World, command: &str, phase: &str, by: Option<&str>) -> Vec<String> {
+    world.report(PlatformEvent::Ordered(Order {
+        command: command.to_owned(),
+        phase: phase.to_owned(),
+        by: by.map(str::to_owned),
+    }))
+}
+
+#[test]
+fn an_approver_elsewhere_pauses_resumes_and_skips_the_phase_that_was_seen() {
+    let mut world = world_with(approved());
+    let lines = order(&mut world, "workflow-pause", "A", Some("ada"));
+    line(&lines, "notify Info ⏸ The workflow is paused");
+    line(&lines, "notify Info ada orders workflow-pause.");
+    assert!(line(&lines, "entry workflow:run").contains(r#""pausedByOwner":true"#));
+    let lines = order(&mut world, "workflow-resume", "A", None);
+    line(&lines, "notify Info ▶ The workflow is resumed.");
+    line(&lines, "notify Info an approver orders workflow-resume.");
+    let lines = order(&mut world, "workflow-skip", "B", Some("ada"));
+    assert!(
+        line(&lines, "notify Warning").contains("Nothing was done: the run is not in B any more.")
+    );
+    assert_eq!(index(&world), 0);
+    let lines = order(&mut world, "workflow-skip", "A", Some("ada\u{202e}"));
+    assert!(line(&lines, "notify Info ✓").contains("by ada\\u{202e}. Skipped: A: approval"));
+    assert!(line(&lines, "entry workflow:run").contains(r#""by":"ada\\u{202e}","command":"skip""#));
+    assert_eq!(index(&world), 1);
+    for other in ["workflow-goto", "workflow-off", "skip", ""] {
+        line(
+            &order(&mut world, other, "B", None),
+            "notify Warning Nothing was done",
+        );
+    }
+    assert_eq!(index(&world), 1);
 }
 
 #[test]

@@ -597,7 +597,7 @@ fn an_approval_in_a_terminal_counts_at_once_and_closes_the_dialog() {
     world.tool("next");
     let question = world.asked[0];
     let lines = answered(&mut world, "approve");
-    line(&lines, "notify Info Answered in a terminal: approve.");
+    line(&lines, "notify Info Answered elsewhere: approve.");
     line(&lines, &format!("dismiss #{}", question.0));
     line(&lines, "settled tool #2 ✓ Approved: ");
     assert!(lines.contains(&CLEARED.to_owned()), "{lines:?}");
@@ -612,7 +612,7 @@ fn an_approval_in_a_terminal_moves_a_paused_run_at_once() {
     world.choose(None);
     let lines = answered(&mut world, "approve");
     assert!(
-        lines.contains(&"notify Info Answered in a terminal: approve.".to_owned()),
+        lines.contains(&"notify Info Answered elsewhere: approve.".to_owned()),
         "{lines:?}"
     );
     line(&lines, "notify Info ✓ A → ");

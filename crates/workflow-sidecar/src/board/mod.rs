@@ -1,7 +1,7 @@
 //! The board: web pages of all runs, with the questions that wait for a person.
 //!
 //! ```text
-//! guard (who may see and send what) ── this file (addresses) ── runs · run · question · figures (pages)
+//! guard (who may see and send what) ── this file (addresses) ── runs · run · question · order · figures (pages)
 //!                                                              live (what changes on a page)
 //! ```
 //!
@@ -12,6 +12,7 @@ mod failure;
 mod figures;
 mod guard;
 mod live;
+mod order;
 mod other;
 mod question;
 mod run;
@@ -41,6 +42,7 @@ use failure::Failure;
 use guard::Visitor;
 pub(crate) use guard::{Access, Guard};
 use live::Pulses;
+use order::OrderForm;
 pub(crate) use other::other_board;
 use question::{Answer, Asked, Guesses};
 use runs::Filter;
@@ -175,6 +177,7 @@ fn router(board: Arc<Board>) -> Router {
         .route("/figures", get(show_figures))
         .route("/a", get(ask))
         .route("/answer", get(Redirect::to("/")).post(answer))
+        .route("/order", get(show_order).post(send_order))
         .route("/live", get(live::events))
         // What only looks at a link must not take the token.
         .route(
@@ -240,6 +243,23 @@ async fn answer(
         question::answer(board, visitor, &answer)
     });
     Ok(answered.await?.page(None))
+}
+
+async fn show_order(
+    State(board): SharedBoard,
+    Query(form): Query<OrderForm>,
+) -> Result<Response, Failure> {
+    let shown = blocking(&board, move |board| order::show(board, &form));
+    Ok(shown.await?.page(None))
+}
+
+async fn send_order(
+    State(board): SharedBoard,
+    Extension(visitor): Extension<Visitor>,
+    Form(form): Form<OrderForm>,
+) -> Result<Response, Failure> {
+    let sent = blocking(&board, move |board| order::send(board, visitor, &form));
+    Ok(sent.await?.page(None))
 }
 
 /// Takes the token of the address that was printed, and gives a cookie for it.

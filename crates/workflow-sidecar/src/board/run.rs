@@ -11,10 +11,10 @@ use super::{Board, Shown};
 use crate::answering::words_to_type;
 use crate::sessions::FoundSession;
 use crate::show::Timelines;
-use crate::store::StoreError;
+use crate::store::{AnswerRight, StoreError};
 
 /// The commands that the user can type in the host of a run.
-const COMMANDS: [&str; 4] = ["status", "pause", "resume", "skip"];
+const COMMANDS: [&str; 5] = ["status", "approve", "pause", "resume", "skip"];
 
 #[derive(Template)]
 #[template(path = "board/run.html")]
@@ -24,6 +24,8 @@ struct OneRun {
     happened: Result<String, String>,
     /// What can be typed in the host.
     commands: Vec<String>,
+    /// True if something can be ordered from here.
+    may_order: bool,
     /// The command that trusts the project, if the run waits for that.
     trust: Option<String>,
 }
@@ -46,13 +48,15 @@ pub(super) fn show(board: &Board, id: &str) -> Result<Shown, Failure> {
         )),
     };
     let command = |command| words_to_type(&run.key.host, &run.cwd, command);
-    let commands = run.run.is_active.then(|| COMMANDS.map(command).to_vec());
+    let is_active = run.run.is_active;
+    let commands = is_active.then(|| COMMANDS.map(command).to_vec());
     let directory = visible(&run.cwd.to_string_lossy());
     let trust = shlex::try_quote(&directory).ok();
     let trust = trust.map(|directory| format!("workflow-sidecar trust {directory}"));
     let page = OneRun {
         happened,
         commands: commands.unwrap_or_default(),
+        may_order: is_active && board.requests.answer_right() == AnswerRight::MayAnswer,
         trust: trust.filter(|_| run.run.waiting == RunCondition::AwaitsTrust.words()),
         line: RunLine::of(run, question.as_ref()),
     };

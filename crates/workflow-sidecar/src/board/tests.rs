@@ -282,6 +282,8 @@ fn a_code_answers_its_question_once_and_only_with_one_of_its_choices() {
     let requests = Requests::in_agent_dir(world.agent_dir.path()).unwrap();
     // The run has used the answer, and asks again.
     requests.clear("wf-1");
+    let gone = world.answer(&code, "approve");
+    assert!(gone.text.contains("no longer waits"), "{}", gone.text);
     requests.put(&asked("wf-1", &Code::new().unwrap())).unwrap();
     let came = world.answer(&code, "approve");
     assert!(
@@ -499,6 +501,69 @@ fn an_approver_answers_under_its_name_without_a_code_and_an_agents_login_cannot(
     assert_eq!(decision.asked, Some(asked));
 }
 
+#[cfg(all(unix, feature = "postgres"))]
+#[test]
+fn an_approver_orders_and_nobody_else_does() {
+    use crate::platform::answers::requests::tests::requests_of;
+    use crate::store::tests::server::Server;
+
+    let local = World::entered();
+    assert_eq!(local.get("/order?run=wf-1").status, StatusCode::FORBIDDEN);
+    assert!(!local.get("/?run=wf-1").text.contains("/order"));
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let board = |login| {
+        World::over(
+            requests_of(&server, login).1,
+            access(Some("x-forwarded-user")),
+        )
+    };
+    let (agent, approver) = (board("agent"), board("approver"));
+    let (_, of_agent) = requests_of(&server, "agent");
+    let note = RunNote {
+        host: "pi".to_owned(),
+        run: Some(run("wf-1", "active")),
+        memory: String::new(),
+        cwd: PathBuf::from("/project"),
+        file: None,
+        counts: Counts::default(),
+        now: crate::time::wall_time(),
+    };
+    of_agent.store().note_run(&note).unwrap();
+    let headers = [
+        ("host", "board.example.org"),
+        ("origin", "https://board.example.org"),
+        ("x-forwarded-user", "ada"),
+    ];
+    let body = |phase: &str, command: &str| format!("run=wf-1&phase={phase}&command={command}");
+    let send = |board: &World, body: &str| board.send(Method::POST, "/order", &headers, body);
+    let phase = run("wf-1", "active").phase;
+    let skip = body(&phase, "workflow-skip");
+    assert_eq!(send(&agent, &skip).status, StatusCode::FORBIDDEN);
+    let stranger = approver.send(Method::POST, "/order", &headers[..2], &skip);
+    assert_eq!(stranger.status, StatusCode::UNAUTHORIZED);
+    for (body, status) in [
+        (body("Other", "workflow-skip"), StatusCode::CONFLICT),
+        (body(&phase, "workflow-goto"), StatusCode::BAD_REQUEST),
+        (skip.replace("wf-1", "wf-2"), StatusCode::NOT_FOUND),
+    ] {
+        assert_eq!(send(&approver, &body).status, status, "{body}");
+    }
+    assert!(of_agent.orders().unwrap().is_empty());
+    let page = |path| approver.send(Method::GET, path, &headers, "").text;
+    assert!(page("/?run=wf-1").contains("href=\"/order?run=wf"));
+    let came = send(&approver, &skip);
+    assert_eq!(came.status, StatusCode::OK);
+    assert!(came.text.contains("skip: stored."), "{}", came.text);
+    let (_, order) = of_agent.orders().unwrap().remove(0);
+    assert_eq!(
+        (&*order.command, order.by.as_deref()),
+        ("workflow-skip", Some("ada"))
+    );
+    assert!(page("/order?run=wf-1").contains("Ordered by ada: workflow-skip."));
+}
+
 #[test]
 fn hostile_texts_stay_texts() {
     let world = World::entered();
@@ -576,7 +641,7 @@ fn a_filter_finds_runs_and_keeps_what_was_chosen() {
         world
             .get("/?host=codex")
             .text
-            .contains("None that this page shows.")
+            .contains("There are no others here.")
     );
 }
 

@@ -38,8 +38,21 @@ pub(crate) struct HostMemory {
     /// Texts for the user that no answer could show yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) notices: Vec<String>,
+    /// The number of decisions that were kept.
+    pub(crate) decisions: u32,
     /// The phase and its times.
     pub(crate) clock: Option<PhaseClock>,
+}
+
+/// A decision about a call, as it is kept for the pages of the run.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct CallDecision {
+    pub(crate) tool: String,
+    pub(crate) reason: String,
+    /// True if the user was asked, and false if the call was blocked.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_asked: bool,
 }
 
 impl HostMemory {

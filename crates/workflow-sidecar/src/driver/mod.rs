@@ -28,7 +28,7 @@ use workflow_core::types::{GateRunId, Millis};
 use workflow_core::{Effects, Session};
 
 use self::host_gate::{HostGate, NextCheck};
-pub(crate) use self::memory::HostMemory;
+pub(crate) use self::memory::{CallDecision, HostMemory};
 pub(crate) use self::stored_session::{ATTEMPTS, RestoredSession};
 use crate::figures::ledger;
 use crate::platform::gates::HostAnswer;

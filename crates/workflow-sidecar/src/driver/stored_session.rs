@@ -4,29 +4,37 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 
+use serde_json::value::to_raw_value;
 use workflow_core::definition::Loaded;
 use workflow_core::effect::{Action, Question, Reply};
-use workflow_core::event::Entry;
+use workflow_core::event::{Entry, PlatformEvent};
 use workflow_core::session::{Abilities, Control, project_gate_commands};
 use workflow_core::types::{Millis, RequestId};
-use workflow_core::{Effects, Session};
+use workflow_core::{Effects, Session, without_secrets};
 
-use super::memory::HostMemory;
+use super::memory::{CallDecision, HostMemory};
 use super::{Driver, Reach};
 use crate::definitions::{Loader, OnDisk};
 use crate::platform::answers::notify::Notice;
+use crate::platform::answers::requests::read;
 use crate::platform::answers::trust_store::{hash_of, is_trusted};
 use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, SessionContext};
 use crate::present::{ended_run, indexed_run};
 use crate::store::{
-    Run, Saved, SessionChange, SessionKey, Store, StoreError, StoredEntry, StoredSession,
+    Run, SHOWN_ONLY, Saved, SessionChange, SessionKey, Store, StoreError, StoredEntry,
+    StoredSession,
 };
 use crate::telemetry::PhaseClock;
 use crate::time::wall_time;
 
 /// The notice of an approval that waits, in place of the one with its code.
 const WAITS: &str = "The run waits for your approval. Answer with a prompt: `/workflow-approve`.";
+
+/// The most decisions about calls that a session keeps. Figures count more.
+const MAX_DECISIONS: u32 = 500;
+/// The longest reason, in characters.
+const MAX_REASON: usize = 1000;
 
 /// Attempts to save a change while other processes change the same session.
 pub(crate) const ATTEMPTS: u32 = 16;
@@ -47,6 +55,8 @@ pub(crate) struct RestoredSession {
     entries: Vec<StoredEntry>,
     /// The run for the index, which may just have ended; `None` without a run.
     run: Option<Run>,
+    /// The order that was carried out; empty if there was none.
+    order: String,
 }
 
 impl RestoredSession {
@@ -96,6 +106,7 @@ impl RestoredSession {
                 Vec::new()
             },
             run: None,
+            order: String::new(),
         };
         let entries: Vec<Entry<'_>> = stored
             .entries
@@ -207,6 +218,36 @@ impl RestoredSession {
         to_agent
     }
 
+    /// Carries out what an approver ordered. It is gone once the session is saved.
+    pub(crate) fn follow_order(&mut self, text: &str) {
+        let Some(order) = read(text) else { return };
+        text.clone_into(&mut self.order);
+        self.with_effects(|session| session.handle_platform_event(PlatformEvent::Ordered(order)));
+        let texts = self.take_texts();
+        if !texts.is_empty() {
+            self.memory.may_lack_context = true;
+            self.memory.first_message = Some(texts.join("\n\n"));
+        }
+    }
+
+    /// Keeps a decision about a call in a run, for the pages of the run.
+    pub(crate) fn keep_decision(&mut self, tool: &str, reason: &str, is_asked: bool) {
+        if self.driver.session.view().is_none() || self.memory.decisions >= MAX_DECISIONS {
+            return;
+        }
+        self.memory.decisions += 1;
+        let decision = CallDecision {
+            tool: tool.to_owned(),
+            reason: without_secrets(reason).chars().take(MAX_REASON).collect(),
+            is_asked,
+        };
+        self.entries.push(StoredEntry {
+            custom_type: SHOWN_ONLY.to_owned(),
+            data: to_raw_value(&decision).expect("a decision has string keys only"),
+            at: 0,
+        });
+    }
+
     /// Notes what is saved beside the entries: the run, and what the next process continues with.
     pub(crate) fn finish(&mut self) {
         if self.driver.session.awaited_approval().is_none() {
@@ -235,7 +276,7 @@ impl RestoredSession {
     pub(crate) fn is_unchanged(&self, stored: &StoredSession) -> bool {
         let before = HostMemory::parse(&stored.memory).to_text();
         let is_same = self.entries.is_empty() && self.memory.to_text() == before;
-        is_same && self.driver.counts.is_empty()
+        is_same && self.driver.counts.is_empty() && self.order.is_empty()
     }
 
     /// Saves the session, if it still has the version from which it was restored.
@@ -249,6 +290,7 @@ impl RestoredSession {
             memory: &self.memory.to_text(),
             run: self.run.clone(),
             counts: &self.driver.counts,
+            order: &self.order,
             cwd,
             now: wall_time(),
         };

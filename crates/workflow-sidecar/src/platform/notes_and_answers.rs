@@ -1,4 +1,4 @@
-//! The thread that talks to the store while no answer waits for it: it notes runs for the index, and looks for answers.
+//! The thread that talks to the store while no answer waits for it: it notes runs for the index, and looks for answers and orders.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -23,14 +23,17 @@ pub(super) struct NotesAndAnswers(Mutex<Option<(Sender<Note>, JoinHandle<()>)>>)
 type Note = (PathBuf, RunNote);
 
 impl NotesAndAnswers {
-    /// Has a note written. `answers` are looked for from the first note on, and reported to their sessions.
+    /// Has a note of a session written. `answers` are looked for from the first note on, and reported to their sessions.
     pub(super) fn write(
         &self,
-        agent_dir: &Path,
+        (agent_dir, session): (&Path, &str),
         note: RunNote,
         answers: &Arc<OpenRequests>,
         sessions: &OpenSessions,
     ) {
+        if let Some(run) = &note.run {
+            answers.note(session, run);
+        }
         let mut writer = self.0.lock();
         if writer.is_none() {
             let (sender, notes) = channel();
@@ -173,7 +176,7 @@ mod tests {
         let agent = tempfile::tempdir().unwrap();
         let notes = NotesAndAnswers::default();
         let (answers, sessions) = (Arc::default(), OpenSessions::default());
-        notes.write(agent.path(), note("wf-1", "x"), &answers, &sessions);
+        notes.write((agent.path(), "s"), note("wf-1", "x"), &answers, &sessions);
         notes.finish();
         let store = of_agent_dir(agent.path()).unwrap();
         assert_eq!(store.runs(&RunQuery::default()).unwrap().len(), 1);

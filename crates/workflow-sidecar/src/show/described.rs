@@ -152,7 +152,7 @@ impl Described {
             TimelineEvent::Paused { why } => Self::new(Notable, *why, ""),
             TimelineEvent::Compacted => Self::new(Quiet, "older messages became a summary", ""),
             TimelineEvent::Completed { lasted, flow } => Self {
-                cause: arrow(flow.user_command.as_deref().map(by_user)),
+                cause: arrow(by_user(flow)),
                 below: of_user(flow).collect(),
                 ..Self::new(Good, "complete", after(lasted))
             },
@@ -169,12 +169,10 @@ fn begun(how: &str, workflow: &str, task: &str) -> Described {
 
 /// A phase, and why it was entered.
 fn entered(phase: &str, by: Option<&String>, lasted: Option<i64>, flow: &FlowNotes) -> Described {
-    let cause = if let Some(command) = &flow.user_command {
-        by_user(command)
-    } else {
+    let cause = by_user(flow).unwrap_or_else(|| {
         let causes = by.into_iter().chain(&flow.outcome);
         causes.map(String::as_str).collect::<Vec<_>>().join(" ")
-    };
+    });
     let visit = flow.visit.map(|visit| format!(", visit {visit}"));
     let phase = format!("{}{}", shown(phase), visit.unwrap_or_default());
     let skipped = (!flow.skipped.is_empty()).then(|| {
@@ -195,8 +193,10 @@ fn arrow(cause: Option<String>) -> String {
 }
 
 /// Names a command of the user, as the cause of a move.
-fn by_user(command: &str) -> String {
-    format!("the user: /workflow-{command}")
+fn by_user(flow: &FlowNotes) -> Option<String> {
+    let user = flow.approver.as_deref().unwrap_or("the user");
+    let command = flow.user_command.as_ref()?;
+    Some(format!("{user}: /workflow-{command}"))
 }
 
 /// What the user passed over, and the comment of the user.

@@ -48,6 +48,8 @@ pub(crate) struct FlowNotes {
     pub(crate) comment: Option<String>,
     /// The command by which the user made the move.
     pub(crate) user_command: Option<String>,
+    /// The approver who ordered it elsewhere.
+    pub(crate) approver: Option<String>,
     /// The gates and approvals that the user passed over.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) overrode: Vec<String>,
@@ -116,6 +118,7 @@ impl TimelineRun {
         let step = self.state.global_step_count;
         let StoredRun { moved_by, data, .. } = self.stored.clone();
         let moved_by = moved_by.filter(|moved| moved.step == step);
+        let approver = moved_by.as_ref().map(|moved| moved.by.clone());
         let (user_command, overrode) = moved_by
             .map(|moved| (moved.command, moved.overrode))
             .unzip();
@@ -134,6 +137,7 @@ impl TimelineRun {
             skipped: data.skipped,
             comment: comment.filter(|comment| !comment.is_empty()),
             user_command,
+            approver: approver.filter(|by| by != "user"),
             overrode: overrode.unwrap_or_default(),
         }
     }

@@ -12,6 +12,8 @@ use workflow_core::run::{RunState, StoredGate, entry_type, restore};
 use workflow_core::session::RunCondition;
 
 use super::run::{FlowNotes, TimelineRun};
+use crate::driver::CallDecision;
+use crate::store::SHOWN_ONLY;
 
 /// The events of a session in order, and totals.
 #[derive(Debug, Default)]
@@ -289,6 +291,29 @@ impl Timeline {
         }
     }
 
+    /// Adds a decision about a call, as sessions of the store keep it.
+    fn decided(&mut self, entry: Entry<'_>) {
+        let decision = entry
+            .data
+            .and_then(|data| serde_json::from_str(data.get()).ok());
+        let Some(CallDecision {
+            tool,
+            reason,
+            is_asked,
+        }) = decision
+        else {
+            return;
+        };
+        if is_asked {
+            self.push(TimelineEvent::Asked {
+                question: reason,
+                answer: None,
+            });
+        } else {
+            self.denied(&tool, &reason);
+        }
+    }
+
     /// Adds a blocked call.
     pub(super) fn denied(&mut self, tool: &str, reason: &str) {
         self.totals.denials += 1;
@@ -346,6 +371,7 @@ impl Timeline {
             }
             entry_type::GATE => self.checked(entry),
             entry_type::CHECKPOINT => self.totals.checkpoints += 1,
+            SHOWN_ONLY => self.decided(entry),
             _ => {}
         }
     }
@@ -494,10 +520,12 @@ impl Timeline {
                 times: now.reminders,
             });
         }
-        if let Some(why) = now.paused.filter(|_| before.paused.is_none()) {
-            self.push(TimelineEvent::Paused {
-                why: RunCondition::Paused(why).words(),
-            });
+        let why = now.paused.filter(|_| before.paused.is_none());
+        let by_user = now.paused_by_owner && !before.paused_by_owner;
+        let paused = by_user.then_some(RunCondition::PausedByUser);
+        let paused = paused.or(why.map(RunCondition::Paused));
+        if let Some(why) = paused.map(RunCondition::words) {
+            self.push(TimelineEvent::Paused { why });
         }
     }
 

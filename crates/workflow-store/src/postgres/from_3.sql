@@ -1,4 +1,4 @@
--- From format 3 to 4: the times of entries, and figures. Run it once, as the owner of the database, if the store has format 3:
+-- From format 3 to 4: the times of entries, figures, and orders. Run it once, as the owner of the database, if the store has format 3:
 --   workflow-sidecar runs --schema 3 | psql postgres://owner@server/database
 BEGIN;
 
@@ -30,5 +30,14 @@ CREATE POLICY own ON figures USING (owner = session_user);
 GRANT SELECT ON figures TO workflow_agent, workflow_approver;
 GRANT INSERT, DELETE ON figures TO workflow_agent;
 GRANT UPDATE (number, total) ON figures TO workflow_agent;
+
+-- What approvers order for a run. The machine of the run takes it.
+CREATE TABLE orders (
+    task_id text PRIMARY KEY,
+    text text NOT NULL
+);
+GRANT SELECT ON orders TO workflow_agent, workflow_approver;
+GRANT DELETE ON orders TO workflow_agent;
+GRANT INSERT, UPDATE, DELETE ON orders TO workflow_approver;
 
 COMMIT;

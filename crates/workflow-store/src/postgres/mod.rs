@@ -26,10 +26,10 @@ const FORMAT: i64 = 4;
 /// What to do about tables of the format before.
 const UPGRADE: &str = "the tables have format 3: the owner of the database upgrades them with `workflow-sidecar runs --schema 3 | psql`";
 
-/// Selects a row if the session may write answers: by itself, by a role that it is in or could get, or as an owner.
+/// Selects a row if the session may write answers or orders: by itself, by a role that it is in or could get, or as an owner.
 const MAY_ANSWER: &str = "
     SELECT r.rolname::text FROM pg_roles r, pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.oid = 'answers'::regclass AND pg_has_role(session_user, r.oid, 'MEMBER')
+    WHERE c.oid IN ('answers'::regclass, 'orders'::regclass) AND pg_has_role(session_user, r.oid, 'MEMBER')
     AND (r.rolsuper OR r.rolcreaterole OR r.oid IN (c.relowner, n.nspowner)
         OR has_any_column_privilege(r.oid, c.oid, 'INSERT')
         OR has_any_column_privilege(r.oid, c.oid, 'UPDATE'))";
@@ -105,6 +105,10 @@ impl Database for Postgres {
 
     fn other_owner(&self) -> &'static str {
         "CASE s.owner WHEN session_user THEN '' ELSE s.owner::text END"
+    }
+
+    fn order(&self) -> &'static str {
+        "coalesce((SELECT o.text FROM orders o WHERE o.task_id = s.task_id), '')"
     }
 
     fn answer_right(&self) -> Result<AnswerRight, StoreError> {

@@ -72,6 +72,7 @@ fn save_in(
     let mut counts = Counts::default();
     counts.add(["w", "saved", session], 1, from);
     let change = SessionChange {
+        order: "",
         from,
         entries: &[entry],
         memory: "{}",

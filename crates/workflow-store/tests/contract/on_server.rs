@@ -94,7 +94,7 @@ fn a_store_of_format_3_is_upgraded_by_its_owner() {
     let (agent, other) = (server.store("agent", "a"), server.store("other_agent", "b"));
     save(&agent, "s", 0, Some(run("wf-1", "Analyze", true)), 1);
     server.sql(
-        "SET search_path TO workflow_sidecar; DROP TABLE figures;
+        "SET search_path TO workflow_sidecar; DROP TABLE figures; DROP TABLE orders;
          ALTER TABLE entries DROP COLUMN at; UPDATE format SET version = 3",
     );
     let refused = agent.load(&key("s")).unwrap_err().to_string();
@@ -136,6 +136,32 @@ fn what_a_login_counts_leaves_the_figures_readable(server: &Server) {
         found.map(|found| (found.number, found.total)),
         Some((2, most.unsigned_abs()))
     );
+}
+
+#[test]
+fn an_order_is_written_by_an_approver_and_taken_once() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (agent, approver) = (server.store("agent", "a"), server.store("approver", "b"));
+    save(&agent, "s", 0, Some(run("wf-1", "Analyze", true)), 1);
+    let forged = [
+        "INSERT INTO orders VALUES ('wf-1', 'skip')",
+        "UPDATE orders SET text = 'skip'",
+    ];
+    approver.put_order("wf-1", "pause").unwrap();
+    for forged in forged {
+        let refused = server.sql_as("agent", forged).unwrap_err();
+        assert!(refused.contains("permission denied"), "{refused}");
+    }
+    assert!(agent.put_order("wf-1", "skip").is_err());
+    assert_eq!(agent.load(&key("s")).unwrap().order, "pause");
+    approver.put_order("wf-1", "resume").unwrap();
+    let orders = agent.orders().unwrap();
+    assert_eq!(orders.len(), 1);
+    assert!(agent.take_order(&orders[0]).unwrap());
+    assert!(!agent.take_order(&orders[0]).unwrap());
+    assert_eq!(agent.load(&key("s")).unwrap().order, "");
 }
 
 #[test]

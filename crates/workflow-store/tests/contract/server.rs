@@ -131,7 +131,7 @@ impl Server {
     }
 
     /// Runs SQL as the owner.
-    pub(super) fn sql(&self, sql: &str) {
+    pub(crate) fn sql(&self, sql: &str) {
         let error = self.sql_as("postgres", sql).err();
         assert_eq!(error, None, "{sql}");
     }

@@ -100,7 +100,8 @@ impl Notifier {
     pub fn read(setting: Value) -> Result<Vec<Self>, String> {
         match setting {
             Value::Array(items) if !items.first().is_some_and(is_program) => {
-                items.into_iter().map(Self::of).collect()
+                let of = |(at, item)| Self::of(item).map_err(|why| format!("entry {at}: {why}"));
+                (1..).zip(items).map(of).collect()
             }
             one => Ok(vec![Self::of(one)?]),
         }

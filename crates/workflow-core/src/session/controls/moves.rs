@@ -24,6 +24,8 @@ pub(crate) struct PlannedMove {
     control: Control,
     /// The gates and approvals that are passed over.
     overrode: Vec<String>,
+    /// The approver who ordered it elsewhere.
+    approver: Option<String>,
 }
 
 impl PlannedMove {
@@ -33,13 +35,20 @@ impl PlannedMove {
             moved,
             control,
             overrode,
+            approver: None,
         }
+    }
+
+    /// The same move as an approver orders it.
+    pub(crate) fn ordered_by(self, approver: &str) -> Self {
+        let approver = Some(visible(approver));
+        Self { approver, ..self }
     }
 
     /// The record of the move in the session.
     pub(crate) fn record(&self) -> UserMove {
         UserMove {
-            by: USER.to_owned(),
+            by: self.approver.as_deref().unwrap_or(USER).to_owned(),
             command: self.control.short_name().to_owned(),
             step: self.moved.to.state.global_step_count,
             overrode: self.overrode.clone(),
@@ -72,8 +81,9 @@ impl PlannedMove {
     /// The message to the person; `run` has moved.
     pub(crate) fn notice(&self, run: &ActiveRun) -> String {
         let from = &self.moved.left;
+        let by = self.approver.as_deref().unwrap_or("you");
         if run.state().cancelled {
-            return format!("The workflow is cancelled in {from}, by you.");
+            return format!("The workflow is cancelled in {from}, by {by}.");
         }
         let to = run.phase().map(ResolvedPhase::label);
         let to = to.as_deref().unwrap_or("DONE");
@@ -85,9 +95,9 @@ impl PlannedMove {
         let went_back = leads_back(&self.moved.from, run.state());
         let answer = self.moved.answer.as_ref();
         if answer.is_some_and(|answer| answer.sends_back(went_back)) {
-            return format!("↩ {from} is not approved: sent back to {to}, by you.{over}");
+            return format!("↩ {from} is not approved: sent back to {to}, by {by}.{over}");
         }
-        format!("✓ {from} → {to}, by you.{over}")
+        format!("✓ {from} → {to}, by {by}.{over}")
     }
 }
 

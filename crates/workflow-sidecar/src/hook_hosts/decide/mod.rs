@@ -25,7 +25,9 @@ use crate::driver::{ATTEMPTS, HostMemory, RestoredSession};
 use crate::measured::Measured;
 use crate::platform::RealPlatform;
 use crate::platform::installation::installation_warnings;
-use crate::store::{IndexedRun, RunQuery, Saved, SessionKey, Store, StoreError, StoredSession};
+use crate::store::{
+    AnswerRight, IndexedRun, RunQuery, Saved, SessionKey, Store, StoreError, StoredSession,
+};
 use crate::time::wall_time;
 
 /// What a transcript grows by before a check for compaction counts again. A compaction keeps the last 30% of a conversation
@@ -88,6 +90,9 @@ impl EventHandler<'_> {
             if is_active && !is_below(event.cwd, &session.driver.context.cwd) {
                 self.store.mark_everywhere();
             }
+            if self.takes_orders(event, &stored)? {
+                session.follow_order(&stored.order);
+            }
             let Some(mut answer) = self.handle(event, &key, &mut session)? else {
                 return Ok(HookAnswer::default());
             };
@@ -139,6 +144,22 @@ impl EventHandler<'_> {
             entries.any(|entry| entry.custom_type == entry_type::DOOR)
         };
         Ok(self.store.active_run(key)?.is_some() || has_decision(self.store.load(key)?))
+    }
+
+    /// Returns true if an approver ordered something that is carried out before this event. Where the agent's login could have
+    /// written it, it counts for nothing.
+    fn takes_orders(
+        &self,
+        event: &HookEvent<'_>,
+        stored: &StoredSession,
+    ) -> Result<bool, StoreError> {
+        let is_of_agent = matches!(
+            event.name,
+            EventName::Prompt | EventName::ToolCall | EventName::Stop
+        ) && !event.is_of_subagent;
+        Ok(is_of_agent
+            && !stored.order.is_empty()
+            && self.store.answer_right()? == AnswerRight::MayRead)
     }
 
     fn restore(
@@ -292,6 +313,7 @@ impl EventHandler<'_> {
             EventName::ToolCall => {
                 starts_run = session.driver.session.is_at_door();
                 decision = self.judge(session, event);
+                self.keep(session, payload, &decision);
                 if self.host.is_step(payload.tool()) && decision == HookDecision::GoOn {
                     decision = if event.is_of_subagent {
                         HookDecision::Deny(NOT_FOR_SUBAGENTS.to_owned())

@@ -85,6 +85,21 @@ impl EventHandler<'_> {
         asked.unwrap_or_default()
     }
 
+    /// Keeps a decision that is not to go on.
+    pub(super) fn keep(
+        &self,
+        session: &mut RestoredSession,
+        payload: &EventPayload<'_>,
+        decision: &HookDecision,
+    ) {
+        let tool = self.host.engine_tool(payload.tool());
+        match decision {
+            HookDecision::Deny(reason) => session.keep_decision(tool, reason, false),
+            HookDecision::Ask(question) => session.keep_decision(tool, question, true),
+            _ => {}
+        }
+    }
+
     /// Returns what the model gets instead of a result, if a rule changes it.
     pub(super) fn rewritten(
         &self,

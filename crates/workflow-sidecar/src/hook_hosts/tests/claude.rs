@@ -153,6 +153,7 @@ fn a_nested_host_and_a_sub_agent_take_no_notice_and_shorten_no_conversation() {
         .remove(0)
         .run;
     let change = SessionChange {
+        order: "",
         from: before.version,
         entries: &[],
         memory: &memory.to_string(),

@@ -14,6 +14,7 @@ use crate::hook_hosts::event::{EventName, EventPayload};
 use crate::hook_hosts::transcript::last_message;
 use crate::hook_hosts::{HOSTS, host};
 use crate::sessions::FoundSession;
+use crate::show::Timelines;
 use crate::store::RunQuery;
 
 #[test]
@@ -498,4 +499,83 @@ fn a_host_that_an_agent_starts_works_under_the_run_that_its_shell_names_or_else_
         world.prompt("workflow cancel");
         assert!(!is_denied_from("nested", mark, value, None), "{name}");
     }
+}
+
+#[cfg(all(unix, feature = "postgres"))]
+#[test]
+fn an_order_of_an_approver_is_carried_out_before_the_next_event_and_once() {
+    use crate::store::tests::server::Server;
+
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let mut world = World::new(host("codex").unwrap());
+    world.store = server.store("agent", "a");
+    world.start();
+    let find = || {
+        world
+            .store
+            .runs(&RunQuery::default())
+            .unwrap()
+            .remove(0)
+            .run
+    };
+    let order = |command: &str| {
+        let phase = find().phase;
+        let order = json!({ "command": command, "phase": phase, "by": "ada" }).to_string();
+        let approver = server.store("approver", "b");
+        approver.put_order(&find().task_id, &order).unwrap();
+    };
+    assert!(is_denied(&world.send(&writing_call(world.host))));
+    order("workflow-skip");
+    let read = json!({ "tool_name": "Bash", "tool_input": { "command": "cat a" } });
+    world.send_with(EventName::ToolCall, &read);
+    assert_eq!(find().phase, "Fix");
+    assert!(!is_denied(&world.send(&writing_call(world.host))));
+    assert_eq!(find().phase, "Fix", "it counts once");
+    let told = json_of(&world.prompt("hello")).to_string();
+    assert!(
+        told.contains("The user moved the workflow: Analyze"),
+        "{told}"
+    );
+    order("workflow-pause");
+    world.send_with(EventName::Stop, &json!({}));
+    assert_eq!(find().state, "paused");
+    assert!(server.store("agent", "a").orders().unwrap().is_empty());
+    // Of a sub-agent, and in a store where the agent could have written it, an order waits.
+    order("workflow-resume");
+    let mut of_subagent = writing_call(world.host);
+    of_subagent["agent_id"] = json!("other");
+    world.send(&of_subagent);
+    server.sql("GRANT workflow_approver TO agent");
+    world.send_with(EventName::ToolCall, &read);
+    assert_eq!(find().state, "paused");
+}
+
+#[test]
+fn blocked_calls_are_on_the_page_of_the_run_and_no_session_continues_with_them() {
+    let world = World::new(host("codex").unwrap());
+    world.start();
+    let session = writing_call(world.host)["session_id"].clone();
+    let entries = world.entries(session.as_str().unwrap());
+    for _ in 0..510 {
+        assert!(is_denied(&world.send(&writing_call(world.host))));
+    }
+    assert_eq!(world.entries(session.as_str().unwrap()), entries);
+    let run = world.store.runs(&RunQuery::default()).unwrap().remove(0);
+    let kept = world.store.look_at(&run.key).unwrap().entries.len() - entries;
+    assert_eq!(kept, 500);
+    let found = FoundSession::in_store(run, &world.store).unwrap();
+    let shown = Timelines::of_found(&found, None)
+        .unwrap()
+        .articles()
+        .unwrap();
+    assert!(
+        shown.contains("data-label=\"Blocked calls\">500<"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("is blocked during the Analyze phase"),
+        "{shown}"
+    );
 }

@@ -1,4 +1,4 @@
-//! The approval requests of this process, and the decisions about them that the store has.
+//! The approval requests and the runs of this process, and the decisions and orders about them that the store has.
 //!
 //! The session has what proves a decision, and the code is only here: a row of the store decides nothing by itself.
 
@@ -19,13 +19,15 @@ use crate::files::absolute;
 use crate::platform::effects::SessionContext;
 use crate::platform::file_excerpt;
 use crate::platform::open_sessions::OpenSessions;
-use crate::store::AnswerRight;
+use crate::store::{AnswerRight, Run, StoreError};
 
 /// The open requests of this process.
 #[derive(Debug, Default)]
 pub(in crate::platform) struct OpenRequests {
     /// By the ids of their runs.
     open: Mutex<HashMap<String, OpenRequest>>,
+    /// The sessions of the active runs, by the ids of these.
+    runs: Mutex<HashMap<String, String>>,
     /// A role does not change often enough to ask each time.
     right: OnceLock<AnswerRight>,
 }
@@ -170,6 +172,16 @@ impl OpenRequests {
         }
     }
 
+    /// Notes a run, for which an approver may order something while it is active.
+    pub(in crate::platform) fn note(&self, session: &str, run: &Run) {
+        let mut runs = self.runs.lock();
+        if run.is_active {
+            runs.insert(run.task_id.clone(), session.to_owned());
+        } else {
+            runs.remove(&run.task_id);
+        }
+    }
+
     /// Forgets the request of a run.
     pub(in crate::platform) fn clear(&self, task_id: &str, agent_dir: &Path) {
         self.open.lock().remove(task_id);
@@ -179,19 +191,21 @@ impl OpenRequests {
         }
     }
 
-    /// The time between two looks for answers; `None` while nothing waits.
+    /// The time between two looks for answers and orders; `None` while none can come.
     pub(in crate::platform) fn interval(&self, agent_dir: &Path) -> Option<Duration> {
-        if self.open.lock().values().all(|open| open.is_reported) {
+        let is_waiting = self.open.lock().values().any(|open| !open.is_reported);
+        if !is_waiting && self.runs.lock().is_empty() {
             return None;
         }
         let right = self.right.get_or_init(|| {
             let requests = Requests::in_agent_dir(agent_dir);
             requests.map_or(AnswerRight::NeedsProof, |requests| requests.answer_right())
         });
-        Some(interval(*right))
+        let is_due = is_waiting || *right == AnswerRight::MayRead;
+        is_due.then(|| interval(*right))
     }
 
-    /// Looks for answers to the open requests, and reports them.
+    /// Looks for answers to the open requests, and for orders, and reports them.
     pub(in crate::platform) fn look(&self, agent_dir: &Path, sessions: &OpenSessions) {
         // The next look warns again, and so does the call that needs the store.
         let Ok(requests) = Requests::in_agent_dir(agent_dir) else {
@@ -218,6 +232,27 @@ impl OpenRequests {
             };
             sessions.report(&session, event);
         }
+        if self.right.get() == Some(&AnswerRight::MayRead)
+            && let Err(error) = self.look_for_orders(&requests, sessions)
+        {
+            tracing::warn!("what approvers order is not known: {error}");
+        }
+    }
+
+    fn look_for_orders(
+        &self,
+        requests: &Requests,
+        sessions: &OpenSessions,
+    ) -> Result<(), StoreError> {
+        for (stored, order) in requests.orders()? {
+            let session = self.runs.lock().get(&stored.task_id).cloned();
+            if let Some(session) = session
+                && requests.store().take_order(&stored)?
+            {
+                sessions.report(&session, PlatformEvent::Ordered(order));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -3,13 +3,18 @@
 //! For each run there is a request, which the sidecar writes, and beside it the decision. Anybody can write either: what
 //! counts is what [`code`](super::code) proves, or the database.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 use workflow_core::approval::{Decision, Request};
+use workflow_core::event::Order;
+use workflow_core::session::RunCondition;
 
-use crate::store::{AnswerRight, IndexedRun, RunQuery, Store, StoreError, of_agent_dir};
+use crate::store::{
+    AnswerRight, IndexedRun, RunQuery, Store, StoreError, StoredOrder, of_agent_dir,
+};
 use crate::time::wall_time;
 
 /// Milliseconds after which a request counts as one of an abandoned session.
@@ -76,6 +81,23 @@ impl Requests {
         Ok(runs.max_by_key(|run| run.updated))
     }
 
+    /// Changes the state of runs that wait for an approval that the user has given, though their sessions do not know it yet.
+    pub(crate) fn note_answers(&self, runs: &mut [IndexedRun]) -> Result<(), StoreError> {
+        let waits = |run: &&mut IndexedRun| run.run.waiting == RunCondition::AwaitsApproval.words();
+        let mut waiting = runs.iter_mut().filter(waits).peekable();
+        if waiting.peek().is_none() {
+            return Ok(());
+        }
+        let all = self.all()?.into_iter();
+        let answered = all.filter(|(_, decision)| decision.is_some());
+        let answered: BTreeSet<String> = answered.map(|(request, _)| request.task_id).collect();
+        for IndexedRun { run, .. } in waiting.filter(|run| answered.contains(&run.run.task_id)) {
+            RunCondition::Answered.state().clone_into(&mut run.state);
+            RunCondition::Answered.words().clone_into(&mut run.waiting);
+        }
+        Ok(())
+    }
+
     /// Stores a request, and removes a decision about another one of the run.
     pub(crate) fn put(&self, request: &Request) -> anyhow::Result<()> {
         let (task_id, id) = (&request.task_id, &request.id);
@@ -117,6 +139,23 @@ impl Requests {
         self.0.put_answer(&request.task_id, &request.id, &text)
     }
 
+    /// Lists what approvers ordered. Only a server has orders.
+    pub(crate) fn orders(&self) -> Result<Vec<(StoredOrder, Order)>, StoreError> {
+        let orders = self.0.orders()?.into_iter();
+        let orders = orders.filter_map(|stored| {
+            let order = read(&stored.text)?;
+            Some((stored, order))
+        });
+        Ok(orders.collect())
+    }
+
+    /// Stores what an approver orders for a run.
+    pub(crate) fn order(&self, task_id: &str, order: &Order) -> Result<(), StoreError> {
+        let text = serde_json::to_string(order);
+        let text = text.map_err(|error| StoreError::new(error.to_string()))?;
+        self.0.put_order(task_id, &text)
+    }
+
     /// Removes the request and the decision of a run.
     pub(crate) fn clear(&self, task_id: &str) {
         if let Err(error) = self.0.clear_request(task_id) {
@@ -125,9 +164,11 @@ impl Requests {
     }
 }
 
-fn read<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
+pub(crate) fn read<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
     serde_json::from_str(text)
-        .inspect_err(|error| tracing::warn!("a stored request or answer cannot be read: {error}"))
+        .inspect_err(|error| {
+            tracing::warn!("a stored request, answer or order cannot be read: {error}");
+        })
         .ok()
 }
 

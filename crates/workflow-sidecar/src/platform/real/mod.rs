@@ -139,8 +139,8 @@ impl Platform for RealPlatform {
         }
         note.cwd = absolute(&note.cwd);
         let (answers, sessions) = (&self.answers, &self.sessions);
-        self.notes
-            .write(&session.agent_dir, note, answers, sessions);
+        let of = (&*session.agent_dir, &*session.id);
+        self.notes.write(of, note, answers, sessions);
     }
 
     fn remembered(&self, session: &SessionContext, run: &SessionKey) -> String {

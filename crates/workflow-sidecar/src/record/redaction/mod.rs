@@ -112,7 +112,9 @@ impl Redaction {
                 decision.asked = None;
             }
             PlatformEvent::Triggered { text } if is_on => hide(text),
+            PlatformEvent::Ordered(order) if is_on => order.by = None,
             PlatformEvent::GateFinished { .. }
+            | PlatformEvent::Ordered(_)
             | PlatformEvent::Triggered { .. }
             | PlatformEvent::BaselineTaken { .. }
             | PlatformEvent::ChangeMeasured { .. }

@@ -57,10 +57,13 @@ impl Notice {
     fn link(&self, board: &str) -> String {
         let is_sign = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         let run: String = self.run.task_id.chars().filter(is_sign).collect();
-        let link = format!("{}/a?run={run}", board.trim_end_matches('/'));
+        let board = board.trim_end_matches('/');
         match &self.question {
-            Some((_, code)) if board.starts_with("https:") => format!("{link}&code={code}"),
-            _ => link,
+            Some((_, code)) if board.starts_with("https:") => {
+                format!("{board}/a?run={run}&code={code}")
+            }
+            Some(_) => format!("{board}/a?run={run}"),
+            None => format!("{board}/?run={run}"),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::sync::mpsc::{Receiver, channel};
 
 use tempfile::TempDir;
+use workflow_core::event::Order;
 
 use super::super::notify::notifiers;
 use super::super::requests::INTERVAL;
@@ -311,6 +312,45 @@ fn the_users_command_shows_the_code_and_a_later_change_of_it_does_not_count() {
     let text = fs::read_to_string(&shown).unwrap();
     assert!(text.contains(&asked.code.to_string()), "{text}");
     assert!(text.contains("Plan OK?"), "{text}");
+}
+
+#[cfg(all(unix, feature = "postgres"))]
+#[test]
+fn an_order_for_a_run_of_this_process_is_reported_once() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (agent_dir, of_agent) = requests_of(&server, "agent");
+    let (_, of_approver) = requests_of(&server, "approver");
+    let fixture = Fixture::new();
+    let active = Run {
+        task_id: "wf-1".to_owned(),
+        is_active: true,
+        ..Run::default()
+    };
+    assert_eq!(fixture.open.interval(&agent_dir), None);
+    fixture.open.note(&fixture.context().id, &active);
+    assert_eq!(fixture.open.interval(&agent_dir), Some(INTERVAL_AT_SERVER));
+    let order = Order {
+        command: "workflow-pause".to_owned(),
+        phase: "Plan".to_owned(),
+        by: None,
+    };
+    of_approver.order("wf-1", &order).unwrap();
+    of_approver.order("wf-2", &order).unwrap();
+    let look = || fixture.open.look(&agent_dir, &fixture.sessions);
+    look();
+    let reported = fixture.reports.try_recv().unwrap();
+    assert!(matches!(reported.event, PlatformEvent::Ordered(it) if it == order));
+    look();
+    assert!(fixture.reports.try_recv().is_err());
+    assert_eq!(of_agent.orders().unwrap().len(), 1);
+    let over = Run {
+        is_active: false,
+        ..active
+    };
+    fixture.open.note(&fixture.context().id, &over);
+    assert_eq!(fixture.open.interval(&agent_dir), None);
 }
 
 #[cfg(all(unix, feature = "postgres"))]

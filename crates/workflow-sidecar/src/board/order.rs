@@ -1,0 +1,95 @@
+//! What an approver orders for a run: to pause or resume it, or to skip its phase.
+
+use askama::Template;
+use axum::http::StatusCode;
+use serde::Deserialize;
+use workflow_core::diagnostic::visible;
+use workflow_core::event::Order;
+use workflow_core::session::Control;
+
+use super::failure::{Failure, Message};
+use super::guard::Visitor;
+use super::{Board, Shown};
+use crate::answering::Refusal;
+use crate::store::{AnswerRight, IndexedRun};
+
+const CONTROLS: [Control; 3] = [Control::Pause, Control::Resume, Control::Skip];
+
+/// The form of an order, or the run that one is for.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct OrderForm {
+    run: String,
+    /// The phase that was shown.
+    phase: String,
+    command: String,
+}
+
+#[derive(Template)]
+#[template(path = "board/order.html")]
+struct Page<'p> {
+    run: &'p IndexedRun,
+    /// What was ordered and not carried out yet.
+    ordered: Option<Order>,
+}
+
+/// Finds the run, if this login may order something for it.
+fn find(board: &Board, id: &str) -> Result<IndexedRun, Failure> {
+    if board.requests.answer_right() != AnswerRight::MayAnswer {
+        return Err(Refusal::MayNot.into());
+    }
+    let run = board.requests.run(id)?.filter(|run| run.run.is_active);
+    run.ok_or_else(|| {
+        let message = "There is no such active run in the store.";
+        Failure::new(StatusCode::NOT_FOUND, message)
+    })
+}
+
+/// Shows what can be ordered.
+pub(super) fn show(board: &Board, form: &OrderForm) -> Result<Shown, Failure> {
+    let run = find(board, &form.run)?;
+    let mut orders = board.requests.orders()?.into_iter();
+    let ordered = orders.find(|(stored, _)| stored.task_id == form.run);
+    let page = Page {
+        run: &run,
+        ordered: ordered.map(|(_, order)| order),
+    };
+    Ok(Shown {
+        title: format!("{}: an order", visible(&run.run.workflow)),
+        html: page.render()?,
+    })
+}
+
+/// Stores an order.
+pub(super) fn send(board: &Board, visitor: Visitor, form: &OrderForm) -> Result<Shown, Failure> {
+    let run = find(board, &form.run)?;
+    let control = CONTROLS.into_iter().find(|it| it.word() == form.command);
+    let control = control.ok_or_else(|| {
+        let message = "Nothing was ordered: choose what to order.";
+        Failure::new(StatusCode::BAD_REQUEST, message)
+    })?;
+    if run.run.phase != form.phase {
+        let message =
+            "The run has left the phase that the page showed: nothing was ordered. Load it again.";
+        return Err(Failure::new(StatusCode::CONFLICT, message));
+    }
+    let order = Order {
+        command: control.word().to_owned(),
+        phase: run.run.phase,
+        by: visitor.name,
+    };
+    board.requests.order(&form.run, &order)?;
+    let message = Message {
+        title: "Ordered",
+        text: &format!(
+            "{}: stored. In pi and opencode an open session carries it out within seconds; in other hosts the next prompt, call or \
+             end of a turn of the agent does.",
+            control.short_name()
+        ),
+        run: &form.run,
+    };
+    Ok(Shown {
+        title: "Ordered".to_owned(),
+        html: message.render()?,
+    })
+}
