@@ -2,18 +2,17 @@
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail, ensure};
 use axum::http::HeaderName;
 
-use super::project::UserDirectory;
+use super::project::StoreLocation;
 use crate::board::{Access, Board, Guard, other_board};
 use crate::platform::answers::requests::Requests;
 use crate::platform::on_path;
 use crate::present::say;
-use crate::store::{AnswerRight, of_agent_dir, open, state_directory};
+use crate::store::AnswerRight;
 use crate::threads::spawn;
 
 /// Show all runs in a web page, and answer what waits there
@@ -31,19 +30,12 @@ pub(super) struct Arguments {
     /// Header in which a proxy with a sign-on says who asks: no token is needed then, so let only the proxy reach the board
     #[arg(long, value_name = "NAME", requires = "host")]
     trust_header: Option<HeaderName>,
-    /// The directory of the store, instead of ~/.local/state/workflow-sidecar
-    #[arg(long, value_name = "DIR")]
-    state: Option<PathBuf>,
     #[command(flatten)]
-    user: UserDirectory,
+    store: StoreLocation,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let agent_dir = arguments.user.directory();
-    let store = match &arguments.state {
-        Some(state) => open(state_directory(Some(state))?, &agent_dir)?,
-        None => of_agent_dir(&agent_dir)?,
-    };
+    let store = arguments.store.open()?;
     let listen = arguments.listen;
     ensure!(
         !listen.ip().is_unspecified() || arguments.host.is_some(),

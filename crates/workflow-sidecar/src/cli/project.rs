@@ -26,6 +26,27 @@ pub(super) struct UserDirectory {
     agent_dir: Option<String>,
 }
 
+/// The store of a command.
+#[derive(Debug, clap::Args)]
+pub(super) struct StoreLocation {
+    /// The directory of the store, instead of ~/.local/state/workflow-sidecar
+    #[arg(long, value_name = "DIR")]
+    state: Option<PathBuf>,
+    #[command(flatten)]
+    user: UserDirectory,
+}
+
+impl StoreLocation {
+    /// Returns the store: in the given directory, or that of the user.
+    pub(super) fn open(&self) -> Result<Store, StoreError> {
+        let agent_dir = self.user.directory();
+        match &self.state {
+            Some(state) => open(state_directory(Some(state))?, &agent_dir),
+            None => of_agent_dir(&agent_dir),
+        }
+    }
+}
+
 impl Project {
     /// Loads the definitions.
     pub(super) fn load(&self) -> anyhow::Result<Loaded> {
@@ -43,14 +64,6 @@ impl UserDirectory {
     pub(super) fn disk(&self, project: &Path) -> anyhow::Result<Disk> {
         ensure!(project.is_dir(), "{} is not a directory", project.display());
         Ok(Disk::new(self.directory(), project.to_path_buf()))
-    }
-
-    /// Returns the store: in the given directory, or that of the user.
-    pub(super) fn store(&self, state: Option<&Path>) -> Result<Store, StoreError> {
-        match state {
-            Some(_) => open(state_directory(state)?, &self.directory()),
-            None => of_agent_dir(&self.directory()),
-        }
     }
 
     /// Returns the directory of the user's definitions.

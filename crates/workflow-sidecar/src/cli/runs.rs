@@ -1,12 +1,12 @@
 //! `runs`: the runs of all hosts.
 
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use super::project::UserDirectory;
+use super::project::StoreLocation;
 use super::wait::{span, wait};
+use crate::platform::answers::requests::Requests;
 use crate::present::{CommandOutcome, OutputFormat, RunRow, count, run_table};
 use crate::store::{DAY, IndexedRun, POSTGRES_FROM_3, POSTGRES_SCHEMA, RunQuery};
 use crate::time::wall_time;
@@ -43,11 +43,8 @@ pub(super) struct Arguments {
     /// Print the SQL that makes the tables and roles of a store on a server; with 3, the SQL for tables that have format 3
     #[arg(long, exclusive = true, value_name = "FORMAT", num_args = 0..=1, default_missing_value = "new", value_parser = ["new", "3"])]
     schema: Option<String>,
-    /// The directory of the store, instead of ~/.local/state/workflow-sidecar
-    #[arg(long, value_name = "DIR")]
-    state: Option<PathBuf>,
     #[command(flatten)]
-    user: UserDirectory,
+    store: StoreLocation,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
@@ -62,7 +59,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         write!(anstream::stdout(), "{sql}")?;
         return Ok(CommandOutcome::Success);
     }
-    let store = arguments.user.store(arguments.state.as_deref())?;
+    let store = arguments.store.open()?;
     if let Some(days) = arguments.prune {
         let removed = store.prune(wall_time().saturating_sub(days.saturating_mul(DAY)))?;
         anstream::println!("Removed {removed} sessions and runs.");
@@ -83,8 +80,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         ..RunQuery::default()
     };
     let mut listed = None;
+    let requests = Requests::of(store);
     loop {
-        let runs = store.runs(&query)?;
+        let mut runs = requests.store().runs(&query)?;
+        requests.note_answers(&mut runs)?;
         if listed.as_ref() != Some(&runs) {
             if clears {
                 write!(anstream::stdout(), "{CLEAR}")?;

@@ -1,8 +1,6 @@
 //! `stats`: figures of runs over time.
 
-use std::path::PathBuf;
-
-use super::project::UserDirectory;
+use super::project::StoreLocation;
 use crate::figures::{Figures, add_to};
 use crate::present::OutputFormat;
 use crate::store::DAY;
@@ -17,18 +15,15 @@ pub(super) struct Arguments {
     /// Only this workflow, by its key
     #[arg(long, value_name = "WORKFLOW")]
     workflow: Option<String>,
-    /// The directory of the store, instead of ~/.local/state/workflow-sidecar
-    #[arg(long, value_name = "DIR")]
-    state: Option<PathBuf>,
     #[command(flatten)]
-    user: UserDirectory,
+    store: StoreLocation,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let store = arguments.user.store(arguments.state.as_deref())?;
+    let store = arguments.store.open()?;
     let now = wall_time();
     let since = now.saturating_sub((arguments.since - 1).saturating_mul(DAY));
     let figures = Figures::read(&store, (since, now), arguments.workflow.as_deref())?;

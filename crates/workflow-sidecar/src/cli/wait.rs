@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use workflow_core::definition::spelled_duration;
-use workflow_core::session::{Needed, RunCondition};
+use workflow_core::session::Needed;
 
 use crate::platform::answers::requests::{Requests, interval};
 use crate::present::CommandOutcome;
@@ -59,15 +59,7 @@ pub(super) fn wait(
 /// Finds a run. One whose user has answered can go on, though its session does not know it yet.
 fn look(requests: &Requests, task_id: &str) -> Result<Option<IndexedRun>, StoreError> {
     let mut found = requests.run(task_id)?;
-    if let Some(IndexedRun { run, .. }) = &mut found
-        && run.waiting == RunCondition::AwaitsApproval.words()
-    {
-        let mut all = requests.all()?.into_iter();
-        if all.any(|(request, decision)| request.task_id == task_id && decision.is_some()) {
-            RunCondition::Answered.state().clone_into(&mut run.state);
-            RunCondition::Answered.words().clone_into(&mut run.waiting);
-        }
-    }
+    requests.note_answers(found.as_mut_slice())?;
     Ok(found)
 }
 
