@@ -113,7 +113,7 @@ test('runs of pi and Codex are seen, answered and ended on the board', { skip: !
   const refused = await Tab.open(browser, board.origin);
   assert.equal((await refused.go('/'))?.status(), 401, 'a browser that was not let in sees nothing');
   await tab.go(board.address);
-  await tab.until(/Nothing waits|No run waits|None that this page shows/);
+  await tab.until(/Nothing waits|No run waits|There are no others here/);
   const stranger = await browser.createBrowserContext();
   const second = new Tab(await stranger.newPage(), board.origin);
   assert.equal((await second.go(board.address))?.status(), 401, 'the address counts once');
