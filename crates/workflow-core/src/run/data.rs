@@ -54,38 +54,32 @@ pub type Values = BTreeMap<String, Value>;
 
 /// The values that a run has collected: its inputs and outputs, the outcomes and the user's answers. Their entry is appended when one of them changes, so that a
 /// long run does not repeat them at every move.
+#[serde_with::apply(_ => #[serde(skip_serializing_if = "is_default")])]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(default)]
 pub struct RunValues {
     /// The values that the run was given at its start.
-    #[serde(skip_serializing_if = "Values::is_empty")]
     pub inputs: Values,
     /// The values that the agent handed over, by `<workflow key>/<phase id>`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub outputs: BTreeMap<String, Values>,
     /// The outcome with which each phase was left last, by the same keys.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub outcomes: BTreeMap<String, String>,
     /// The user's last answer to the approval of each phase, by the same keys.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub answers: BTreeMap<String, PhaseAnswer>,
     /// What the subworkflows around the phase were given, by their scopes.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub scopes: BTreeMap<String, ScopeValues>,
 }
 
 /// What a subworkflow was given when it was entered.
+#[serde_with::apply(_ => #[serde(skip_serializing_if = "is_default")])]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(default)]
 pub struct ScopeValues {
     /// The inputs that the reference passes by name; `None` are those of equal names.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Values>,
     /// The items of the loop.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<String>,
     /// The number of the item, from 1; 0 without a loop.
-    #[serde(skip_serializing_if = "is_default")]
     pub number: usize,
 }
 
@@ -106,7 +100,7 @@ pub struct PhaseAnswer {
 }
 
 /// The data of a run.
-#[serde_with::skip_serializing_none]
+#[serde_with::apply(_ => #[serde(skip_serializing_if = "is_default")])]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RunData {
@@ -116,52 +110,42 @@ pub struct RunData {
     /// The files at the start of the run, as the platform recorded them, or its commit, if a gate needs it.
     pub start: Option<String>,
     /// The same of the items that the loops around the phase are at; empty if it is not known.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub item_starts: BTreeMap<String, String>,
     /// The files at the start of the run, as the platform recorded them, if a condition is about what was changed since.
     pub start_files: Option<String>,
     /// What was changed since, as it was measured last; `None` if it is not known.
     pub change: Option<MeasuredChange>,
     /// The entries into each phase, by `<scope>#<phase id>`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub visits: BTreeMap<String, u32>,
     /// The jumps of the agent into each phase without `maxVisits` and into each subworkflow, by the same keys.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub jumps: BTreeMap<String, u32>,
     /// What a person has allowed to be entered once more, beyond its limit, by the same keys.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub allowed_visits: BTreeSet<String>,
     /// The ids of the phases that the last move skipped, because their `when` does not hold.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
     /// Those of them whose list is empty.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub empty_lists: BTreeSet<String>,
     /// The outcome that the last move followed.
     pub outcome: Option<String>,
     /// The limits that led the last move elsewhere or ended the run, as people read them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<String>,
     /// How often checks have failed since their phase was entered, by `<key of its visits>/<number of the check>`. The way by
     /// `onFail` or `loop` and back counts as one visit.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub failures: BTreeMap<String, u32>,
     /// The key of the visits that the run waits for: a person may allow one more.
     pub refused_visit: Option<String>,
     /// What the agent handed over to leave the phase.
-    #[serde(skip_serializing_if = "is_default")]
     pub handed_over: HandedOver,
 }
 
 /// What the agent has handed over of a phase that is not left yet.
-#[serde_with::skip_serializing_none]
+#[serde_with::apply(_ => #[serde(skip_serializing_if = "is_default")])]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(default)]
 pub struct HandedOver {
     /// The name of the outcome.
     pub outcome: Option<String>,
     /// The outputs.
-    #[serde(skip_serializing_if = "Values::is_empty")]
     pub outputs: Values,
     /// The agent's summary, for a person who approves.
     pub summary: Option<String>,

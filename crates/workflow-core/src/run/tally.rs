@@ -7,20 +7,17 @@ use crate::policy::gate_report::{CheckError, CheckVerdict, Report};
 use crate::text;
 
 /// Counts of what happened in a run.
+#[serde_with::apply(_ => #[serde(skip_serializing_if = "is_default")])]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(default)]
 pub struct Tally {
     /// Checks of gates that passed.
-    #[serde(skip_serializing_if = "is_default")]
     pub passed: u64,
     /// Checks of gates that did not pass.
-    #[serde(skip_serializing_if = "is_default")]
     pub failed: u64,
     /// Tool calls that were blocked.
-    #[serde(skip_serializing_if = "is_default")]
     pub blocked: u64,
     /// Gates and approvals that the user passed over.
-    #[serde(skip_serializing_if = "is_default")]
     pub overridden: u64,
 }
 
