@@ -67,7 +67,6 @@ pub struct ContinueCounters {
     /// Reminders in a row after which the agent called no tool.
     pub stale: u32,
     /// The reason of the pause, if the run is paused.
-    #[serde(default)]
     pub paused: Option<PauseReason>,
     /// True if its owner paused it: messages do not resume it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

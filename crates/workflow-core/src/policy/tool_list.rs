@@ -11,7 +11,6 @@ pub const STEP_TOOL: &str = "workflow_step";
 /// The tools that a phase leaves to the model: those that are allowed, without those that are blocked. `workflow_step` is
 /// always one of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct VisibleTools {
     /// The names of the only tools that are allowed; left out if all are.
     #[serde(skip_serializing_if = "Option::is_none")]

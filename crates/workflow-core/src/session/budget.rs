@@ -25,7 +25,6 @@ pub(crate) struct Budgets {
 
 /// The work of the agent that is not counted yet.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct Work {
     since: Millis,
     /// The scopes that the response in progress has not left, if it has entered another phase. It belongs to these only.

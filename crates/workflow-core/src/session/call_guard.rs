@@ -53,7 +53,6 @@ pub(crate) struct CallGuard {
 
 /// A call that was denied, and how often in a row.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct RepeatedDenial {
     /// A hash of the tool, its arguments and the reason.
     hash: [u8; 32],

@@ -15,7 +15,6 @@ section! {
     Section::guard("`continue`");
     /// Auto-continue of one level (settings, workflow, phase); an inner level wins key by key.
     #[derive(Default)]
-    #[serde(default)]
     pub struct ContinueRule {
         /// `continue: wait`: the phase waits for the user, and the agent is not reminded. A map sets `false`.
         pub wait: Option<bool>,

@@ -11,7 +11,6 @@ section! {
     Section::guard("`budget`");
     /// The limits of what a run or a phase may use.
     #[derive(Default)]
-    #[serde(default)]
     pub struct Budget {
         /// Responses of the model.
         #[key("turns"?: WholeOrValue<u64>, default: Described("no limit"), example: "120")]

@@ -39,7 +39,6 @@ pub struct NotifierAddress {
     #[serde(default)]
     pub say: NoticeText,
     /// The events that are told.
-    #[serde(default)]
     on: Option<Vec<RunEvent>>,
     /// The address of a board, to which notices link.
     pub link: Option<String>,

@@ -73,7 +73,6 @@ section! {
     Section::guard("a number or a list");
     /// What a number or a list must be like.
     #[derive(Default)]
-    #[serde(default)]
     pub struct ValueLimits {
         /// The smallest number.
         #[key("min"?: AnyNumber, default: Described("any"), example: "1")]

@@ -109,7 +109,6 @@ section! {
     Section::new("a phase");
     /// Settings that the host should make for the time of a phase, where it can.
     #[derive(Default)]
-    #[serde(default)]
     pub struct Hints {
         /// The model, as the host names it, where the host can set it.
         #[key("model"?: FilledText, no_value: Refuse, default: Described("the user's"), example: r#""provider/model""#)]

@@ -83,7 +83,6 @@ impl fmt::Display for Target {
 
 /// A named way out of a phase: an outcome that the agent names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct PhaseOutcome {
     /// Its name.
     pub name: String,

@@ -125,7 +125,6 @@ section! {
     Section::new("a workflow");
     /// The texts with which a workflow may replace the defaults.
     #[derive(Default)]
-    #[serde(default)]
     pub struct Templates {
         /// The agent's role: the beginning of the context message.
         #[key("roleInstruction": Template, template: Some(TemplateKind::Context), default: Described("built in"), example: r#""Work in phases, and stay inside the current one.""#)]
