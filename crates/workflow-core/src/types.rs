@@ -40,6 +40,16 @@ pub enum Severity {
     Error,
 }
 
+/// A number that is a whole one from 0; one that is too large is the largest.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "not negative, and the cast saturates"
+)]
+pub(crate) fn whole(number: f64) -> Option<u64> {
+    (number >= 0.0 && number.fract() == 0.0).then_some(number as u64)
+}
+
 impl Severity {
     /// An error if this is true, else a warning.
     pub(crate) fn error_if(is_error: bool) -> Self {

@@ -9,11 +9,12 @@ use serde_json::value::RawValue;
 
 use super::{Path, PathSegment, RunState};
 use crate::json_text::Text;
+use crate::types::whole;
 
 /// The last moment that has a date in ECMAScript, in milliseconds.
 pub(crate) const MAX_TIME: i64 = 8_640_000_000_000_000;
 /// Whole numbers up to here are exact in every implementation.
-const MAX_WHOLE: f64 = 9_007_199_254_740_991.0;
+const MAX_WHOLE: u64 = 9_007_199_254_740_991;
 
 const TRUTH: &str = "true or false";
 
@@ -78,7 +79,7 @@ impl Fields<'_> {
         let global_step_count = match self.global_step_count.0 {
             // Migration of early states: the root's index replaces the count.
             None => current_path.segments()[0].phase_index as u64,
-            Some(count) => whole(count).ok_or_else(|| not("globalStepCount", "a whole number"))?,
+            Some(steps) => count(steps).ok_or_else(|| not("globalStepCount", "a whole number"))?,
         };
         let started_at = self.started_at.0.and_then(time);
         let started_at = started_at.ok_or_else(|| not("startedAt", "a time in milliseconds"))?;
@@ -140,18 +141,12 @@ fn text(field: &'static str, value: &RawValue) -> Result<String, String> {
 }
 
 /// A number that counts something; `1.0` is one (B21: `-1` and `0.5` are none).
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the range is checked first"
-)]
-fn whole(value: &RawValue) -> Option<u64> {
-    let number = number(value)?;
-    (number.fract() == 0.0 && (0.0..=MAX_WHOLE).contains(&number)).then_some(number as u64)
+fn count(value: &RawValue) -> Option<u64> {
+    whole(number(value)?).filter(|number| *number <= MAX_WHOLE)
 }
 
 fn index_from(value: &RawValue) -> Result<usize, String> {
-    let index = whole(value).and_then(|index| usize::try_from(index).ok());
+    let index = count(value).and_then(|index| usize::try_from(index).ok());
     index.ok_or_else(|| not("phaseIndex", "a whole number"))
 }
 

@@ -10,23 +10,17 @@ use crate::definition::schema::{KeyType, Reader, Shape, Written};
 use crate::definition::syntax::{Kind, Node};
 use crate::diagnostic::{Code, Finding};
 use crate::template::TemplateKind;
+use crate::types::whole;
 
 /// The pattern of a value of the run that is a bound.
 pub(crate) const VALUE_OF_RUN: &str = r"^\{(inputs|outputs)\..+\}$";
 
 /// A whole number; one above `u32::MAX` means `u32::MAX`.
 pub(crate) fn whole_number(node: &Node<'_>) -> Option<u32> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "not negative, and the cast saturates"
-    )]
-    match node.kind {
-        Kind::Number(number) if number >= 0.0 && number.is_finite() && number.fract() == 0.0 => {
-            Some(number as u32)
-        }
-        _ => None,
-    }
+    let Kind::Number(number) = node.kind else {
+        return None;
+    };
+    whole(number).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
 }
 
 /// A whole number from 1, or a value of the run.
@@ -151,12 +145,7 @@ impl KeyType for Cents {
             Kind::Number(number) if number > 0.0 && number <= HIGHEST => {
                 let cents = (number * 100.0).round();
                 let is_exact = (cents / 100.0 - number).abs() < 1e-9 * number.max(1.0);
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "it is a whole number between the bounds"
-                )]
-                (is_exact && cents >= 1.0).then_some(cents as u64)
+                whole(cents).filter(|cents| is_exact && *cents >= 1)
             }
             _ => None,
         };
