@@ -136,10 +136,7 @@ impl Session {
     fn ask_approval(&mut self, exit: &Exit, note: Option<&str>) -> Next {
         let id = self.ids.approval();
         let actor = exit.by.actor(self.jumps());
-        let run = self.run.as_mut();
-        let (run, approval) = run
-            .and_then(with_approval)
-            .ok_or_else(ExitOutcome::no_approval)?;
+        let (run, approval) = with_approval(self.run.as_mut())?;
         run.request_approval(id, &exit.reports, actor, &mut self.out);
         self.last_shown.note(run.asks());
         let mut lines: Vec<String> = note.map(str::to_owned).into_iter().collect();
@@ -231,10 +228,7 @@ impl Session {
         answer: Answer<'_>,
         comment: Option<String>,
     ) -> Next {
-        let run = self.run.as_mut();
-        let (run, approval) = run
-            .and_then(with_approval)
-            .ok_or_else(ExitOutcome::no_approval)?;
+        let (run, approval) = with_approval(self.run.as_mut())?;
         let choice = match answer {
             Answer::Chosen(choice) => approval.choices.iter().position(|known| known == choice),
             Answer::Outdated => {
@@ -307,7 +301,8 @@ impl Session {
 }
 
 /// A run and the approval that its phase needs.
-fn with_approval(run: &mut ActiveRun) -> Option<(&mut ActiveRun, Approval)> {
-    let approval = run.approval()?.clone();
-    Some((run, approval))
+fn with_approval(run: Option<&mut ActiveRun>) -> Result<(&mut ActiveRun, Approval), ExitOutcome> {
+    let run = run.ok_or_else(ExitOutcome::no_approval)?;
+    let approval = run.approval().cloned();
+    Ok((run, approval.ok_or_else(ExitOutcome::no_approval)?))
 }
