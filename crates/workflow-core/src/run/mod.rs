@@ -22,6 +22,7 @@ pub(crate) use changes::{Changes, meaning};
 pub use changes::{Terms, changed_terms};
 pub use data::{HandedOver, PhaseAnswer, RunData, RunProgress, RunValues, ScopeValues, Values};
 pub(crate) use data::{Texts, input_texts};
+pub(crate) use parameters::complete_values;
 pub use parameters::problems;
 pub(crate) use resolve::phase_name;
 pub use resolve::{DefinitionMismatch, Position, ScopeLevel, entry_name};

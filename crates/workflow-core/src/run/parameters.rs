@@ -150,6 +150,17 @@ impl ParameterKind {
     }
 }
 
+/// Adds the defaults of parameters that have no value, and returns the problems of the values.
+pub(crate) fn complete_values(parameters: &[Parameter], values: &mut Values) -> Vec<String> {
+    for parameter in parameters {
+        if let Some(default) = &parameter.default {
+            let value = values.entry(parameter.name.clone());
+            value.or_insert_with(|| default.clone());
+        }
+    }
+    problems(parameters, values)
+}
+
 /// Checks named values against parameters. The errors name the value, and come in the order of the parameters; those of
 /// values that nothing declares come last.
 pub fn problems(parameters: &[Parameter], given: &Values) -> Vec<String> {

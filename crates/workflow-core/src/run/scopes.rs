@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::data::{ScopeValues, text_of};
-use super::{Path, RunData, ScopeLevel, Texts, Values, problems};
+use super::{Path, RunData, ScopeLevel, Texts, Values, complete_values};
 use crate::definition::{
     Catalog, ParameterKind, PhaseEntry, Subject, Subworkflow, Workflow, names_in, only_name,
 };
@@ -102,13 +102,7 @@ impl RunData {
             for (name, written) in with {
                 inputs.extend(passed(written, &value_of).map(|value| (name.clone(), value)));
             }
-            for input in &inner.inputs {
-                if let Some(default) = &input.default {
-                    let value = inputs.entry(input.name.clone());
-                    value.or_insert_with(|| default.clone());
-                }
-            }
-            let mut wrong = problems(&inner.inputs, &inputs);
+            let mut wrong = complete_values(&inner.inputs, &mut inputs);
             for (name, value) in &inputs {
                 let most = input_limit(inner, name, catalog);
                 let problem = most.and_then(|most| wrong_items(value, most));

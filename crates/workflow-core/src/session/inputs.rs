@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::definition::{Parameter, ParameterKind, Workflow, nearest};
 use crate::effect::Question;
-use crate::run::{Values, problems};
+use crate::run::{Values, complete_values};
 use crate::text;
 use crate::white_space::{is_white_space, split_first_word, trim};
 
@@ -54,13 +54,7 @@ fn value_after<'t>(parameter: &Parameter, text: &'t str) -> Option<(String, &'t 
 
 /// Adds the defaults, and checks that nothing is missing. The error is shown to the person.
 pub(crate) fn complete(workflow: &Workflow, mut values: Values) -> Result<Values, String> {
-    for input in &workflow.inputs {
-        if let Some(default) = &input.default {
-            let value = values.entry(input.name.clone());
-            value.or_insert_with(|| default.clone());
-        }
-    }
-    let problems = problems(&workflow.inputs, &values).into_iter();
+    let problems = complete_values(&workflow.inputs, &mut values).into_iter();
     let lines = text::join(problems.map(|problem| format!("Input {problem}.")), "\n");
     if lines.is_empty() {
         return Ok(values);
@@ -71,9 +65,7 @@ pub(crate) fn complete(workflow: &Workflow, mut values: Values) -> Result<Values
 /// The first input that is required and missing.
 pub(crate) fn missing<'w>(workflow: &'w Workflow, values: &Values) -> Option<&'w Parameter> {
     let mut inputs = workflow.inputs.iter();
-    inputs.find(|input| {
-        input.required && input.default.is_none() && !values.contains_key(&input.name)
-    })
+    inputs.find(|input| input.is_needed() && !values.contains_key(&input.name))
 }
 
 /// The question for the value of an input, with the problem of the value before.
@@ -116,7 +108,7 @@ pub(crate) fn start_line(workflow: &Workflow, description: &str) -> String {
             ParameterKind::Flag => format!("--{}", input.name),
             _ => format!("--{} {{{}}}", input.name, kind.trim_start_matches("a ")),
         };
-        if input.required && input.default.is_none() {
+        if input.is_needed() {
             line = format!("{line} {written}");
         } else {
             line = format!("{line} [{written}]");
