@@ -102,11 +102,9 @@ impl<'a> Call<'a> {
 
     /// The same call, as a further part of one that is decided in several.
     #[must_use]
-    pub fn as_part(self) -> Self {
-        Self {
-            is_part: true,
-            ..self
-        }
+    pub fn as_part(mut self) -> Self {
+        self.is_part = true;
+        self
     }
 
     /// Returns true if it is a further part of a call: budgets count the call once.

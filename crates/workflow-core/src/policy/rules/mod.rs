@@ -97,11 +97,9 @@ impl Rules {
     }
 
     /// The same rules, as those of a run: what they are loaded from is protected even if there are none.
-    pub(crate) fn of_run(self) -> Self {
-        Self {
-            in_run: true,
-            ..self
-        }
+    pub(crate) fn of_run(mut self) -> Self {
+        self.in_run = true;
+        self
     }
 
     /// Returns whether there are no rules, apart from the built-in one.
