@@ -10,9 +10,9 @@ use crate::diagnostic::{Code, Finding, Severity};
 /// The usual tools without a shell line.
 const WITHOUT_LINE: &[&str] = &["read", "edit", "write", "grep", "find", "ls"];
 /// Those of them that change no file.
-const READING: &[&str] = &["read", "grep", "find", "ls"];
+pub(crate) const READING: &[&str] = &["read", "grep", "find", "ls"];
 /// Those of them that always change a file.
-const WRITING: &[&str] = &["edit", "write"];
+pub(crate) const WRITING: &[&str] = &["edit", "write"];
 
 /// Reports conditions of a rule that some or all of its tools can never meet.
 pub(super) fn report(keys: &mut MapReader<'_, '_, '_>) {

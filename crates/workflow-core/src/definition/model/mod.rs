@@ -43,6 +43,7 @@ pub use check::{Check, FileCheck, GitCheck};
 pub use command::{ExpectedExit, OutputStream, RunCheck};
 pub(crate) use condition::value_text;
 pub use condition::{Comparison, Condition, Fact, Subject, Test};
+pub(crate) use dead_conditions::{READING, WRITING};
 pub use defaults::Defaults;
 pub use gate::Gate;
 pub use guards::Guards;

@@ -3,11 +3,8 @@
 //! The checks, the description for the model and the advice ask this one function.
 
 use super::known::Known;
-use crate::definition::{Rule, RuleAction};
+use crate::definition::{Rule, RuleAction, WRITING};
 use crate::pattern::{directory_and_words, names_match};
-
-/// Tools that change a file with every call.
-const WRITING: [&str; 2] = ["edit", "write"];
 
 impl Rule {
     /// Returns whether it matches the calls that another rule matches: all of them, or none. Where it matches some, or the texts

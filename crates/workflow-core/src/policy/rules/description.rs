@@ -6,7 +6,7 @@
 use super::known::Known;
 use super::level_rules::LevelRules;
 use super::reason::{input, on_writes, tool_names};
-use crate::definition::{Rule, RuleAction, ToolAccess};
+use crate::definition::{READING, Rule, RuleAction, ToolAccess, WRITING};
 use crate::policy::tool_list::STEP_TOOL;
 use crate::text::{few, joined};
 
@@ -245,8 +245,6 @@ fn opened_by(rule: &Rule) -> String {
 
 /// Describes the calls that a rule is about, after "may not": "run `git push`", "write to `.env`".
 fn action(rule: &Rule) -> String {
-    const WRITING: [&str; 2] = ["edit", "write"];
-    const READING: [&str; 4] = ["read", "grep", "find", "ls"];
     let all_in = |known: &[&str]| rule.tools.iter().all(|tool| known.contains(&tool.as_str()));
     let path = (!rule.path.is_empty()).then(|| patterns(&rule.path));
     let mut parts = vec![match (&*rule.command, path) {
@@ -257,8 +255,8 @@ fn action(rule: &Rule) -> String {
         ([], Some(path)) => {
             let verb = match on_writes(rule, "write to", "only read") {
                 Some(verb) => verb,
-                None if all_in(&WRITING) => "write to",
-                None if all_in(&READING) => "read",
+                None if all_in(WRITING) => "write to",
+                None if all_in(READING) => "read",
                 None => "access",
             };
             format!("{verb} {path}")
