@@ -75,11 +75,8 @@ impl Evaluator<'_> {
 
     /// Returns whether a redirection writes to a host: `> /dev/tcp/host/80`.
     pub(super) fn reaches_host(&self, redirection: &Redirection) -> bool {
-        let starts = |start: &&str| {
-            let word = expand_unsplit(&redirection.target, &self.variables);
-            word.shape().starts_with(start)
-        };
-        redirection.kind.writes() && ["/dev/tcp/", "/dev/udp/"].iter().any(starts)
+        let word = || expand_unsplit(&redirection.target, &self.variables);
+        redirection.kind.writes() && scope::is_port(word().shape())
     }
 
     pub(super) fn write_redirection(

@@ -86,8 +86,10 @@ impl Scope<'_> {
 
 /// Returns whether a path is a device or an output that is open already: writing to it changes no file.
 pub(super) fn is_device(path: &str) -> bool {
-    is_listed("devices", path)
-        || ["/dev/tcp/", "/dev/udp/"]
-            .iter()
-            .any(|directory| path.starts_with(directory) && !path.contains(".."))
+    is_listed("devices", path) || is_port(path) && !path.contains("..")
+}
+
+/// Returns whether a path is a port of a host: `/dev/tcp/host/80`.
+pub(super) fn is_port(path: &str) -> bool {
+    path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/")
 }
