@@ -176,12 +176,8 @@ fn variable_at(text: &str) -> Option<&str> {
     }
     inner[end..].starts_with('.').then_some(())?;
     let name = &inner[..inner.find('}')?];
-    is_dotted(name).then_some(name)
-}
-
-/// Returns whether this is a dotted name. All others with dots are text, as in the package.
-fn is_dotted(name: &str) -> bool {
-    Family::of(name).is_some() && name.split('.').all(is_name)
+    // All other names with dots are text, as in the package.
+    (Family::of(name).is_some() && name.split('.').all(is_name)).then_some(name)
 }
 
 /// Returns whether a text can be the name of an input, an output or an outcome.

@@ -107,8 +107,7 @@ fn restrictions(rows: &mut Rows<'_>) {
     }
     let (allowed, blocked, key): (Value, Value, &[&str]) = match &phase.tools {
         None if !is_read_only => {
-            let origin = OriginKind::Default.into();
-            return rows.add_tools("all".into(), Value::None, origin);
+            return rows.add_tools("all".into(), Value::None, OriginKind::Default.into());
         }
         None | Some(ToolAccess::ReadOnly { .. }) => return,
         Some(ToolAccess::Blacklist(list)) => {
