@@ -1,10 +1,9 @@
 //! Questions that the session asks of its own accord, answers to questions, and their end without one.
 
-use super::Session;
-use super::checkpoints;
 use super::controls::{answer, settle};
 use super::questions::{TIMED_OUT, Topic, Unanswered};
 use super::run::ActiveRun;
+use super::{Session, checkpoints};
 use crate::definition::{Tier, Trigger};
 use crate::effect::{Effect, Effects, Notice, Question, Reply};
 use crate::event::{Answer, Entry, WatchReport};

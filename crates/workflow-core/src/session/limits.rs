@@ -1,10 +1,9 @@
 //! Limits that are reached, and what `onLimit` does then.
 
-use super::budget;
 use super::questions::Topic;
 use super::run::not_moved;
 use super::step_answers::{self, entered_text};
-use super::{Session, auto_continue};
+use super::{Session, auto_continue, budget};
 use crate::definition::Target;
 use crate::effect::Delivery;
 use crate::reminders::PauseReason;
