@@ -77,7 +77,7 @@ impl Session {
             .inform(visible(&format!("{by} orders {}.", order.command)));
         let done = match Control::of_command(&order.command) {
             Some(Control::Pause) => self.pause(),
-            Some(Control::Resume) => self.resume(""),
+            Some(Control::Resume) if is_there => self.resume(""),
             Some(Control::Skip) if is_there => self.skip_for(&by).map_err(Notice::from),
             _ => Err(Notice::warning(format!(
                 "Nothing was done: the run is not in {} any more.",

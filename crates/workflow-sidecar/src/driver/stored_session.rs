@@ -228,6 +228,8 @@ impl RestoredSession {
             self.memory.may_lack_context = true;
             self.memory.first_message = Some(texts.join("\n\n"));
         }
+        // The event may be refused as it is.
+        self.finish();
     }
 
     /// Keeps a decision about a call in a run, for the pages of the run.

@@ -307,7 +307,7 @@ impl Timeline {
         if is_asked {
             self.push(TimelineEvent::Asked {
                 question: reason,
-                answer: None,
+                answer: Some("in the host".to_owned()),
             });
         } else {
             self.denied(&tool, &reason);

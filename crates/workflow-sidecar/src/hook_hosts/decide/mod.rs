@@ -481,6 +481,8 @@ fn load(
 /// if the run is younger than the copy.
 fn with_own_run(mut copy: StoredSession, made_at: Option<i64>) -> Option<StoredSession> {
     copy.version = 0;
+    // An order is for the other run.
+    copy.order.clear();
     // What the user decided for the time without a run ends with its session.
     copy.entries
         .retain(|entry| entry.custom_type != entry_type::DOOR);

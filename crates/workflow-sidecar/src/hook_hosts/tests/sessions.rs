@@ -539,7 +539,9 @@ fn an_order_of_an_approver_is_carried_out_before_the_next_event_and_once() {
         "{told}"
     );
     order("workflow-pause");
-    world.send_with(EventName::Stop, &json!({}));
+    // A command that is refused is an event as well.
+    let scheduled = json!({ "prompt": "workflow resume", "source": "loop" });
+    world.send_with(EventName::Prompt, &scheduled);
     assert_eq!(find().state, "paused");
     assert!(server.store("agent", "a").orders().unwrap().is_empty());
     // Of a sub-agent, and in a store where the agent could have written it, an order waits.

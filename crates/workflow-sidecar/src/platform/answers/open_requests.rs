@@ -19,7 +19,7 @@ use crate::files::absolute;
 use crate::platform::effects::SessionContext;
 use crate::platform::file_excerpt;
 use crate::platform::open_sessions::OpenSessions;
-use crate::store::{AnswerRight, Run, StoreError};
+use crate::store::{AnswerRight, Run, StoreError, of_agent_dir};
 
 /// The open requests of this process.
 #[derive(Debug, Default)]
@@ -197,12 +197,20 @@ impl OpenRequests {
         if !is_waiting && self.runs.lock().is_empty() {
             return None;
         }
-        let right = self.right.get_or_init(|| {
-            let requests = Requests::in_agent_dir(agent_dir);
-            requests.map_or(AnswerRight::NeedsProof, |requests| requests.answer_right())
-        });
-        let is_due = is_waiting || *right == AnswerRight::MayRead;
-        is_due.then(|| interval(*right))
+        let right = self.right(agent_dir);
+        let is_due = is_waiting || right == AnswerRight::MayRead;
+        is_due.then(|| interval(right))
+    }
+
+    /// What this process may do about answers, asked again while the store cannot be reached.
+    fn right(&self, agent_dir: &Path) -> AnswerRight {
+        let ask = || {
+            let right = of_agent_dir(agent_dir).and_then(|store| store.answer_right());
+            right.map_or(AnswerRight::NeedsProof, |right| {
+                *self.right.get_or_init(|| right)
+            })
+        };
+        self.right.get().copied().unwrap_or_else(ask)
     }
 
     /// Looks for answers to the open requests, and for orders, and reports them.
@@ -246,7 +254,8 @@ impl OpenRequests {
     ) -> Result<(), StoreError> {
         for (stored, order) in requests.orders()? {
             let session = self.runs.lock().get(&stored.task_id).cloned();
-            if let Some(session) = session
+            // One that is closed takes it when it is open again.
+            if let Some(session) = session.filter(|session| sessions.is_open(session))
                 && requests.store().take_order(&stored)?
             {
                 sessions.report(&session, PlatformEvent::Ordered(order));

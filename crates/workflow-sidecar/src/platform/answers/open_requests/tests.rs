@@ -340,6 +340,9 @@ fn an_order_for_a_run_of_this_process_is_reported_once() {
     of_approver.order("wf-2", &order).unwrap();
     let look = || fixture.open.look(&agent_dir, &fixture.sessions);
     look();
+    assert!(fixture.reports.try_recv().is_err(), "the session is closed");
+    fixture.sessions.open(&fixture.context(), None);
+    look();
     let reported = fixture.reports.try_recv().unwrap();
     assert!(matches!(reported.event, PlatformEvent::Ordered(it) if it == order));
     look();
