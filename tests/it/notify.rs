@@ -139,7 +139,7 @@ fn only_what_the_user_wants_to_know_is_told_and_the_task_if_it_may_be() {
         (&json!("ends"), &json!("the secret task"))
     );
     let run = notice["run"].as_str().unwrap();
-    assert_eq!(notice["link"], format!("http://board/a?run={run}"));
+    assert_eq!(notice["link"], format!("http://board/?run={run}"));
     assert!(server.is_silent());
 }
 

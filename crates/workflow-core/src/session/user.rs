@@ -79,10 +79,11 @@ impl Session {
             Some(Control::Pause) => self.pause(),
             Some(Control::Resume) if is_there => self.resume(""),
             Some(Control::Skip) if is_there => self.skip_for(&by).map_err(Notice::from),
-            _ => Err(Notice::warning(format!(
+            Some(Control::Resume | Control::Skip) => Err(Notice::warning(format!(
                 "Nothing was done: the run is not in {} any more.",
                 visible(&order.phase)
             ))),
+            _ => Err(Notice::warning("Nothing was done: this cannot be ordered.")),
         };
         if let Err(notice) = done {
             self.out.notify(notice.severity, notice.text);

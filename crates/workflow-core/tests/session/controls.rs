@@ -176,7 +176,7 @@ fn an_approver_elsewhere_pauses_resumes_and_skips_the_phase_that_was_seen() {
     for other in ["workflow-goto", "workflow-off", "skip", ""] {
         line(
             &order(&mut world, other, "B", None),
-            "notify Warning Nothing was done",
+            "notify Warning Nothing was done: this cannot be ordered.",
         );
     }
     assert_eq!(index(&world), 1);

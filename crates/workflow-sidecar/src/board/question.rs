@@ -170,13 +170,9 @@ fn again(
     comment: &str,
 ) -> Result<Shown, Failure> {
     let is_wrong = matches!(refusal, Refusal::NoCode(_) | Refusal::UnknownCode(_));
-    if !(is_known && is_wrong) {
+    let question = of_run(pending, run).filter(|_| is_known && is_wrong);
+    let Some(question) = question else {
         return Err(refusal.into());
-    }
-    let Some(question) = of_run(pending, run) else {
-        // What was answered waits no longer.
-        let is_over = !run.is_empty();
-        return Err(if is_over { Refusal::MovedOn } else { refusal }.into());
     };
     Question {
         problem: refusal.to_string(),
@@ -205,7 +201,7 @@ pub(super) fn answer(board: &Board, visitor: Visitor, answer: &Answer) -> Result
     };
     let stored = answering.and_then(|answering| {
         let run = &answering.request.task_id;
-        if *run != answer.run {
+        if !answer.run.is_empty() && *run != answer.run {
             return Err(Refusal::OfAnotherRun(run.clone()));
         }
         // The person answers what the page showed, and nothing that took its place.

@@ -218,13 +218,15 @@ impl RestoredSession {
         to_agent
     }
 
-    /// Carries out what an approver ordered. It is gone once the session is saved.
+    /// Carries out what an approver ordered. It is gone once the session is saved, also if it cannot be read.
     pub(crate) fn follow_order(&mut self, text: &str) {
-        let Some(order) = read(text) else { return };
         text.clone_into(&mut self.order);
-        self.with_effects(|session| session.handle_platform_event(PlatformEvent::Ordered(order)));
+        let order = read(text).map(PlatformEvent::Ordered);
+        self.with_effects(|session| order.map(|order| session.handle_platform_event(order)));
         let texts = self.take_texts();
         if !texts.is_empty() {
+            let unread = self.memory.first_message.take();
+            let texts: Vec<String> = unread.into_iter().chain(texts).collect();
             self.memory.may_lack_context = true;
             self.memory.first_message = Some(texts.join("\n\n"));
         }

@@ -68,7 +68,7 @@ pub(super) enum Asked {
     Nobody,
 }
 
-/// The dialogs that a cancelled call has left open.
+/// The dialogs that a cancelled call has left, open or answered.
 #[derive(Default)]
 pub(super) struct Dialogs(Mutex<HashMap<DialogQuestion, Opened>>);
 

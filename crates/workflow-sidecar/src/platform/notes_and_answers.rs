@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Instant;
 use std::{iter, mem};
 
 use parking_lot::Mutex;
@@ -65,11 +66,12 @@ fn work(notes: &Receiver<Note>, answers: &OpenRequests, sessions: &OpenSessions)
     let mut known: Option<PathBuf> = None;
     // What was counted in notes that could not be written. All are of one host.
     let mut left = Counts::default();
+    let mut looked = Instant::now();
     loop {
         let interval = known.as_ref().and_then(|known| answers.interval(known));
         let first = match interval {
             None => notes.recv().map_err(RecvTimeoutError::from),
-            Some(time) => notes.recv_timeout(time),
+            Some(time) => notes.recv_timeout(time.saturating_sub(looked.elapsed())),
         };
         match first {
             Ok(first) => {
@@ -95,12 +97,15 @@ fn work(notes: &Receiver<Note>, answers: &OpenRequests, sessions: &OpenSessions)
                     known = Some(agent_dir);
                 }
             }
-            Err(RecvTimeoutError::Timeout) => {
-                if let Some(agent_dir) = &known {
-                    answers.look(agent_dir, sessions);
-                }
-            }
+            Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
+        }
+        // Also between notes, of which an agent may cause many.
+        if let (Some(agent_dir), Some(time)) = (&known, interval)
+            && looked.elapsed() >= time
+        {
+            answers.look(agent_dir, sessions);
+            looked = Instant::now();
         }
     }
 }

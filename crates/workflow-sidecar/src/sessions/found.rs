@@ -167,7 +167,7 @@ impl FoundSession {
         let kept = format!("the session is kept by {}{machine}", visible(&run.key.host));
         Some(match &run.file {
             Some(file) => format!("{kept} in {}, which is not here", visible(file)),
-            None => format!("{kept}, which has not named its file (`context.sessionFile`)"),
+            None => format!("{kept}, which names no `sessionFile`"),
         })
     }
 }
