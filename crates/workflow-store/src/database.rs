@@ -60,14 +60,10 @@ pub(crate) trait Database: Debug + Send + Sync {
         Ok(String::new())
     }
 
-    /// Returns an expression for the login that has written a session `s`; empty if it is this one.
-    fn other_owner(&self) -> &'static str {
-        "''"
-    }
-
-    /// Returns an expression for what an approver ordered for the run of a session `s`; empty if there is nothing.
-    fn order(&self) -> &'static str {
-        "''"
+    /// Returns the sessions as a table, with the login that has written each, unless it is this one, and with what an approver
+    /// ordered for its run; empty if there is nothing.
+    fn sessions(&self) -> &'static str {
+        "(SELECT *, '' AS other_owner, '' AS ordered FROM sessions)"
     }
 
     /// Says what this process may do about answers.

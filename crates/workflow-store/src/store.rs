@@ -112,7 +112,7 @@ fn id(row: Option<Row>) -> Option<i64> {
 impl Store {
     /// Loads a session to continue it; an unknown one is empty. One that another login has written is an error.
     pub fn load(&self, key: &SessionKey) -> Result<StoredSession> {
-        let session = self.read(key, "AND e.type <> ?3")?;
+        let session = self.read(key, SHOWN_ONLY)?;
         if session.other_owner.is_empty() {
             return Ok(session);
         }
@@ -124,19 +124,19 @@ impl Store {
 
     /// Loads a session to show it, whoever has written it.
     pub fn look_at(&self, key: &SessionKey) -> Result<StoredSession> {
-        self.read(key, "AND ?3 <> ''")
+        self.read(key, "")
     }
 
-    fn read(&self, key: &SessionKey, condition: &str) -> Result<StoredSession> {
-        let (other_owner, order) = (self.database.other_owner(), self.database.order());
+    /// Reads a session without the entries of a type.
+    fn read(&self, key: &SessionKey, left_out: &str) -> Result<StoredSession> {
         // One statement, so that session and entries are of the same moment.
         let sql = format!(
-            "SELECT s.version, s.memory, {order} AS ordered, {other_owner} AS other_owner, e.type, e.data, e.at
-             FROM sessions s LEFT JOIN entries e ON e.session = s.id {condition}
-             WHERE s.host = ?1 AND s.session = ?2 ORDER BY e.number"
+            "SELECT s.version, s.memory, s.ordered, s.other_owner, e.type, e.data, e.at
+             FROM {} s LEFT JOIN entries e ON e.session = s.id AND e.type <> ?3
+             WHERE s.host = ?1 AND s.session = ?2 ORDER BY e.number",
+            self.database.sessions()
         );
-        let found: Vec<SessionRow> =
-            self.select(&sql, &json!([key.host, key.session, SHOWN_ONLY]))?;
+        let found: Vec<SessionRow> = self.select(&sql, &json!([key.host, key.session, left_out]))?;
         let mut session = StoredSession::default();
         for row in found {
             (session.version, session.memory) = (row.version, row.memory);
@@ -196,7 +196,7 @@ impl Store {
                 )?;
             }
             if !change.order.is_empty() {
-                let taken = "DELETE FROM orders WHERE text = ?2 AND task_id = (SELECT task_id FROM sessions WHERE id = ?1)";
+                let taken = "DELETE FROM orders WHERE session = ?1 AND text = ?2";
                 rows.execute(taken, &json!([id, change.order]))?;
             }
             set_run(rows, id, change.run.as_ref(), *now)?;
@@ -475,22 +475,27 @@ impl Store {
         cleared.map(drop)
     }
 
-    /// Lists what approvers ordered, by the ids of the runs. Only a database with logins has that.
+    /// Lists what approvers ordered. Only a database with logins has that.
     pub fn orders(&self) -> Result<Vec<StoredOrder>> {
-        self.select("SELECT task_id, text FROM orders", &json!([]))
+        let orders = "SELECT session, task_id, text FROM orders";
+        self.select(orders, &json!([]))
     }
 
-    /// Stores what an approver orders for a run, in place of the last order.
-    pub fn put_order(&self, task_id: &str, text: &str) -> Result<()> {
-        let put = "INSERT INTO orders (task_id, text) VALUES (?1, ?2) ON CONFLICT (task_id) DO UPDATE SET text = ?2";
-        let put = self.execute(Access::Change, put, &json!([task_id, text]));
-        put.map(drop)
+    /// Stores what an approver orders for a run, in place of the last order; false if the run is over.
+    pub fn put_order(&self, run: &IndexedRun, text: &str) -> Result<bool> {
+        let put = "INSERT INTO orders (session, task_id, text)
+             SELECT id, task_id, ?4 FROM sessions WHERE host = ?1 AND session = ?2 AND task_id = ?3 AND active = 1
+             ON CONFLICT (session) DO UPDATE SET task_id = ?3, text = ?4";
+        let SessionKey { host, session } = &run.key;
+        let values = json!([host, session, run.run.task_id, text]);
+        Ok(self.execute(Access::Change, put, &values)? == 1)
     }
 
-    /// Takes an order, once; false if it is not there any more.
+    /// Takes an order, once; false if it is not there any more, or the session did not go on last on this machine, by this login.
     pub fn take_order(&self, order: &StoredOrder) -> Result<bool> {
-        let take = "DELETE FROM orders WHERE task_id = ?1 AND text = ?2";
-        let values = json!([order.task_id, order.text]);
+        let take = "DELETE FROM orders WHERE session = ?1 AND text = ?2
+             AND session IN (SELECT id FROM sessions WHERE machine = ?3 AND active = 1)";
+        let values = json!([order.session, order.text, self.database.machine()?]);
         Ok(self.execute(Access::Change, take, &values)? == 1)
     }
 

@@ -221,6 +221,7 @@ pub struct StoredRequest {
 /// What an approver ordered for a run.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct StoredOrder {
+    pub(crate) session: i64,
     /// The id of the run.
     pub task_id: String,
     /// The text of the order.

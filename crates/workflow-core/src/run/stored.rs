@@ -201,8 +201,11 @@ pub struct StoredApproval {
 /// A move of the run that the user made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserMove {
-    /// The author: `user`, or the name of the approver who ordered the move elsewhere.
+    /// The author: `user`.
     pub by: String,
+    /// The approver who ordered the move elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approver: Option<String>,
     /// The command: `next`, `skip`, `goto` or `approve`.
     pub command: String,
     /// The number of moves of the run, this one included.

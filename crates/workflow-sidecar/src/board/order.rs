@@ -39,20 +39,27 @@ fn find(board: &Board, id: &str) -> Result<IndexedRun, Failure> {
         return Err(Refusal::MayNot.into());
     }
     let run = board.requests.run(id)?.filter(|run| run.run.is_active);
-    run.ok_or_else(|| {
-        let message = "There is no such active run in the store.";
-        Failure::new(StatusCode::NOT_FOUND, message)
-    })
+    run.ok_or_else(no_active_run)
+}
+
+fn no_active_run() -> Failure {
+    let message = "There is no such active run in the store.";
+    Failure::new(StatusCode::NOT_FOUND, message)
+}
+
+/// What was ordered for a run and not carried out yet.
+pub(super) fn waiting(board: &Board, run: &str) -> Result<Option<Order>, Failure> {
+    let mut orders = board.requests.orders()?.into_iter();
+    let ordered = orders.find(|(stored, _)| stored.task_id == run);
+    Ok(ordered.map(|(_, order)| order))
 }
 
 /// Shows what can be ordered.
 pub(super) fn show(board: &Board, form: &OrderForm) -> Result<Shown, Failure> {
     let run = find(board, &form.run)?;
-    let mut orders = board.requests.orders()?.into_iter();
-    let ordered = orders.find(|(stored, _)| stored.task_id == form.run);
     let page = Page {
         run: &run,
-        ordered: ordered.map(|(_, order)| order),
+        ordered: waiting(board, &form.run)?,
     };
     Ok(Shown {
         title: format!("{}: an order", visible(&run.run.workflow)),
@@ -75,10 +82,12 @@ pub(super) fn send(board: &Board, visitor: Visitor, form: &OrderForm) -> Result<
     }
     let order = Order {
         command: control.word().to_owned(),
-        phase: run.run.phase,
+        phase: run.run.phase.clone(),
         by: visitor.name,
     };
-    board.requests.order(&form.run, &order)?;
+    if !board.requests.order(&run, &order)? {
+        return Err(no_active_run());
+    }
     let message = Message {
         title: "Ordered",
         text: &format!(

@@ -3,11 +3,12 @@
 use askama::Template;
 use axum::http::StatusCode;
 use workflow_core::diagnostic::visible;
+use workflow_core::event::Order;
 use workflow_core::session::RunCondition;
 
 use super::failure::Failure;
 use super::runs::RunLine;
-use super::{Board, Shown};
+use super::{Board, Shown, order};
 use crate::answering::words_to_type;
 use crate::sessions::FoundSession;
 use crate::show::Timelines;
@@ -26,6 +27,7 @@ struct OneRun {
     commands: Vec<String>,
     /// True if something can be ordered from here.
     may_order: bool,
+    ordered: Option<Order>,
     /// The command that trusts the project, if the run waits for that.
     trust: Option<String>,
 }
@@ -53,10 +55,13 @@ pub(super) fn show(board: &Board, id: &str) -> Result<Shown, Failure> {
     let directory = visible(&run.cwd.to_string_lossy());
     let trust = shlex::try_quote(&directory).ok();
     let trust = trust.map(|directory| format!("workflow-sidecar trust {directory}"));
+    let may_order = is_active && board.requests.answer_right() == AnswerRight::MayAnswer;
+    let ordered = may_order.then(|| order::waiting(board, id)).transpose()?;
     let page = OneRun {
         happened,
         commands: commands.unwrap_or_default(),
-        may_order: is_active && board.requests.answer_right() == AnswerRight::MayAnswer,
+        may_order,
+        ordered: ordered.flatten(),
         trust: trust.filter(|_| run.run.waiting == RunCondition::AwaitsTrust.words()),
         line: RunLine::of(run, question.as_ref()),
     };

@@ -562,7 +562,9 @@ fn an_approver_orders_and_nobody_else_does() {
         (&*order.command, order.by.as_deref()),
         ("workflow-skip", Some("ada"))
     );
-    assert!(page("/order?run=wf-1").contains("Ordered by ada: workflow-skip."));
+    for path in ["/order?run=wf-1", "/?run=wf-1"] {
+        assert!(page(path).contains("Ordered by ada: workflow-skip."));
+    }
 }
 
 #[test]

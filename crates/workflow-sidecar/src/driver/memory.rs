@@ -38,8 +38,8 @@ pub(crate) struct HostMemory {
     /// Texts for the user that no answer could show yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) notices: Vec<String>,
-    /// The number of decisions that were kept.
-    pub(crate) decisions: u32,
+    /// The last run with decisions that were kept, and their number.
+    pub(crate) decisions: (String, u32),
     /// The phase and its times.
     pub(crate) clock: Option<PhaseClock>,
 }

@@ -236,13 +236,22 @@ impl RestoredSession {
 
     /// Keeps a decision about a call in a run, for the pages of the run.
     pub(crate) fn keep_decision(&mut self, tool: &str, reason: &str, is_asked: bool) {
-        if self.driver.session.view().is_none() || self.memory.decisions >= MAX_DECISIONS {
+        let Some(run) = self.driver.session.view() else {
             return;
+        };
+        let (of_run, number) = &mut self.memory.decisions;
+        if of_run != run.task_id {
+            (*of_run, *number) = (run.task_id.to_owned(), 0);
         }
-        self.memory.decisions += 1;
+        let reason = match *number {
+            ..MAX_DECISIONS => &without_secrets(reason),
+            MAX_DECISIONS => "It was not the last one: others are not listed.",
+            _ => return,
+        };
+        *number += 1;
         let decision = CallDecision {
             tool: tool.to_owned(),
-            reason: without_secrets(reason).chars().take(MAX_REASON).collect(),
+            reason: reason.chars().take(MAX_REASON).collect(),
             is_asked,
         };
         self.entries.push(StoredEntry {

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use workflow_core::definition::Settings;
 use workflow_core::diagnostic::{shown, visible_lines};
-use workflow_core::policy::gate_report::Report;
 use workflow_core::session::RunCondition;
 use workflow_core::without_secrets;
 
@@ -205,7 +204,7 @@ impl RunPage {
         let kept = kept.filter(|(at, _)| hidden == 0 || *at < half || *at >= half + hidden);
         let kept: Vec<PageEvent> = kept
             .map(|(_, event)| PageEvent {
-                since: since(event.at, start),
+                since: event.since(start),
                 at: event
                     .at
                     .map(|at| Moment(at).with_seconds())
@@ -315,13 +314,6 @@ fn clean(text: &str) -> String {
     visible_lines(&without_secrets(text)).into_owned()
 }
 
-fn since(at: Option<i64>, start: Option<i64>) -> String {
-    let since = at.zip(start);
-    since.map_or_else(String::new, |(at, start)| {
-        format!("+{}", duration(at.saturating_sub(start)))
-    })
-}
-
 /// The phases in the order in which they were entered first.
 fn phases(events: &[TimedEvent], is_there: bool) -> Vec<PhaseRow> {
     let mut rows: Vec<PhaseRow> = Vec::new();
@@ -357,9 +349,7 @@ fn phases(events: &[TimedEvent], is_there: bool) -> Vec<PhaseRow> {
                 rows[at].has_times |= lasted.is_some();
                 rows[at].lasted = rows[at].lasted.saturating_add(lasted.unwrap_or(0));
             }
-            (TimelineEvent::Gate { checks }, Some(row)) => {
-                row.failures += usize::from(!checks.iter().all(Report::has_passed));
-            }
+            (gate, Some(row)) if gate.is_failed_gate() => row.failures += 1,
             (TimelineEvent::Denied { .. }, Some(row)) => row.denials += 1,
             _ => {}
         }
@@ -442,12 +432,7 @@ fn facts(
         ("Started", moment(start)),
         (last, moment(end)),
         ("Took", lasted),
-        (
-            "Gates not passed",
-            number(
-                |event| matches!(event, TimelineEvent::Gate { checks } if !checks.iter().all(Report::has_passed)),
-            ),
-        ),
+        ("Gates not passed", number(TimelineEvent::is_failed_gate)),
         (
             "Blocked calls",
             number(|event| matches!(event, TimelineEvent::Denied { .. })),

@@ -2,7 +2,7 @@
 
 use workflow_core::diagnostic::shown;
 
-use super::described::{Below, Described, Tone, duration};
+use super::described::{Below, Described, Tone};
 use super::timeline::Totals;
 use super::{SessionTimeline, Timelines};
 use crate::present::{BAD, DIMMED, GOOD, Moment, NOTABLE, Page, TITLE, count, paint};
@@ -47,9 +47,7 @@ impl SessionTimeline {
             None => {}
         }
         for event in &self.events {
-            let since = event.at.zip(start);
-            let since = since.map(|(at, start)| format!("+{}", duration(at.saturating_sub(start))));
-            let since = format!("{:>11}", since.unwrap_or_default());
+            let since = format!("{:>11}", event.since(start));
             page.add(&format!("{}  ", paint(DIMMED, since)));
             Described::of(&event.what).print(page);
         }

@@ -118,7 +118,7 @@ impl TimelineRun {
         let step = self.state.global_step_count;
         let StoredRun { moved_by, data, .. } = self.stored.clone();
         let moved_by = moved_by.filter(|moved| moved.step == step);
-        let approver = moved_by.as_ref().map(|moved| moved.by.clone());
+        let approver = moved_by.as_ref().and_then(|moved| moved.approver.clone());
         let (user_command, overrode) = moved_by
             .map(|moved| (moved.command, moved.overrode))
             .unzip();
@@ -137,7 +137,7 @@ impl TimelineRun {
             skipped: data.skipped,
             comment: comment.filter(|comment| !comment.is_empty()),
             user_command,
-            approver: approver.filter(|by| by != "user"),
+            approver,
             overrode: overrode.unwrap_or_default(),
         }
     }

@@ -11,6 +11,7 @@ use workflow_core::policy::gate_report::Report;
 use workflow_core::run::{RunState, StoredGate, entry_type, restore};
 use workflow_core::session::RunCondition;
 
+use super::described::duration;
 use super::run::{FlowNotes, TimelineRun};
 use crate::driver::CallDecision;
 use crate::store::SHOWN_ONLY;
@@ -45,6 +46,15 @@ pub(crate) struct TimedEvent {
     pub(crate) at: Option<i64>,
     #[serde(flatten)]
     pub(crate) what: TimelineEvent,
+}
+
+impl TimedEvent {
+    /// The time since another moment, in words; empty if it is not known.
+    pub(super) fn since(&self, start: Option<i64>) -> String {
+        let since = self.at.zip(start);
+        let since = since.map(|(at, start)| format!("+{}", duration(at.saturating_sub(start))));
+        since.unwrap_or_default()
+    }
 }
 
 /// An event.
@@ -132,6 +142,11 @@ pub(crate) struct Totals {
 }
 
 impl TimelineEvent {
+    /// Returns true for a gate that did not pass.
+    pub(super) fn is_failed_gate(&self) -> bool {
+        matches!(self, Self::Gate { checks } if !checks.iter().all(Report::has_passed))
+    }
+
     /// Changes the texts of people, models and tools.
     pub(super) fn change_texts(&mut self, change: &dyn Fn(&mut String)) {
         match self {
@@ -143,7 +158,8 @@ impl TimelineEvent {
             | Self::Triggered { text }
             | Self::CodeRestored { message: text } => change(text),
             Self::Entered { flow, .. } | Self::Completed { flow, .. } => {
-                flow.comment.as_mut().into_iter().for_each(change);
+                let texts = [&mut flow.comment, &mut flow.approver];
+                texts.into_iter().flatten().for_each(change);
             }
             Self::Gate { checks } => {
                 for check in checks {
@@ -531,10 +547,8 @@ impl Timeline {
 
     /// Returns true if the last event is a gate that did not pass. A move after it follows `onFail`.
     fn gate_just_failed(&self) -> bool {
-        matches!(
-            self.events.last().map(|event| &event.what),
-            Some(TimelineEvent::Gate { checks }) if !checks.iter().all(Report::has_passed)
-        )
+        let last = self.events.last();
+        last.is_some_and(|event| event.what.is_failed_gate())
     }
 
     /// Sets the duration of the phase that is left.

@@ -31,11 +31,16 @@ GRANT SELECT ON figures TO workflow_agent, workflow_approver;
 GRANT INSERT, DELETE ON figures TO workflow_agent;
 GRANT UPDATE (number, total) ON figures TO workflow_agent;
 
--- What approvers order for a run. The machine of the run takes it.
+-- What approvers order for the run of a session. The login of the session takes it.
 CREATE TABLE orders (
-    task_id text PRIMARY KEY,
+    session bigint PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+    task_id text NOT NULL,
     text text NOT NULL
 );
+ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
+CREATE POLICY read ON orders FOR SELECT USING (true);
+CREATE POLICY own ON orders FOR DELETE USING (EXISTS (SELECT FROM sessions WHERE id = orders.session AND owner = session_user));
+CREATE POLICY approver ON orders TO workflow_approver USING (true);
 GRANT SELECT ON orders TO workflow_agent, workflow_approver;
 GRANT DELETE ON orders TO workflow_agent;
 GRANT INSERT, UPDATE, DELETE ON orders TO workflow_approver;

@@ -103,12 +103,9 @@ impl Database for Postgres {
         machine.map_err(|error| StoreError::of_file(&self.directory, error))
     }
 
-    fn other_owner(&self) -> &'static str {
-        "CASE s.owner WHEN session_user THEN '' ELSE s.owner::text END"
-    }
-
-    fn order(&self) -> &'static str {
-        "coalesce((SELECT o.text FROM orders o WHERE o.task_id = s.task_id), '')"
+    fn sessions(&self) -> &'static str {
+        "(SELECT s.*, CASE owner WHEN session_user THEN '' ELSE owner::text END AS other_owner, coalesce(o.text, '') AS ordered
+          FROM sessions s LEFT JOIN orders o ON o.session = s.id AND o.task_id = s.task_id)"
     }
 
     fn answer_right(&self) -> Result<AnswerRight, StoreError> {

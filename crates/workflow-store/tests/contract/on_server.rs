@@ -145,23 +145,34 @@ fn an_order_is_written_by_an_approver_and_taken_once() {
     };
     let (agent, approver) = (server.store("agent", "a"), server.store("approver", "b"));
     save(&agent, "s", 0, Some(run("wf-1", "Analyze", true)), 1);
+    let found = agent.runs(&RunQuery::default()).unwrap().remove(0);
     let forged = [
-        "INSERT INTO orders VALUES ('wf-1', 'skip')",
+        "INSERT INTO orders SELECT id, 'wf-1', 'skip' FROM sessions",
         "UPDATE orders SET text = 'skip'",
     ];
-    approver.put_order("wf-1", "pause").unwrap();
+    assert!(approver.put_order(&found, "pause").unwrap());
     for forged in forged {
         let refused = server.sql_as("agent", forged).unwrap_err();
         assert!(refused.contains("permission denied"), "{refused}");
     }
-    assert!(agent.put_order("wf-1", "skip").is_err());
+    assert!(agent.put_order(&found, "skip").is_err());
+    server.sql_as("other_agent", "DELETE FROM orders").unwrap();
     assert_eq!(agent.load(&key("s")).unwrap().order, "pause");
-    approver.put_order("wf-1", "resume").unwrap();
+    assert!(approver.put_order(&found, "resume").unwrap());
     let orders = agent.orders().unwrap();
     assert_eq!(orders.len(), 1);
+    for other in [server.store("other_agent", "a"), server.store("agent", "c")] {
+        assert!(!other.take_order(&orders[0]).unwrap());
+    }
     assert!(agent.take_order(&orders[0]).unwrap());
     assert!(!agent.take_order(&orders[0]).unwrap());
     assert_eq!(agent.load(&key("s")).unwrap().order, "");
+    assert!(approver.put_order(&found, "skip").unwrap());
+    save(&agent, "s", 1, Some(run("wf-2", "Analyze", true)), 2);
+    assert_eq!(agent.load(&key("s")).unwrap().order, "", "of another run");
+    assert!(!approver.put_order(&found, "skip").unwrap());
+    agent.prune(3).unwrap();
+    assert!(approver.orders().unwrap().is_empty());
 }
 
 #[test]

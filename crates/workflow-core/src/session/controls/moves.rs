@@ -48,7 +48,8 @@ impl PlannedMove {
     /// The record of the move in the session.
     pub(crate) fn record(&self) -> UserMove {
         UserMove {
-            by: self.approver.as_deref().unwrap_or(USER).to_owned(),
+            by: USER.to_owned(),
+            approver: self.approver.clone(),
             command: self.control.short_name().to_owned(),
             step: self.moved.to.state.global_step_count,
             overrode: self.overrode.clone(),

@@ -524,7 +524,8 @@ fn an_order_of_an_approver_is_carried_out_before_the_next_event_and_once() {
         let phase = find().phase;
         let order = json!({ "command": command, "phase": phase, "by": "ada" }).to_string();
         let approver = server.store("approver", "b");
-        approver.put_order(&find().task_id, &order).unwrap();
+        let run = world.store.runs(&RunQuery::default()).unwrap().remove(0);
+        assert!(approver.put_order(&run, &order).unwrap());
     };
     assert!(is_denied(&world.send(&writing_call(world.host))));
     order("workflow-skip");
@@ -566,16 +567,17 @@ fn blocked_calls_are_on_the_page_of_the_run_and_no_session_continues_with_them()
     assert_eq!(world.entries(session.as_str().unwrap()), entries);
     let run = world.store.runs(&RunQuery::default()).unwrap().remove(0);
     let kept = world.store.look_at(&run.key).unwrap().entries.len() - entries;
-    assert_eq!(kept, 500);
+    assert_eq!(kept, 501);
     let found = FoundSession::in_store(run, &world.store).unwrap();
     let shown = Timelines::of_found(&found, None)
         .unwrap()
         .articles()
         .unwrap();
     assert!(
-        shown.contains("data-label=\"Blocked calls\">500<"),
+        shown.contains("data-label=\"Blocked calls\">501<"),
         "{shown}"
     );
+    assert!(shown.contains("others are not listed"), "{shown}");
     assert!(
         shown.contains("is blocked during the Analyze phase"),
         "{shown}"

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use workflow_core::approval::{Decision, Request};
 use workflow_core::event::Order;
 use workflow_core::session::RunCondition;
@@ -22,7 +22,7 @@ const MAX_AGE: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// Time between two looks at the store while something waits.
 pub(super) const INTERVAL: Duration = Duration::from_secs(1);
-/// The same at a server. Each look is a connection for each run that waits.
+/// The same at a server, where orders may come for each active run. Each look is a connection, and one for each run that waits.
 pub(super) const INTERVAL_AT_SERVER: Duration = Duration::from_secs(5);
 
 /// The time between two looks of a process with this right.
@@ -105,8 +105,7 @@ impl Requests {
         if task_id.is_empty() || task_id.len() > 100 || !task_id.chars().all(is_name) {
             bail!("the run's id has other characters than letters, digits, `-` and `_`");
         }
-        let text = serde_json::to_string(request)
-            .map_err(|error| anyhow!("the request cannot be written as JSON: {error}"))?;
+        let text = to_text(request)?;
         Ok(self.0.put_request(task_id, id, &text, wall_time())?)
     }
 
@@ -134,8 +133,7 @@ impl Requests {
         request: &Request,
         decision: &Decision,
     ) -> Result<bool, StoreError> {
-        let text = serde_json::to_string(decision);
-        let text = text.map_err(|error| StoreError::new(error.to_string()))?;
+        let text = to_text(decision)?;
         self.0.put_answer(&request.task_id, &request.id, &text)
     }
 
@@ -149,11 +147,9 @@ impl Requests {
         Ok(orders.collect())
     }
 
-    /// Stores what an approver orders for a run.
-    pub(crate) fn order(&self, task_id: &str, order: &Order) -> Result<(), StoreError> {
-        let text = serde_json::to_string(order);
-        let text = text.map_err(|error| StoreError::new(error.to_string()))?;
-        self.0.put_order(task_id, &text)
+    /// Stores what an approver orders for a run; `false` if that is over.
+    pub(crate) fn order(&self, run: &IndexedRun, order: &Order) -> Result<bool, StoreError> {
+        self.0.put_order(run, &to_text(order)?)
     }
 
     /// Removes the request and the decision of a run.
@@ -162,6 +158,10 @@ impl Requests {
             tracing::warn!("the request of a run cannot be removed: {error}");
         }
     }
+}
+
+fn to_text(value: &impl serde::Serialize) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| StoreError::new(error.to_string()))
 }
 
 pub(crate) fn read<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {

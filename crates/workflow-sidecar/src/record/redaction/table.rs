@@ -65,8 +65,8 @@ static STORED: FreeText = ByKind("customType", &[
     (entry::GATE, &Only(&[("data", &Only(&[("reports", &Each(&Only(&[("tail", &Tool), ("reason", &Tool)])))]))])),
     (entry::DEFINITION, &Nothing), (entry::BUDGET, &Nothing), (entry::TALLY, &Nothing), (entry::CHECKPOINT, &Nothing),
 ], &Except(ENTRY_NAMES, &[], &Said));
-/// The task of a run, and what its user and its agent hand over.
-static RUN: FreeText = Only(&[("taskDescription", &Said), ("handedOver", &HANDED_OVER)]);
+/// The task of a run, what its user and its agent hand over, and who ordered the last move elsewhere.
+static RUN: FreeText = Only(&[("taskDescription", &Said), ("handedOver", &HANDED_OVER), ("movedBy", &Only(&[("approver", &Said)]))]);
 static HANDED_OVER: FreeText = Only(&[("outputs", &Chosen), ("summary", &Said)]);
 
 /// Parameters of the host: of hooks on tools, of the tool, whose answer depends on its action, and of any other method.

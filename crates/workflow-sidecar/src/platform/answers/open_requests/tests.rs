@@ -15,7 +15,7 @@ use super::*;
 use crate::platform::effects::PlatformReport;
 use crate::platform::session_in;
 #[cfg(all(unix, feature = "postgres"))]
-use crate::store::tests::server::Server;
+use crate::store::{Counts, RunNote, tests::server::Server};
 
 /// A session that asks about `plan.md`.
 struct Fixture {
@@ -336,8 +336,28 @@ fn an_order_for_a_run_of_this_process_is_reported_once() {
         phase: "Plan".to_owned(),
         by: None,
     };
-    of_approver.order("wf-1", &order).unwrap();
-    of_approver.order("wf-2", &order).unwrap();
+    // The others are of another login and of another machine, though this process has them too.
+    let (of_login, of_machine) = (server.store("other_agent", "b"), server.store("agent", "c"));
+    let stores = [of_agent.store(), &of_login, &of_machine];
+    for (store, task_id) in stores.into_iter().zip(["wf-1", "wf-2", "wf-3"]) {
+        let run = Run {
+            task_id: task_id.to_owned(),
+            ..active.clone()
+        };
+        fixture.open.note(&fixture.context().id, &run);
+        let note = RunNote {
+            host: "pi".to_owned(),
+            run: Some(run),
+            memory: String::new(),
+            cwd: fixture.context().cwd.clone(),
+            file: None,
+            counts: Counts::default(),
+            now: 1,
+        };
+        store.note_run(&note).unwrap();
+        let noted = of_approver.run(task_id).unwrap().unwrap();
+        assert!(of_approver.order(&noted, &order).unwrap());
+    }
     let look = || fixture.open.look(&agent_dir, &fixture.sessions);
     look();
     assert!(fixture.reports.try_recv().is_err(), "the session is closed");
@@ -347,12 +367,14 @@ fn an_order_for_a_run_of_this_process_is_reported_once() {
     assert!(matches!(reported.event, PlatformEvent::Ordered(it) if it == order));
     look();
     assert!(fixture.reports.try_recv().is_err());
-    assert_eq!(of_agent.orders().unwrap().len(), 1);
-    let over = Run {
-        is_active: false,
-        ..active
-    };
-    fixture.open.note(&fixture.context().id, &over);
+    assert_eq!(of_agent.orders().unwrap().len(), 2);
+    for task_id in ["wf-1", "wf-2", "wf-3"] {
+        let over = Run {
+            task_id: task_id.to_owned(),
+            ..Run::default()
+        };
+        fixture.open.note(&fixture.context().id, &over);
+    }
     assert_eq!(fixture.open.interval(&agent_dir), None);
 }
 
