@@ -240,8 +240,8 @@ impl RestoredSession {
             return;
         };
         let (of_run, number) = &mut self.memory.decisions;
-        if of_run != run.task_id {
-            (*of_run, *number) = (run.task_id.to_owned(), 0);
+        if *of_run != run.state.task_id {
+            (*of_run, *number) = (run.state.task_id.clone(), 0);
         }
         let reason = match *number {
             ..MAX_DECISIONS => &without_secrets(reason),
