@@ -65,12 +65,7 @@ pub(super) fn show(board: &Board, id: &str) -> Result<Shown, Failure> {
         trust: trust.filter(|_| run.run.waiting == RunCondition::AwaitsTrust.words()),
         line: RunLine::of(run, question.as_ref()),
     };
-    Ok(Shown {
-        title: format!(
-            "{}: {}",
-            visible(&page.line.run.run.workflow),
-            page.line.state
-        ),
-        html: page.render()?,
-    })
+    let RunLine { run, state, .. } = &page.line;
+    let title = format!("{}: {state}", visible(&run.run.workflow));
+    Shown::new(title, &page)
 }
