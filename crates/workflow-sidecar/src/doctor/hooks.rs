@@ -408,7 +408,7 @@ mod tests {
             state: None,
         };
         let managed = target(Directories::managed(home.path()));
-        let own = target(Directories::in_home(home.path()));
+        let own = target(Directories::new(home.path(), |_| None));
         let host = HOSTS[1];
         let write = |target: &InstallTarget| {
             for change in plan(Some(host), target).unwrap() {
@@ -467,7 +467,7 @@ mod tests {
     #[test]
     fn the_nearest_rule_of_gemini_decides_about_a_folder() {
         let home = tempfile::tempdir().unwrap();
-        let directories = Directories::in_home(home.path());
+        let directories = Directories::new(home.path(), |_| None);
         let is_trusted = |path: &str| is_trusted_by_gemini(&directories, Path::new(path));
         assert!(!is_trusted("/p/a"));
         std::fs::create_dir(home.path().join(".gemini")).unwrap();
