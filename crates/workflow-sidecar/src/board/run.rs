@@ -42,12 +42,10 @@ pub(super) fn show(board: &Board, id: &str) -> Result<Shown, Failure> {
     let question = question.map(|(_, decision)| decision.map(|decision| decision.choice));
     let found = FoundSession::in_store(run.clone(), board.requests.store());
     let happened = found.and_then(|found| Timelines::of_found(&found, None)?.articles());
-    let happened = match happened {
+    let happened = match happened.map_err(|error| error.downcast::<StoreError>()) {
         Ok(happened) => Ok(happened),
-        Err(error) => Err(format!(
-            "{:#}",
-            error.downcast::<StoreError>().map_or_else(Ok, Err)?
-        )),
+        Err(Ok(error)) => return Err(error.into()),
+        Err(Err(error)) => Err(format!("{error:#}")),
     };
     let command = |command| words_to_type(&run.key.host, &run.cwd, command);
     let is_active = run.run.is_active;
