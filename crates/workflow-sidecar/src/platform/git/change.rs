@@ -15,10 +15,10 @@ use std::time::Instant;
 use workflow_core::run::MeasuredChange;
 
 use super::checkpoint::{TIME_TO_RECORD, is_commit_name, submodules};
-use super::execution::{Git, failed};
+use super::execution::Git;
 use super::hidden_changes::changes;
 use super::private_directory::PrivateDirectory;
-use crate::platform::process::Failure;
+use crate::platform::process::{Failure, failed};
 
 /// The bytes at the beginning of a file in which git looks for a zero byte, which texts do not have.
 const LOOKED_AT: usize = 8000;

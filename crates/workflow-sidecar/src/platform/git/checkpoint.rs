@@ -17,11 +17,11 @@ use workflow_core::event::{RestoreOutcome, RestoredFiles, SnapshotError};
 use workflow_core::types::Snapshot;
 
 use super::config_commands::GitOperation;
-use super::execution::{Git, failed};
+use super::execution::Git;
 use super::location::Location;
 use super::private_directory::PrivateDirectory;
 use crate::files::if_present;
-use crate::platform::process::{Failure, Monitor, one_line};
+use crate::platform::process::{Failure, Monitor, failed, one_line};
 
 /// Time for recording: the agent waits for it, and the host for the answer.
 pub(crate) const TIME_TO_RECORD: Duration = Duration::from_millis(2500);

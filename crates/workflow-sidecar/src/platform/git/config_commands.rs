@@ -13,11 +13,11 @@ use std::time::Duration;
 
 use workflow_core::definition::RunCheck;
 
-use super::execution::{Git, NO_FILE, failed, no_repository};
+use super::execution::{Git, NO_FILE, no_repository};
 use super::location::Location;
 use crate::files::{expanded_home, hash, user_dir};
 use crate::platform::answers::trust_store::{hash_of, is_trusted};
-use crate::platform::process::{CheckError, Failure, one_line};
+use crate::platform::process::{CheckError, Failure, failed, one_line};
 
 /// An operation of git, which determines the programs that it may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::change::changed_path;
 use super::checkpoint::is_commit_name;
-use super::execution::{Git, failed};
+use super::execution::Git;
 use super::hidden_changes::changes;
 use super::private_directory::PrivateDirectory;
-use crate::platform::process::{CheckError, Failure};
+use crate::platform::process::{CheckError, Failure, failed};
 
 impl PrivateDirectory {
     /// Lists the paths of files that are not as in a commit or tree, also those that git does not track and does not ignore.
