@@ -15,7 +15,7 @@ use std::time::Instant;
 use workflow_core::run::MeasuredChange;
 
 use super::checkpoint::{TIME_TO_RECORD, is_commit_name, submodules};
-use super::execution::Git;
+use super::execution::{Git, words};
 use super::hidden_changes::changes;
 use super::private_directory::PrivateDirectory;
 use crate::platform::process::{Failure, failed};
@@ -64,16 +64,9 @@ pub(crate) fn measure_change(
     if submodules(git)?.iter().any(is_in_use) {
         return Err(failed("what is changed inside of submodules is not known"));
     }
-    let diff = [
-        "diff",
-        "--numstat",
-        "-z",
-        "--no-renames",
-        "--no-ext-diff",
-        "--no-textconv",
-        "--ignore-submodules=dirty",
-    ];
-    let numbers = git.list(&diff)?;
+    let diff =
+        "diff --numstat -z --no-renames --no-ext-diff --no-textconv --ignore-submodules=dirty";
+    let numbers = git.list(&words(diff))?;
     let (root, end) = (directory.root(), git.end);
     let mut lines = 0_u64;
     for line in &numbers {

@@ -89,6 +89,11 @@ impl GitOutput {
     }
 }
 
+/// The words of a command that has no word with a blank.
+pub(super) fn words(command: &str) -> Vec<&str> {
+    command.split(' ').collect()
+}
+
 /// The failure where there is no repository.
 pub(super) fn no_repository() -> Failure {
     let reason = "this is not a git repository";
