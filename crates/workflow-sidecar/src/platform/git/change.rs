@@ -12,6 +12,7 @@ use std::io::{self, BufRead as _, BufReader};
 use std::path::Path;
 use std::time::Instant;
 
+use memchr::memchr_iter;
 use workflow_core::run::MeasuredChange;
 
 use super::checkpoint::{TIME_TO_RECORD, is_commit_name, submodules};
@@ -151,11 +152,7 @@ fn lines_of(path: &Path, end: Option<Instant>) -> Result<u64, Failure> {
             if !is_text || read.is_empty() {
                 return Ok(lines + rest);
             }
-            lines += read
-                .split(|byte| *byte == b'\n')
-                .skip(1)
-                .map(|_| 1)
-                .sum::<u64>();
+            lines += memchr_iter(b'\n', read).count() as u64;
             rest = u64::from(!read.ends_with(b"\n"));
             let length = read.len();
             file.consume(length);
