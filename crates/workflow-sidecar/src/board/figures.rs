@@ -53,10 +53,7 @@ pub(super) fn show(board: &Board) -> Result<Shown, Failure> {
     let now = wall_time();
     let days = (now.saturating_sub(89 * DAY), now);
     let figures = &Figures::read(board.requests.store(), days, None)?;
-    Ok(Shown {
-        title: "Figures".to_owned(),
-        html: Page { figures }.render()?,
-    })
+    Shown::new("Figures", &Page { figures })
 }
 
 fn tables(of: &WorkflowFigures) -> Vec<Table> {

@@ -132,24 +132,17 @@ impl Guard {
             ));
         }
         // A page of another origin can link to this one, and do nothing else with it.
-        let is = |name, text| {
-            headers
-                .get(name)
-                .is_some_and(|value: &HeaderValue| value == text)
-        };
+        let is = |name: &str, text: &str| headers.get(name).is_some_and(|value| value == text);
+        let forbidden = |why: &str| Err(Failure::new(StatusCode::FORBIDDEN, why));
         if is("sec-fetch-site", "cross-site") && !is("sec-fetch-mode", "navigate") {
-            return Err(Failure::new(
-                StatusCode::FORBIDDEN,
-                "Other pages cannot use this board.",
-            ));
+            return forbidden("Other pages cannot use this board.");
         }
         if !matches!(*method, Method::GET | Method::HEAD) {
             let origin = one(headers, &ORIGIN).and_then(|origin| origin.split_once("://"));
             if !origin.is_some_and(|(scheme, from)| scheme.starts_with("http") && from == host) {
-                return Err(Failure::new(
-                    StatusCode::FORBIDDEN,
+                return forbidden(
                     "Only pages of this board send it answers: nothing was answered.",
-                ));
+                );
             }
         }
         let visitor = self.visitor(headers);
@@ -159,21 +152,17 @@ impl Guard {
         Ok(visitor)
     }
 
-    fn is_ours(&self, host: &str) -> bool {
-        let Access {
-            address,
-            host: name,
-            ..
-        } = &self.access;
-        let port = host.rsplit_once(':');
+    fn is_ours(&self, asked: &str) -> bool {
+        let Access { address, host, .. } = &self.access;
+        let port = asked.rsplit_once(':');
         let port = port.filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
-        let without_port = port.map_or(host, |(name, _)| name);
+        let name = port.map_or(asked, |(name, _)| name);
         let is_local =
-            address.ip().is_loopback() && host == format!("localhost:{}", address.port());
-        let is_named = name
+            address.ip().is_loopback() && asked == format!("localhost:{}", address.port());
+        let is_named = host
             .as_ref()
-            .is_some_and(|name| name.eq_ignore_ascii_case(without_port));
-        is_local || is_named || host == address.to_string()
+            .is_some_and(|it| it.eq_ignore_ascii_case(name));
+        is_local || is_named || asked == address.to_string()
     }
 
     fn visitor(&self, headers: &HeaderMap) -> Visitor {

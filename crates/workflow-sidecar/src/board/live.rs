@@ -47,28 +47,22 @@ struct Follower {
 /// Looks at the store while somebody follows it.
 pub(super) async fn follow(board: Arc<Board>) {
     loop {
-        let Pulses {
-            newest,
-            is_followed,
-        } = &board.pulses;
-        if newest.receiver_count() == 0 {
-            is_followed.notified().await;
+        let pulses = &board.pulses;
+        if pulses.newest.receiver_count() == 0 {
+            pulses.is_followed.notified().await;
         }
         let looked = blocking(&board, |board| {
             let right = board.requests.answer_right();
             Ok((right, board.requests.store().pulse()?))
         });
-        let looked = looked.await;
-        let is_here = matches!(looked, Ok((AnswerRight::NeedsProof, _)));
-        let pulse = looked.map(|(_, pulse)| pulse);
-        let pulse = pulse.map_err(|failure| failure.message);
+        let (interval, pulse) = match looked.await {
+            Ok((AnswerRight::NeedsProof, pulse)) => (INTERVAL, Ok(pulse)),
+            Ok((_, pulse)) => (INTERVAL_AT_SERVER, Ok(pulse)),
+            Err(failure) => (INTERVAL_AT_SERVER, Err(failure.message)),
+        };
+        let newest = &pulses.newest;
         newest.send_if_modified(|known| known.replace(pulse.clone()) != Some(pulse));
-        sleep(if is_here {
-            INTERVAL
-        } else {
-            INTERVAL_AT_SERVER
-        })
-        .await;
+        sleep(interval).await;
     }
 }
 
@@ -77,21 +71,18 @@ pub(super) async fn events(
     State(board): SharedBoard,
     Query(view): Query<View>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Failure> {
-    let Pulses {
-        newest,
-        is_followed,
-    } = &board.pulses;
-    if newest.receiver_count() >= MOST {
+    let pulses = &board.pulses;
+    if pulses.newest.receiver_count() >= MOST {
         let message = "Too many pages follow the runs: close one.";
         return Err(Failure::new(StatusCode::SERVICE_UNAVAILABLE, message));
     }
     let follower = Follower {
-        pulses: newest.subscribe(),
+        pulses: pulses.newest.subscribe(),
         view: Arc::new(view),
         sent: String::new(),
         board: Arc::clone(&board),
     };
-    is_followed.notify_one();
+    pulses.is_followed.notify_one();
     let events = unfold(follower, |mut follower| async {
         let event = follower.next().await?;
         Some((Ok(event), follower))

@@ -105,6 +105,13 @@ impl Page<'_> {
 }
 
 impl Shown {
+    fn new(title: impl Into<String>, part: &impl Template) -> Result<Self, Failure> {
+        Ok(Self {
+            title: title.into(),
+            html: part.render()?,
+        })
+    }
+
     fn page(&self, live: Option<&str>) -> Response {
         let page = Page {
             title: &self.title,

@@ -61,10 +61,7 @@ pub(super) fn show(board: &Board, form: &OrderForm) -> Result<Shown, Failure> {
         run: &run,
         ordered: waiting(board, &form.run)?,
     };
-    Ok(Shown {
-        title: format!("{}: an order", visible(&run.run.workflow)),
-        html: page.render()?,
-    })
+    Shown::new(format!("{}: an order", visible(&run.run.workflow)), &page)
 }
 
 /// Stores an order.
@@ -97,8 +94,5 @@ pub(super) fn send(board: &Board, visitor: Visitor, form: &OrderForm) -> Result<
         ),
         run: &form.run,
     };
-    Ok(Shown {
-        title: "Ordered".to_owned(),
-        html: message.render()?,
-    })
+    Shown::new(message.title, &message)
 }

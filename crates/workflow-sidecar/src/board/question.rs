@@ -121,10 +121,8 @@ impl<'q> Question<'q> {
     }
 
     fn shown(&self) -> Result<Shown, Failure> {
-        Ok(Shown {
-            title: format!("{}: a question", visible(&self.asked.workflow)),
-            html: self.render()?,
-        })
+        let title = format!("{}: a question", visible(&self.asked.workflow));
+        Shown::new(title, self)
     }
 }
 
@@ -216,15 +214,14 @@ pub(super) fn answer(board: &Board, visitor: Visitor, answer: &Answer) -> Result
         Ok((message, answering.request.task_id))
     });
     match stored {
-        Ok((message, run)) => Ok(Shown {
-            title: "Answered".to_owned(),
-            html: Message {
+        Ok((message, run)) => {
+            let message = Message {
                 title: "Answered",
                 text: &message,
                 run: &run,
-            }
-            .render()?,
-        }),
+            };
+            Shown::new(message.title, &message)
+        }
         Err(refusal) => again(is_known, &pending, &answer.run, refusal, &answer.comment),
     }
 }

@@ -42,12 +42,10 @@ pub(super) fn show(board: &Board, id: &str) -> Result<Shown, Failure> {
     let question = question.map(|(_, decision)| decision.map(|decision| decision.choice));
     let found = FoundSession::in_store(run.clone(), board.requests.store());
     let happened = found.and_then(|found| Timelines::of_found(&found, None)?.articles());
-    let happened = match happened {
+    let happened = match happened.map_err(|error| error.downcast::<StoreError>()) {
         Ok(happened) => Ok(happened),
-        Err(error) => Err(format!(
-            "{:#}",
-            error.downcast::<StoreError>().map_or_else(Ok, Err)?
-        )),
+        Err(Ok(error)) => return Err(error.into()),
+        Err(Err(error)) => Err(format!("{error:#}")),
     };
     let command = |command| words_to_type(&run.key.host, &run.cwd, command);
     let is_active = run.run.is_active;
@@ -65,12 +63,7 @@ pub(super) fn show(board: &Board, id: &str) -> Result<Shown, Failure> {
         trust: trust.filter(|_| run.run.waiting == RunCondition::AwaitsTrust.words()),
         line: RunLine::of(run, question.as_ref()),
     };
-    Ok(Shown {
-        title: format!(
-            "{}: {}",
-            visible(&page.line.run.run.workflow),
-            page.line.state
-        ),
-        html: page.render()?,
-    })
+    let RunLine { run, state, .. } = &page.line;
+    let title = format!("{}: {state}", visible(&run.run.workflow));
+    Shown::new(title, &page)
 }

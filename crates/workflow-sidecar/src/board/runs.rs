@@ -178,6 +178,5 @@ pub(super) fn show(board: &Board, filter: &Filter) -> Result<Shown, Failure> {
         0 => "Runs".to_owned(),
         waiting => format!("({waiting}) Runs"),
     };
-    let html = page.render()?;
-    Ok(Shown { title, html })
+    Shown::new(title, &page)
 }

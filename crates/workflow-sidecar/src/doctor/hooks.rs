@@ -78,7 +78,7 @@ struct Row<'p> {
 impl Row<'_> {
     /// The row of a host; `None` if it is neither on the path nor configured.
     fn check(&self, targets: &[InstallTarget]) -> Option<InstallationCheck> {
-        let mut facts = Vec::new();
+        let (name, mut facts) = (self.host.name, Vec::new());
         let (mut has_hooks, mut judges) = (false, 0);
         let has_server = targets.iter().any(|target| has_server(self.host, target));
         let mut all = targets.iter().map(|target| &target.directories);
@@ -89,9 +89,8 @@ impl Row<'_> {
                 continue;
             };
             has_hooks = true;
-            if let Some(file) = only_managed
-                .as_ref()
-                .filter(|_| !target.directories.is_managed)
+            if let Some(file) = &only_managed
+                && !target.directories.is_managed
             {
                 facts.extend((judges == 0).then(|| self.switched_off(file)));
                 continue;
@@ -103,17 +102,13 @@ impl Row<'_> {
         if judges > 1 {
             facts.push(self.subject.warn(
                 format!("they are installed {judges} times, so a call may be judged as often"),
-                format!(
-                    "workflow-sidecar uninstall {}, or with --project",
-                    self.host.name
-                ),
+                format!("workflow-sidecar uninstall {name}, or with --project"),
             ));
         }
         facts.extend(self.other_host(targets).filter(|_| has_hooks));
         let version = self.version.as_ref();
         let version = version.map(|version| version_of(self.subject, version, has_hooks));
         facts.splice(..0, version);
-        let name = self.host.name;
         let mut help = None;
         match (has_hooks, &self.version) {
             (false, None) => return None,
@@ -135,13 +130,11 @@ impl Row<'_> {
 
     /// The hooks of a user where an administrator allows none.
     fn switched_off(&self, file: &Path) -> InstallationCheck {
-        let (name, file) = (self.host.title, file.display());
+        let HookHost { name, title, .. } = self.host;
+        let file = file.display();
         self.subject.fail(
-            format!("{name} runs managed hooks only, by {file}, and so none of yours"),
-            format!(
-                "an administrator runs `workflow-sidecar install {} --managed`",
-                self.host.name
-            ),
+            format!("{title} runs managed hooks only, by {file}, and so none of yours"),
+            format!("an administrator runs `workflow-sidecar install {name} --managed`"),
         )
     }
 
@@ -177,12 +170,10 @@ impl Row<'_> {
             }),
             Err(error) => Some(error.to_string()),
         };
-        let missing = host.events.len().saturating_sub(installed.commands.len());
+        let all = host.events.len();
+        let missing = all.saturating_sub(installed.commands.len());
         let failure = if silent.is_none() && missing > 0 {
-            Some(format!(
-                "{missing} of {} hooks are missing {of}",
-                host.events.len()
-            ))
+            Some(format!("{missing} of {all} hooks are missing {of}"))
         } else {
             let no_server = (!has_server).then(|| "the MCP server is not registered".to_owned());
             let why = silent.or(no_server);
@@ -266,10 +257,8 @@ fn only_managed(host: &HookHost, managed: &Directories) -> Option<PathBuf> {
     if host.name == "codex" {
         let file = managed.codex.join("requirements.toml");
         let text = text(&file).replace([' ', '\t'], "");
-        let mut lines = text.lines();
-        return lines
-            .any(|line| line.starts_with("allow_managed_hooks_only=true"))
-            .then_some(file);
+        let is_it = |line: &str| line.starts_with("allow_managed_hooks_only=true");
+        return text.lines().any(is_it).then_some(file);
     }
     if host.name != "claude" {
         return None;
@@ -299,13 +288,10 @@ fn is_trusted_by_gemini(directories: &Directories, folder: &Path) -> bool {
     let text = std::fs::read(&directories.gemini_trusted_folders).unwrap_or_default();
     let rules: BTreeMap<PathBuf, Value> = serde_json::from_slice(&text).unwrap_or_default();
     let rule = |folder: &Path| {
-        let mut trusts = rules
-            .iter()
-            .filter_map(|(path, rule)| match rule.as_str()? {
-                "TRUST_PARENT" => (path.parent()? == folder).then_some(true),
-                rule => (path == folder).then_some(rule == "TRUST_FOLDER"),
-            });
-        trusts.next()
+        rules.iter().find_map(|(path, rule)| match rule.as_str()? {
+            "TRUST_PARENT" => (path.parent()? == folder).then_some(true),
+            rule => (path == folder).then_some(rule == "TRUST_FOLDER"),
+        })
     };
     folder.ancestors().find_map(rule).unwrap_or(false)
 }
@@ -408,7 +394,7 @@ mod tests {
             state: None,
         };
         let managed = target(Directories::managed(home.path()));
-        let own = target(Directories::in_home(home.path()));
+        let own = target(Directories::new(home.path(), |_| None));
         let host = HOSTS[1];
         let write = |target: &InstallTarget| {
             for change in plan(Some(host), target).unwrap() {
@@ -467,7 +453,7 @@ mod tests {
     #[test]
     fn the_nearest_rule_of_gemini_decides_about_a_folder() {
         let home = tempfile::tempdir().unwrap();
-        let directories = Directories::in_home(home.path());
+        let directories = Directories::new(home.path(), |_| None);
         let is_trusted = |path: &str| is_trusted_by_gemini(&directories, Path::new(path));
         assert!(!is_trusted("/p/a"));
         std::fs::create_dir(home.path().join(".gemini")).unwrap();

@@ -104,11 +104,10 @@ fn user_directory(agent_dir: &Path) -> InstallationCheck {
 fn settings(disk: &Disk, loaded: &Loaded) -> InstallationCheck {
     let limit = loaded.settings.limits.max_file_bytes;
     let candidates = [Tier::Global, Tier::Project].map(FilePath::settings);
-    let files: Vec<String> = candidates
+    let files = candidates
         .iter()
-        .filter(|path| disk.read(path, limit).is_ok())
-        .map(|path| disk.shown(path))
-        .collect();
+        .filter(|path| disk.read(path, limit).is_ok());
+    let files: Vec<String> = files.map(|path| disk.shown(path)).collect();
     let text = if files.is_empty() {
         format!("no {SETTINGS_FILE}: the defaults apply")
     } else {

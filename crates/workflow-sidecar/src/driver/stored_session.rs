@@ -108,14 +108,11 @@ impl RestoredSession {
             run: None,
             order: String::new(),
         };
-        let entries: Vec<Entry<'_>> = stored
-            .entries
-            .iter()
-            .map(|entry| Entry {
-                custom_type: &entry.custom_type,
-                data: Some(&entry.data),
-            })
-            .collect();
+        let entries = stored.entries.iter().map(|entry| Entry {
+            custom_type: &entry.custom_type,
+            data: Some(&entry.data),
+        });
+        let entries: Vec<Entry<'_>> = entries.collect();
         restored.with_effects(|session| session.handle_session(&entries, &loaded));
         let memory = restored.memory.session.clone();
         restored.driver.session.recall(memory);

@@ -72,17 +72,12 @@ pub(crate) fn count(session: &Session, out: &Effects, counts: &mut Counts) {
             add(kind, &name, report.duration_ms);
         }
     }
-    for moved in entries
-        .iter()
-        .filter_map(|(_, entry)| entry.moved_by.as_ref())
-    {
+    let moves = entries.iter().filter_map(|(_, it)| it.moved_by.as_ref());
+    for moved in moves {
         // Later entries repeat the move, and come without a state of its step.
         let is_of = |state: &Counted| state.global_step_count == moved.step && !state.cancelled;
-        for what in moved
-            .overrode
-            .iter()
-            .filter(|_| states().any(|(_, it)| is_of(it)))
-        {
+        let is_first = states().any(|(_, it)| is_of(it));
+        for what in moved.overrode.iter().filter(|_| is_first) {
             add(kind::OVERRODE, &short(what), 0);
         }
     }
@@ -91,12 +86,8 @@ pub(crate) fn count(session: &Session, out: &Effects, counts: &mut Counts) {
         Some(true) => (kind::ALLOWED, &asked.call),
         Some(false) => (kind::DECLINED, &asked.call),
     });
-    for (kind, call) in out
-        .denied
-        .iter()
-        .map(|call| (kind::DENIED, call))
-        .chain(asked)
-    {
+    let denied = out.denied.iter().map(|call| (kind::DENIED, call));
+    for (kind, call) in denied.chain(asked) {
         let rule = Some(&*call.rule).filter(|rule| !rule.is_empty());
         let rule = rule.unwrap_or("its list of tools");
         add(kind, &named(&call.level, rule), 0);

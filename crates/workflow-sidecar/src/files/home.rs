@@ -23,10 +23,8 @@ pub(crate) fn home_dir() -> Option<PathBuf> {
 /// Returns a directory of the user's by its variable, or else below the home directory.
 pub(crate) fn user_dir(variable: &str, in_home: &str) -> Option<PathBuf> {
     let named = std::env::var_os(variable).filter(|path| !path.is_empty());
-    named.map_or_else(
-        || Some(home_dir()?.join(in_home)),
-        |path| Some(absolute(Path::new(&path))),
-    )
+    let named = named.map(|path| absolute(Path::new(&path)));
+    named.or_else(|| Some(home_dir()?.join(in_home)))
 }
 
 /// Expands a `~` at the beginning of a path. Without a home directory the path stays.

@@ -31,6 +31,7 @@ pub(crate) enum EventName {
 }
 
 /// An event as the host sends it. The hosts share the names of these fields; all others are ignored.
+#[serde_with::apply(Option<&RawValue> => #[serde(borrow)])]
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct EventPayload<'a> {
@@ -58,11 +59,8 @@ pub(super) struct EventPayload<'a> {
     /// The id of the turn that it begins or changes (Codex).
     pub(super) turn_id: Option<String>,
     pub(super) tool_name: Option<String>,
-    #[serde(borrow)]
     pub(super) tool_input: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) tool_response: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) tool_result: Option<&'a RawValue>,
     pub(super) last_assistant_message: Option<String>,
     pub(super) prompt_response: Option<String>,

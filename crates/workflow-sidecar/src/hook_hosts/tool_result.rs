@@ -82,11 +82,8 @@ fn without(content: &RawValue) -> Value {
 
 fn joined(parts: &RawValue) -> String {
     let parts: Vec<Value> = serde_json::from_str(parts.get()).unwrap_or_default();
-    let texts: Vec<&str> = parts
-        .iter()
-        .filter_map(|part| part["text"].as_str())
-        .collect();
-    texts.join("\n")
+    let texts = parts.iter().filter_map(|part| part["text"].as_str());
+    texts.collect::<Vec<_>>().join("\n")
 }
 
 fn add_text(value: &Value, text: &mut String) {

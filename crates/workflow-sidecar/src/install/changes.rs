@@ -31,10 +31,8 @@ pub(super) fn make(
         return page.print();
     }
     // All are made before the first is shown: the reader of the output may go away, as `head` does.
-    let failed = changes
-        .iter()
-        .enumerate()
-        .find_map(|(at, change)| Some((at, apply(change).err()?)));
+    let mut all = changes.iter().enumerate();
+    let failed = all.find_map(|(at, change)| Some((at, apply(change).err()?)));
     let made = failed.as_ref().map_or(changes.len(), |(at, _)| *at);
     show(&changes[..made], sources, false, &mut page);
     page.print()?;
@@ -47,11 +45,7 @@ fn show(changes: &[&FileChange], sources: &Path, has_lines: bool, page: &mut Pag
         .iter()
         .partition(|change| change.path.starts_with(sources));
     if let Some(first) = in_sources.first() {
-        let verb = if first.after.is_some() {
-            "written"
-        } else {
-            "removed"
-        };
+        let verb = first.after.as_ref().map_or("removed", |_| "written");
         let (directory, count) = (sources.display(), in_sources.len());
         page.line(format_args!("{directory} ({count} files {verb})"));
     }

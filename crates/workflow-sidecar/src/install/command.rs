@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use super::changes::FileChange;
-use super::changes::make;
+use super::changes::{FileChange, make};
 use super::codex_trust::HooksOfCodex;
 use super::hosts::{InstallTarget, quoted_text, server};
 use super::plan::{installed, installed_parts, plan, plan_removal};
@@ -49,8 +48,12 @@ impl InstallRequest {
             }
             pi::run("install", self.project, self.dry_run)?;
         } else {
-            if host.is_none() {
-                check_version()?;
+            // The opencode on the path must load the plugin.
+            if host.is_none()
+                && let Some(version) = running_version(opencode::NAME)
+                && let Some(why) = opencode::unusable(&version)
+            {
+                bail!("{why}: install opencode 1");
             }
             let target = self.target(state)?;
             let changes = plan(host, &target)?;
@@ -191,17 +194,6 @@ impl InstallRequest {
             state: absolute(state).context("--state is no directory")?,
             ..target?
         })
-    }
-}
-
-/// Fails if the opencode on the path does not load the plugin.
-fn check_version() -> anyhow::Result<()> {
-    match running_version(opencode::NAME)
-        .as_deref()
-        .and_then(opencode::unusable)
-    {
-        Some(why) => bail!("{why}: install opencode 1"),
-        None => Ok(()),
     }
 }
 

@@ -23,17 +23,12 @@ pub(crate) struct Directories {
 }
 
 impl Directories {
-    /// The directories by the home directory alone.
-    #[cfg(test)]
-    pub(crate) fn in_home(home: &Path) -> Self {
-        Self::new(home, |_| None)
-    }
-
     /// The directories by the environment of this process.
     pub(crate) fn of_process(home: &Path) -> Self {
         Self::new(home, |name| std::env::var_os(name).map(PathBuf::from))
     }
 
+    /// The directories by these variables.
     pub(crate) fn new(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Self {
         let named = |name| {
             let value = variable(name).filter(|value| !value.as_os_str().is_empty())?;

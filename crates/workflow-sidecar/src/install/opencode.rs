@@ -149,7 +149,7 @@ mod tests {
     fn what_is_installed_is_removed_again() {
         let home = tempfile::tempdir().expect("a directory");
         let program = Path::new("/opt/work \"flow\"/workflow-sidecar");
-        let directories = Directories::in_home(home.path());
+        let directories = Directories::new(home.path(), |_| None);
         let target = target(&directories, program);
         assert_eq!(installed(&target), None);
         for change in plan(None, &target).expect("a plan") {

@@ -129,10 +129,8 @@ pub(crate) fn has_server(host: &'static HookHost, target: &InstallTarget) -> boo
                 Edit::Block { .. } => true,
                 Edit::Text(_) => false,
             };
-            is_server
-                && file
-                    .remove_edit(&text, edit)
-                    .is_ok_and(|without| without != text)
+            let without = file.remove_edit(&text, edit);
+            is_server && without.is_ok_and(|without| without != text)
         })
     })
 }
@@ -148,8 +146,6 @@ pub(crate) fn installed_hosts(project: Option<&Path>) -> Vec<&'static str> {
     let mut targets = targets.iter();
     let has_plugin = targets.any(|target| opencode::installed(target).is_some());
     let with_plugin = has_plugin.then_some(opencode::NAME);
-    with_hooks
-        .map(|host| host.name)
-        .chain(with_plugin)
-        .collect()
+    let with_hooks = with_hooks.map(|host| host.name);
+    with_hooks.chain(with_plugin).collect()
 }

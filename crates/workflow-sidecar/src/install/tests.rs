@@ -17,7 +17,7 @@ struct Home(tempfile::TempDir, Directories);
 impl Home {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
-        let directories = Directories::in_home(home.path());
+        let directories = Directories::new(home.path(), |_| None);
         Self(home, directories)
     }
 

@@ -152,26 +152,18 @@ async fn pass_on(
 async fn ask(host: Peer<RoleServer>, dialog: OpenDialog) {
     let request = ServerRequest::ElicitRequest(ElicitRequest::new(dialog.form));
     let options = PeerRequestOptions::no_options();
-    let ended = match host.send_cancellable_request(request, options).await {
+    match host.send_cancellable_request(request, options).await {
         Ok(mut open) => match dialog.withdrawn.run_until_cancelled(&mut open.rx).await {
-            Some(Ok(Ok(ClientResult::ElicitResult(result)))) => Some(result),
-            Some(other) => {
-                tracing::debug!("the host did not ask: {other:?}");
-                None
-            }
+            // A call that went on needs no answer.
+            Some(Ok(Ok(ClientResult::ElicitResult(result)))) => drop(dialog.ended.send(result)),
+            Some(other) => tracing::debug!("the host did not ask: {other:?}"),
             None => {
                 let reason = "the user has answered elsewhere".to_owned();
                 drop(open.cancel(Some(reason)).await);
-                None
             }
         },
-        Err(error) => {
-            tracing::debug!("the host cannot be asked: {error}");
-            None
-        }
-    };
-    // A call that went on needs no answer.
-    drop(ended.map(|ended| dialog.ended.send(ended)));
+        Err(error) => tracing::debug!("the host cannot be asked: {error}"),
+    }
 }
 
 /// The tool as hosts list it. The annotations keep hosts from asking before each call.

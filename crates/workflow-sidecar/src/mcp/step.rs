@@ -318,10 +318,8 @@ impl Call<'_> {
             session.prompt_word = host.prompt_word(cwd);
         }
         // A report may still come from a gate of an earlier call.
-        session
-            .driver
-            .session
-            .number_jobs_after(self.number * RUNS_OF_A_CALL);
+        let engine = &mut session.driver.session;
+        engine.number_jobs_after(self.number * RUNS_OF_A_CALL);
         session.driver.open();
         session.drop_notices();
         Ok(session)

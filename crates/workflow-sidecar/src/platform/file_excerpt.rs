@@ -21,19 +21,14 @@ pub(crate) const CUT: &str = "\n…";
 
 /// Reads a file as it is shown. It is read once: the state is that of the very content whose beginning is shown.
 pub(crate) fn shown_file(path: &str, cwd: &Path) -> ShownFile {
-    match open_in_project(path, cwd).and_then(content) {
-        Ok(content) => ShownFile {
-            excerpt: beginning(&content),
-            state: hash(&content),
-        },
+    let (excerpt, state) = match open_in_project(path, cwd).and_then(content) {
+        Ok(content) => (beginning(&content), hash(&content)),
         Err(error) => {
             let why = format!("({path} cannot be shown: {error})");
-            ShownFile {
-                excerpt: why.clone(),
-                state: why,
-            }
+            (why.clone(), why)
         }
-    }
+    };
+    ShownFile { excerpt, state }
 }
 
 /// Reads the file that is shown with a request, as it is now.

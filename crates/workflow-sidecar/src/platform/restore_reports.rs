@@ -44,10 +44,8 @@ impl RestoreNote {
     }
 
     fn write(directory: &Path, cwd: &Path) -> io::Result<Self> {
-        directory
-            .ancestors()
-            .take(2)
-            .try_for_each(create_private_dir)?;
+        let mut directories = directory.ancestors().take(2);
+        directories.try_for_each(create_private_dir)?;
         // It gets its name once it is locked.
         let new = NamedTempFile::new_in(directory)?;
         new.as_file().lock()?;

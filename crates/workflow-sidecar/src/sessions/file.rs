@@ -26,31 +26,27 @@ pub(crate) struct SessionFile<'a> {
 }
 
 /// The used fields of a line of a session file.
+#[serde_with::apply(
+    Option<Text> => #[serde(borrow, default, deserialize_with = "text_or_none")],
+    Option<&RawValue> => #[serde(borrow)],
+)]
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionEntry<'a> {
     /// The kind of entry: `message`, `custom`, `custom_message`, …
     #[serde(borrow, rename = "type")]
     pub(crate) kind: Text<'a>,
-    #[serde(borrow, default, deserialize_with = "text_or_none")]
     id: Option<Text<'a>>,
-    #[serde(borrow, default, deserialize_with = "text_or_none")]
     parent_id: Option<Text<'a>>,
-    #[serde(borrow, default, deserialize_with = "text_or_none")]
     timestamp: Option<Text<'a>>,
-    #[serde(borrow, default, deserialize_with = "text_or_none")]
     cwd: Option<Text<'a>>,
     /// The owner of a `custom` or `custom_message` entry.
-    #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub(crate) custom_type: Option<Text<'a>>,
     /// The data of a `custom` entry.
-    #[serde(borrow)]
     pub(crate) data: Option<&'a RawValue>,
     /// The content of a `custom_message`.
-    #[serde(borrow)]
     pub(crate) content: Option<&'a RawValue>,
     /// The message of a `message` entry.
-    #[serde(borrow)]
     pub(crate) message: Option<&'a RawValue>,
 }
 

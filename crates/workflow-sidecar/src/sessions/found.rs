@@ -94,18 +94,12 @@ impl FoundSession {
             let id = visible(&run.run.task_id);
             format!("{id} ({})", visible(&run.key.host))
         };
-        let active: Vec<String> = here
-            .iter()
-            .filter(|run| is_active(run))
-            .map(named)
-            .collect();
-        if active.len() > 1 {
-            bail!(
-                "{} runs are active in {}: {}. Name one",
-                active.len(),
-                visible(&project.to_string_lossy()),
-                active.join(", ")
-            );
+        let active = here.iter().filter(|run| is_active(run)).map(named);
+        let active: Vec<String> = active.collect();
+        let (number, names) = (active.len(), active.join(", "));
+        if number > 1 {
+            let project = visible(&project.to_string_lossy());
+            bail!("{number} runs are active in {project}: {names}. Name one");
         }
         // An active run comes first; the list has the newest first.
         here.sort_by_key(|run| !is_active(run));
@@ -210,18 +204,13 @@ pub(crate) fn one_run(store: &Store, id: &str) -> anyhow::Result<IndexedRun> {
     })?;
     // The same run may be in two sessions, one being a fork of the other: the newer one counts.
     found.sort_by_key(|found| std::cmp::Reverse(found.updated));
+    let id = shown(id);
     let Some(first) = found.first() else {
-        bail!(
-            "there is no run `{}` in the store: `workflow-sidecar runs --all` lists them",
-            shown(id)
-        );
+        bail!("there is no run `{id}` in the store: `workflow-sidecar runs --all` lists them");
     };
     let mut others = found.iter();
     if others.any(|other| other.run.task_id != first.run.task_id) {
-        bail!(
-            "several runs begin with `{}`: name more of the id",
-            shown(id)
-        );
+        bail!("several runs begin with `{id}`: name more of the id");
     }
     Ok(found.remove(0))
 }

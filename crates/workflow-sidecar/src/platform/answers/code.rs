@@ -74,13 +74,12 @@ impl Code {
         comment: Option<String>,
     ) -> Decision {
         let comment_token = comment.as_deref();
+        let comment_token = comment_token.map(|it| self.token(request, choice, Some(it)));
         Decision {
             request: request.id.clone(),
             choice: choice.to_owned(),
             token: self.token(request, choice, None),
-            comment_token: comment_token
-                .map(|comment| self.token(request, choice, Some(comment)))
-                .unwrap_or_default(),
+            comment_token: comment_token.unwrap_or_default(),
             comment,
             ..Decision::default()
         }

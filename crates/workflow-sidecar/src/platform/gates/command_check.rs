@@ -10,8 +10,8 @@ use super::Report;
 use super::no_test::no_test_ran;
 use super::report::{Checked, NotPassed, report};
 use crate::platform::process::{
-    CheckError, CommandLine, End, Failure, Finished, GRACE, Invocation, Monitor, one_line, run,
-    signal, signal_name,
+    CheckError, CommandLine, End, Failure, Finished, GRACE, Invocation, Monitor, failed, one_line,
+    run, signal, signal_name,
 };
 
 /// Bytes of standard output that are matched with a pattern. A command that writes more is ended.
@@ -75,7 +75,7 @@ pub(super) fn pattern(expected: &RunCheck) -> Result<Option<Regex>, Failure> {
     pattern.map_err(|error| {
         let stream = expected.stream.describe();
         let reason = format!("the pattern for {stream} is not a valid regular expression: {error}");
-        (CheckError::Start, reason)
+        failed(reason)
     })
 }
 
@@ -86,7 +86,6 @@ fn directory(expected: &RunCheck, cwd: &Path) -> Result<PathBuf, Failure> {
     };
     let full = cwd.join(directory);
     let shown = one_line(directory);
-    let failed = |reason| (CheckError::Start, reason);
     let real = |path: &Path| {
         let reason = |error| format!("its working directory {shown} cannot be used: {error}");
         path.canonicalize().map_err(|error| failed(reason(error)))

@@ -12,13 +12,14 @@ use std::io::{self, BufRead as _, BufReader};
 use std::path::Path;
 use std::time::Instant;
 
+use memchr::memchr_iter;
 use workflow_core::run::MeasuredChange;
 
 use super::checkpoint::{TIME_TO_RECORD, is_commit_name, submodules};
-use super::execution::{Git, failed};
+use super::execution::{Git, words};
 use super::hidden_changes::changes;
 use super::private_directory::PrivateDirectory;
-use crate::platform::process::Failure;
+use crate::platform::process::{Failure, failed};
 
 /// The bytes at the beginning of a file in which git looks for a zero byte, which texts do not have.
 const LOOKED_AT: usize = 8000;
@@ -64,16 +65,9 @@ pub(crate) fn measure_change(
     if submodules(git)?.iter().any(is_in_use) {
         return Err(failed("what is changed inside of submodules is not known"));
     }
-    let diff = [
-        "diff",
-        "--numstat",
-        "-z",
-        "--no-renames",
-        "--no-ext-diff",
-        "--no-textconv",
-        "--ignore-submodules=dirty",
-    ];
-    let numbers = git.list(&diff)?;
+    let diff =
+        "diff --numstat -z --no-renames --no-ext-diff --no-textconv --ignore-submodules=dirty";
+    let numbers = git.list(&words(diff))?;
     let (root, end) = (directory.root(), git.end);
     let mut lines = 0_u64;
     for line in &numbers {
@@ -158,11 +152,7 @@ fn lines_of(path: &Path, end: Option<Instant>) -> Result<u64, Failure> {
             if !is_text || read.is_empty() {
                 return Ok(lines + rest);
             }
-            lines += read
-                .split(|byte| *byte == b'\n')
-                .skip(1)
-                .map(|_| 1)
-                .sum::<u64>();
+            lines += memchr_iter(b'\n', read).count() as u64;
             rest = u64::from(!read.ends_with(b"\n"));
             let length = read.len();
             file.consume(length);

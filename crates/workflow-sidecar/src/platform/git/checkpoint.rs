@@ -17,11 +17,11 @@ use workflow_core::event::{RestoreOutcome, RestoredFiles, SnapshotError};
 use workflow_core::types::Snapshot;
 
 use super::config_commands::GitOperation;
-use super::execution::{Git, failed};
+use super::execution::{Git, words};
 use super::location::Location;
 use super::private_directory::PrivateDirectory;
 use crate::files::if_present;
-use crate::platform::process::{Failure, Monitor, one_line};
+use crate::platform::process::{Failure, Monitor, failed, one_line};
 
 /// Time for recording: the agent waits for it, and the host for the answer.
 pub(crate) const TIME_TO_RECORD: Duration = Duration::from_millis(2500);
@@ -143,14 +143,9 @@ impl PrivateDirectory {
         let Err(refused) = git.text(&["stash", "apply", "--quiet", reference]) else {
             return Ok(RestoredFiles::Restored);
         };
-        let conflicts = git.text(&[
-            "diff",
-            "--name-only",
-            "--ignore-submodules=dirty",
-            "--diff-filter=U",
-        ]);
+        let conflicts = "diff --name-only --ignore-submodules=dirty --diff-filter=U";
         // Without the names of files the reason of `git stash` is the answer.
-        let conflicts = conflicts.unwrap_or_default();
+        let conflicts = git.text(&words(conflicts)).unwrap_or_default();
         Err(match &*conflicts.lines().collect::<Vec<_>>() {
             [] => refused,
             files => failed(format!("it conflicts in {}", one_line(&files.join(", ")))),
@@ -190,16 +185,8 @@ impl PrivateDirectory {
 
 /// Returns `true` if the tracked files are the same as in a commit.
 fn is_same_as(git: Git<'_>, commit: &str) -> Result<bool, Failure> {
-    let changed = git.text(&[
-        "diff",
-        "--no-ext-diff",
-        "--no-textconv",
-        "--ignore-submodules=all",
-        "--name-only",
-        commit,
-        "--",
-    ])?;
-    Ok(changed.is_empty())
+    let diff = words("diff --no-ext-diff --no-textconv --ignore-submodules=all --name-only");
+    Ok(git.text(&[&diff[..], &[commit, "--"]].concat())?.is_empty())
 }
 
 /// Marks all submodules in the index as unchanged. `git stash` enters every submodule, despite all options, and follows the

@@ -13,11 +13,11 @@ use std::time::Duration;
 
 use workflow_core::definition::RunCheck;
 
-use super::execution::{Git, NO_FILE, failed, no_repository};
+use super::execution::{Git, NO_FILE, no_repository};
 use super::location::Location;
 use crate::files::{expanded_home, hash, user_dir};
 use crate::platform::answers::trust_store::{hash_of, is_trusted};
-use crate::platform::process::{CheckError, Failure, one_line};
+use crate::platform::process::{CheckError, Failure, failed, one_line};
 
 /// An operation of git, which determines the programs that it may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,11 +200,9 @@ impl Configuration {
         operation: GitOperation,
         left_out: &[&str],
     ) -> Vec<(String, String)> {
-        let mut settings: Vec<(String, String)> = self
-            .settings
-            .iter()
-            .filter_map(|setting| setting.in_effect(operation))
-            .collect();
+        let settings = self.settings.iter();
+        let settings = settings.filter_map(|setting| setting.in_effect(operation));
+        let mut settings: Vec<(String, String)> = settings.collect();
         let mut set = |key: &str, value: &str| settings.push((key.to_owned(), value.to_owned()));
         for (key, harmful) in HIDING {
             if left_out.contains(&key) {
@@ -252,10 +250,9 @@ impl Configuration {
         {
             harmful.retain(|hiding| !needed.has(*hiding, |set| set.is_of_repository));
         }
-        let mut hiding: Vec<RunCheck> = harmful
-            .into_iter()
-            .map(|(key, value)| as_command(key, value.to_string()))
-            .collect();
+        let harmful = harmful.into_iter();
+        let hiding = harmful.map(|(key, value)| as_command(key, value.to_string()));
+        let mut hiding: Vec<RunCheck> = hiding.collect();
         for (key, path) in [
             (EXCLUDE, Some(common_dir.join("info/exclude"))),
             (EXCLUDES_FILE, self.repository_ignores()),

@@ -8,7 +8,7 @@ use workflow_core::definition::OutputStream;
 
 use super::location::Location;
 use crate::platform::process::{
-    CheckError, CommandLine, Failure, GRACE, Invocation, Monitor, one_line, run,
+    CheckError, CommandLine, Failure, GRACE, Invocation, Monitor, failed, one_line, run,
 };
 
 /// Time limit of a command, which may read or write all files.
@@ -89,15 +89,15 @@ impl GitOutput {
     }
 }
 
+/// The words of a command that has no word with a blank.
+pub(super) fn words(command: &str) -> Vec<&str> {
+    command.split(' ').collect()
+}
+
 /// The failure where there is no repository.
 pub(super) fn no_repository() -> Failure {
     let reason = "this is not a git repository";
     (CheckError::Missing, reason.to_owned())
-}
-
-/// The failure with a reason that nothing else tells apart.
-pub(super) fn failed(reason: impl Into<String>) -> Failure {
-    (CheckError::Start, reason.into())
 }
 
 /// Git in a directory, and the conditions under which it runs.

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use tempfile::TempDir;
 
-use super::execution::{Git, TIMEOUT, failed};
+use super::execution::{Git, TIMEOUT};
 use crate::files::bytes_below;
-use crate::platform::process::{CheckError, Failure, Monitor};
+use crate::platform::process::{CheckError, Failure, Monitor, failed};
 
 /// Bytes of the largest repository.
 const SIZE: u64 = if cfg!(test) { 1 << 20 } else { 512 << 20 };

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::config_commands::{Configuration, GitOperation, USER_IGNORES, key_of};
-use super::execution::Git;
+use super::execution::{Git, words};
 use super::private_directory::PrivateDirectory;
 use super::repository_state::RepositoryState;
 use crate::platform::process::Failure;
@@ -59,19 +59,13 @@ pub(in crate::platform) fn changes(
     commit: Option<&str>,
     shown: &[&str],
 ) -> Result<Vec<String>, Failure> {
-    let plain = ["-c", "core.splitIndex=false", "-c", "index.sparse=false"];
+    let plain = words("-c core.splitIndex=false -c index.sparse=false");
     // Without a commit every file is untracked in a new index.
     if let Some(commit) = commit {
         git.text(&[&plain[..], &["read-tree", commit]].concat())?;
     }
-    let status = [
-        "status",
-        "--porcelain=v1",
-        "-z",
-        "--no-renames",
-        "--ignore-submodules=dirty",
-    ];
-    git.list(&[&plain[..], &status, shown].concat())
+    let status = words("status --porcelain=v1 -z --no-renames --ignore-submodules=dirty");
+    git.list(&[&plain[..], &status[..], shown].concat())
 }
 
 /// Lists ignore files beside tracked files that are not tracked, because they ignore themselves.

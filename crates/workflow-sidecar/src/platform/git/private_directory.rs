@@ -11,9 +11,9 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::config_commands::{Configuration, EXCLUDE, GitOperation, key_of};
-use super::execution::{Git, failed};
+use super::execution::Git;
 use super::location::Location;
-use crate::platform::process::Failure;
+use crate::platform::process::{Failure, failed};
 
 /// Author of the commits of checkpoints, because the user may not have configured one.
 const AUTHOR: &str = "workflow-sidecar";

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::config_commands::Configuration;
-use super::execution::{Git, no_repository};
+use super::execution::{Git, no_repository, words};
 use super::location::Location;
 use crate::platform::process::{CheckError, Failure, one_line};
 
-/// Branches and tags that are remembered, the newest.
-const TIPS: &str = "--count=100";
+/// Lists the branches and tags that are remembered, the newest.
+const TIPS: &str = "for-each-ref --sort=-committerdate --count=100 --format=%(objectname)";
 
 /// The state of a repository when a phase was entered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,12 +51,7 @@ impl RepositoryState {
             return Ok(Self::Absent);
         };
         let head = git.head()?;
-        let tips = git.text(&[
-            "for-each-ref",
-            "--sort=-committerdate",
-            TIPS,
-            "--format=%(objectname)",
-        ])?;
+        let tips = git.text(&words(TIPS))?;
         let mut tips: Vec<String> = tips.lines().map(str::to_owned).collect();
         tips.retain(|tip| head.as_ref() != Some(tip));
         tips.dedup();

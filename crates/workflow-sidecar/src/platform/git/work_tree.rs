@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::change::changed_path;
 use super::checkpoint::is_commit_name;
-use super::execution::{Git, failed};
+use super::execution::{Git, words};
 use super::hidden_changes::changes;
 use super::private_directory::PrivateDirectory;
-use crate::platform::process::{CheckError, Failure};
+use crate::platform::process::{CheckError, Failure, failed};
 
 impl PrivateDirectory {
     /// Lists the paths of files that are not as in a commit or tree, also those that git does not track and does not ignore.
@@ -44,16 +44,8 @@ impl PrivateDirectory {
 
     /// Lists the files and whole directories that git ignores, relative to the root of the repository.
     pub(in crate::platform) fn ignored(&self, git: Git<'_>) -> Result<Vec<String>, Failure> {
-        let others = [
-            "ls-files",
-            "-z",
-            "--others",
-            "--ignored",
-            "--exclude-standard",
-            "--directory",
-        ];
-        let git = self.with_own_index(git);
-        let mut listed = git.list(&others)?;
+        let others = words("ls-files -z --others --ignored --exclude-standard --directory");
+        let mut listed = self.with_own_index(git).list(&others)?;
         for path in &mut listed {
             path.truncate(path.trim_end_matches('/').len());
         }

@@ -14,7 +14,7 @@ use workflow_core::definition::OutputStream;
 
 use super::output::Output;
 use super::program::{program, start_failure};
-use super::{CheckError, Failure, ProcessGroup, kill_tree};
+use super::{CheckError, Failure, ProcessGroup, failed, kill_tree};
 
 /// Time for child processes to write into an open pipe after the command has ended.
 const LINGER: Duration = Duration::from_millis(200);
@@ -95,10 +95,7 @@ impl Finished {
                 let reason = format!("{who} wrote too much and was stopped");
                 (CheckError::TooMuchOutput, reason)
             }
-            End::Unknown(error) => {
-                let reason = format!("how {who} ended cannot be read: {error}");
-                (CheckError::Start, reason)
-            }
+            End::Unknown(error) => failed(format!("how {who} ended cannot be read: {error}")),
         })
     }
 }

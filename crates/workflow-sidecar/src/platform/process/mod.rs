@@ -33,3 +33,8 @@ pub(crate) fn close_to_other_processes() {
 
 /// The kind of a failure, and the reason as people read it.
 pub(crate) type Failure = (CheckError, String);
+
+/// The failure with a reason that nothing else tells apart.
+pub(crate) fn failed(reason: impl Into<String>) -> Failure {
+    (CheckError::Start, reason.into())
+}

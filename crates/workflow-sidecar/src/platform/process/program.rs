@@ -11,7 +11,7 @@ use workflow_core::definition::nearest;
 use workflow_core::diagnostic::{shown, visible};
 
 use super::output::one_line;
-use super::{CheckError, Failure};
+use super::{CheckError, Failure, failed};
 
 /// The most names that are compared: some directories of programs are huge.
 const COMPARED: usize = 20_000;
@@ -102,10 +102,7 @@ pub(super) fn start_failure(program_name: &str, cwd: &Path, error: &io::Error) -
         _ if is_no_program(error) => not_executable(format!(
             "{name} is not a program: a script begins with `#!/bin/sh` or the like"
         )),
-        _ => {
-            let reason = format!("{name} could not be started: {error}");
-            (CheckError::Start, reason)
-        }
+        _ => failed(format!("{name} could not be started: {error}")),
     }
 }
 

@@ -31,11 +31,8 @@ pub(crate) enum ProgramLine {
 
 impl RunningProgram {
     pub(crate) fn start(command: &mut Command, grace: Duration) -> io::Result<Self> {
-        let command = command.stdin(Stdio::piped());
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::piped()).spawn()?;
         let (send, lines) = sync_channel(MAX_WAITING);
         if let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) {
             forward_lines(stdout, send.clone(), ProgramLine::Out);

@@ -171,10 +171,8 @@ impl ChangedTests {
     /// Adds the manifest of a new package that has tests, and the package to the members that the workspace of the base lists.
     fn add_package(&mut self, tree: &BaseTree, manifest: &str) {
         let package = Path::new(manifest).parent().unwrap_or(Path::new(""));
-        let has_tests = self
-            .files
-            .keys()
-            .any(|path| Path::new(path).starts_with(package));
+        let mut carried = self.files.keys();
+        let has_tests = carried.any(|path| Path::new(path).starts_with(package));
         if tree.text(manifest).is_some() || !has_tests {
             return;
         }
