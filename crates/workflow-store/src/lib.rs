@@ -29,10 +29,12 @@ mod types;
 use std::path::PathBuf;
 
 pub use self::counts::{Counts, DAY};
+use self::database::Database;
 pub use self::figures::Figure;
 pub use self::marker::{MARKER, MARKERS, OF_ALL, has_active_runs};
 pub use self::private_directory::create_private_dir;
 pub use self::queue::QueueTurn;
+use self::sqlite::Sqlite;
 pub use self::store::Store;
 pub use self::types::{
     AnswerRight, IndexedRun, Run, RunNote, RunQuery, SHOWN_ONLY, Saved, SessionChange, SessionKey,
@@ -51,19 +53,19 @@ pub const POSTGRES_FROM_3: &str = include_str!("postgres/from_3.sql");
 /// Returns the store with a directory of this machine: on the server with this address, or else in a database there. It is
 /// created with the first change.
 pub fn open(directory: PathBuf, server: Option<&str>) -> Result<Store, StoreError> {
-    match server {
-        None => Ok(Store::new(
-            sqlite::Sqlite::new(directory.clone()),
-            directory,
-        )),
+    let database: Box<dyn Database> = match server {
+        None => Box::new(Sqlite::new(directory.clone())),
         #[cfg(feature = "postgres")]
-        Some(url) => Ok(Store::new(
-            postgres::Postgres::new(url, &directory)?,
-            directory,
-        )),
+        Some(url) => Box::new(postgres::Postgres::new(url, &directory)?),
         #[cfg(not(feature = "postgres"))]
-        Some(_) => Err(StoreError::new(
-            "the setting `store` names a PostgreSQL server, and this workflow-sidecar was built without the feature `postgres`: build it with `--features postgres`, or with scripts/build",
-        )),
-    }
+        Some(_) => {
+            return Err(StoreError::new(
+                "the setting `store` names a PostgreSQL server, and this workflow-sidecar was built without the feature `postgres`: build it with `--features postgres`, or with scripts/build",
+            ));
+        }
+    };
+    Ok(Store {
+        database,
+        directory,
+    })
 }

@@ -29,20 +29,13 @@ const SESSION: &str =
 /// The sessions, tickets, runs, requests and trust of a user, in a database.
 #[derive(Debug)]
 pub struct Store {
-    database: Box<dyn Database>,
+    pub(crate) database: Box<dyn Database>,
     /// Where the queues and the markers of this machine are.
-    directory: PathBuf,
+    pub(crate) directory: PathBuf,
 }
 
 /// Access to the database.
 impl Store {
-    pub(crate) fn new(database: impl Database + 'static, directory: PathBuf) -> Self {
-        Self {
-            database: Box::new(database),
-            directory,
-        }
-    }
-
     /// Returns true if anything was ever stored, and is still there.
     pub fn exists(&self) -> Result<bool> {
         self.database.exists()
@@ -136,7 +129,8 @@ impl Store {
              WHERE s.host = ?1 AND s.session = ?2 ORDER BY e.number",
             self.database.sessions()
         );
-        let found: Vec<SessionRow> = self.select(&sql, &json!([key.host, key.session, left_out]))?;
+        let found: Vec<SessionRow> =
+            self.select(&sql, &json!([key.host, key.session, left_out]))?;
         let mut session = StoredSession::default();
         for row in found {
             (session.version, session.memory) = (row.version, row.memory);

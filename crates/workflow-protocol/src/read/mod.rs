@@ -10,10 +10,8 @@ use crate::error::{Error, Kind};
 /// searched for control characters again.
 pub(crate) fn read<'a, T: Deserialize<'a>>(params: &'a str) -> Result<T, Error> {
     if !params.trim_ascii_start().starts_with('{') {
-        return Err(Error::new(
-            Kind::InvalidParams,
-            "parameters are an object with named members",
-        ));
+        let message = "parameters are an object with named members";
+        return Err(Error::new(Kind::InvalidParams, message));
     }
     serde_json::from_str(params).map_err(|error| located::<T>(params, &error))
 }

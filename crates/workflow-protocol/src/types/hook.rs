@@ -85,6 +85,11 @@ pub struct AnyEvent {}
 macro_rules! events {
     ($($(#[$meta:meta])* pub struct $name:ident $(<$life:lifetime>)? { $($fields:tt)* })*) => {$(
         $(#[$meta])*
+        #[serde_with::apply(
+            Option<Text<'a>> => #[serde(borrow, default, deserialize_with = "lenient::text")],
+            Option<u64> => #[serde(default, deserialize_with = "lenient::scalar")],
+            Option<bool> => #[serde(default, deserialize_with = "lenient::scalar")],
+        )]
         #[derive(Debug, Default, Deserialize, JsonSchema)]
         #[serde(rename_all = "camelCase")]
         pub struct $name $(<$life>)? { $($fields)* }
@@ -95,27 +100,22 @@ events! {
     /// A session event as the host reports it.
     pub struct SessionEvent<'a> {
         /// The host's reason: `startup`, `reload`, `new`, `resume`, `fork`, `quit`, `branch`, `switch`.
-        #[serde(borrow, default, deserialize_with = "lenient::text")]
         pub reason: Option<Text<'a>>,
     }
 
     /// A prompt as the host reports it.
     pub struct BeforeAgentStartEvent<'a> {
         /// The text of the prompt.
-        #[serde(borrow, default, deserialize_with = "lenient::text")]
         pub prompt: Option<Text<'a>>,
     }
 
     /// A turn as the host reports it.
     pub struct TurnEvent {
         /// The number of the turn in the run, from 0.
-        #[serde(default, deserialize_with = "lenient::scalar")]
         pub turn_index: Option<u64>,
         /// `turn_end`: the tokens that the response took, for budgets in tokens.
-        #[serde(default, deserialize_with = "lenient::scalar")]
         pub tokens: Option<u64>,
         /// `turn_end`: the cost of the response in millionths of a US dollar, for budgets in money.
-        #[serde(default, deserialize_with = "lenient::scalar")]
         pub micro_usd: Option<u64>,
     }
 
@@ -125,7 +125,6 @@ events! {
         #[serde(borrow)]
         pub tool_name: Text<'a>,
         /// The host's id of the call.
-        #[serde(borrow, default, deserialize_with = "lenient::text")]
         pub tool_call_id: Option<Text<'a>>,
         /// The arguments.
         #[serde(borrow)]
@@ -138,7 +137,6 @@ events! {
         #[serde(borrow)]
         pub tool_name: Text<'a>,
         /// The host's id of the call.
-        #[serde(borrow, default, deserialize_with = "lenient::text")]
         pub tool_call_id: Option<Text<'a>>,
         /// The arguments.
         #[serde(borrow)]
@@ -147,7 +145,6 @@ events! {
         #[serde(borrow)]
         pub content: Option<&'a RawValue>,
         /// True if the call failed.
-        #[serde(default, deserialize_with = "lenient::scalar")]
         pub is_error: Option<bool>,
     }
 
@@ -163,14 +160,12 @@ events! {
     pub struct InputEvent<'a> {
         /// Its source: `interactive`, `rpc`, `extension` for a message from a program, or `editor` while the user types and
         /// has not submitted anything yet.
-        #[serde(borrow, default, deserialize_with = "lenient::text")]
         pub source: Option<Text<'a>>,
     }
 
     /// The point that the user goes back to.
     pub struct BranchEvent {
         /// The turn that becomes the last one.
-        #[serde(default, deserialize_with = "lenient::scalar")]
         pub target_turn_index: Option<u64>,
     }
 }

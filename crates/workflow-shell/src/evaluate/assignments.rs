@@ -18,7 +18,9 @@ impl Evaluator<'_> {
             // An arithmetic loop.
             return;
         };
-        self.check_plain(name);
+        if programs::is_interpreted_variable(name) {
+            self.give_up_part(name, UnknownReason::Variable);
+        }
         let mut items = Vec::new();
         for raw in &words[1..] {
             match raw.0.as_slice() {
@@ -126,12 +128,6 @@ impl Evaluator<'_> {
                     && text.is_some_and(|text| programs::is_project_path(name, text))
         };
         (!is_known).then(|| Unknown::new(name, UnknownReason::Variable))
-    }
-
-    pub(super) fn check_plain(&mut self, name: &str) {
-        if programs::is_interpreted_variable(name) {
-            self.give_up_part(name, UnknownReason::Variable);
-        }
     }
 
     /// Gives up if a variable that counts as no option may be one where a later line uses it.

@@ -98,7 +98,7 @@ impl Parser<'_> {
             let parts = if pending.quoted {
                 vec![WordPart::Text { text, quoted: true }]
             } else {
-                self.here_document_parts(&text)?
+                self.nested_text(&text, Parser::here_document_parts)?
             };
             if let Some(entry) = self.here_documents.get_mut(pending.index) {
                 *entry = RawWord(parts);

@@ -215,11 +215,7 @@ impl Parser<'_> {
     }
 
     /// Parses the text of a here-document whose delimiter is not quoted.
-    pub(super) fn here_document_parts(&mut self, text: &str) -> Result<Vec<WordPart>> {
-        self.nested_text(text, Parser::parts_to_end)
-    }
-
-    fn parts_to_end(&mut self) -> Result<Vec<WordPart>> {
+    pub(super) fn here_document_parts(&mut self) -> Result<Vec<WordPart>> {
         let mut parts = WordBuilder::default();
         if self.line.contains("\\\"") && self.line.contains("${") {
             // Whether the backslash stays depends on where it is.
@@ -238,7 +234,7 @@ impl Parser<'_> {
     }
 
     /// Parses a nested text with a parser that continues the counts of this one.
-    fn nested_text<'t, T>(
+    pub(super) fn nested_text<'t, T>(
         &mut self,
         text: &'t str,
         read: fn(&mut Parser<'t>) -> Result<T>,

@@ -37,7 +37,7 @@ pub(crate) use table::{
 pub(crate) fn outcome(invocation: &Invocation<'_>) -> Outcome {
     let mut outcome = outcome_by_name(invocation).unwrap_or_else(|unknown| Outcome {
         guesses: wrappers::guesses(invocation),
-        ..Outcome::from(unknown)
+        ..Outcome::of(Effect::Unknown(unknown))
     });
     let trees = trees(invocation);
     if let Effect::Writes(writes) = &mut outcome.effect {

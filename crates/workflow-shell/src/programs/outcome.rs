@@ -121,12 +121,6 @@ impl Outcome {
     }
 }
 
-impl From<Unknown> for Outcome {
-    fn from(unknown: Unknown) -> Self {
-        Self::of(Effect::Unknown(unknown))
-    }
-}
-
 /// The outcome of a program whose arguments may be unknown.
 pub(crate) type Result<T = Outcome> = std::result::Result<T, Unknown>;
 

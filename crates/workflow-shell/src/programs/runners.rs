@@ -72,25 +72,7 @@ fn package_script(invocation: &Invocation<'_>) -> Option<Result> {
     let (first, rest) = rest.split_first()?;
     let first = first.text()?;
     let (script_name, rest) = match first {
-        "run" | "run-script" | "rum" | "urn" => {
-            let given = match read(name, rest) {
-                Ok(given) => given,
-                Err(unknown) => return Some(Err(unknown)),
-            };
-            match given.operands.split_first() {
-                // It lists the scripts.
-                None => return Some(Ok(Outcome::reads())),
-                // Without a script of that name, these run the tool.
-                Some((script, arguments))
-                    if name != "npm" && script.text().is_some_and(is_package_tool) =>
-                {
-                    let checked = project_script(script, arguments);
-                    let tool = || project_runner(given.operands.clone());
-                    return Some(checked.or_else(|_| Ok(tool())));
-                }
-                Some((script, rest)) => return Some(project_script(script, rest)),
-            }
-        }
+        "run" | "run-script" | "rum" | "urn" => return Some(named_script(name, rest)),
         "test" | "t" | "tst" if name != "bun" || first != "test" => (&Word::literal("test"), rest),
         "exec" | "x" | "dlx" => return row("npx", rest),
         // The table decides.
@@ -106,6 +88,21 @@ fn package_script(invocation: &Invocation<'_>) -> Option<Result> {
         _ => return None,
     };
     Some(project_script(script_name, rest))
+}
+
+/// `npm run script`, `npm run`.
+fn named_script(manager: &str, arguments: &[Word]) -> Result {
+    let given = read(manager, arguments)?;
+    let Some((script, arguments)) = given.operands.split_first() else {
+        // It lists the scripts.
+        return Ok(Outcome::reads());
+    };
+    let checked = project_script(script, arguments);
+    // Without a script of that name, these run the tool.
+    if manager != "npm" && script.text().is_some_and(is_package_tool) {
+        return checked.or_else(|_| Ok(project_runner(given.operands.clone())));
+    }
+    checked
 }
 
 /// A script of the project with its arguments.

@@ -148,7 +148,12 @@ fn edited(
             .with_context(|| format!("{} cannot be read", file.display()))?,
     };
     let mut edits = edits.clone();
-    let shown = location.file.to_string();
+    let mut change = AppliedFix {
+        file: location.file.to_string(),
+        line: None,
+        before: fix.from.clone(),
+        after: fix.to.clone(),
+    };
     let Some(region) = &location.region else {
         let renamed = file.with_file_name(&fix.to);
         if renamed.exists() || !file.ends_with(&fix.from) {
@@ -156,12 +161,6 @@ fn edited(
         }
         edits.insert(file, Edit::Renamed(renamed.clone()));
         edits.insert(renamed, Edit::Text(text));
-        let change = AppliedFix {
-            file: shown,
-            line: None,
-            before: fix.from.clone(),
-            after: fix.to.clone(),
-        };
         return Ok(Some((edits, change)));
     };
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -172,12 +171,8 @@ fn edited(
         return Ok(None);
     };
     let without_end = |line: &str| line.trim_end_matches(['\n', '\r']).to_owned();
-    let change = AppliedFix {
-        file: shown,
-        line: Some(region.line),
-        before: without_end(line),
-        after: without_end(&after),
-    };
+    change.line = Some(region.line);
+    (change.before, change.after) = (without_end(line), without_end(&after));
     *line = &after;
     edits.insert(file, Edit::Text(lines.concat()));
     Ok(Some((edits, change)))

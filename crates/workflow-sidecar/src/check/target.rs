@@ -44,24 +44,17 @@ impl Target {
             Ok(inside) => (None, Some(inside.to_path_buf())),
             Err(_) => split(&full),
         };
-        let Some(inside) = inside else {
+        let mut only = BTreeSet::new();
+        if let Some(inside) = inside {
+            ensure!(full.exists(), "{} does not exist", path.display());
+            let mut parts = inside.iter();
+            let workflows = parts.next().is_some_and(|part| part == WORKFLOWS);
+            let key = parts.next().filter(|_| workflows);
+            only.extend(key.map(|key| key.to_string_lossy().into_owned()));
+        } else {
             ensure!(full.is_dir(), "{} is not a directory", path.display());
-            return Ok(Self {
-                project,
-                only: BTreeSet::new(),
-            });
-        };
-        ensure!(full.exists(), "{} does not exist", path.display());
-        let mut parts = inside.iter();
-        let workflows = parts.next().is_some_and(|part| part == WORKFLOWS);
-        let key = parts.next().filter(|_| workflows);
-        Ok(Self {
-            project,
-            only: key
-                .map(|key| key.to_string_lossy().into_owned())
-                .into_iter()
-                .collect(),
-        })
+        }
+        Ok(Self { project, only })
     }
 }
 

@@ -45,22 +45,18 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let answering = match requests.answer_right() {
         AnswerRight::MayAnswer => Answering::by_run(pending, typed.unwrap_or_default()),
         AnswerRight::NeedsProof => {
-            let asked = match typed {
-                Some(_) => None,
-                None => Some(ask_code(&where_codes_are(&pending, &requests))?),
+            let code = match typed {
+                Some(code) => code.to_owned(),
+                None => ask_code(&where_codes_are(&pending, &requests))?,
             };
-            let code = typed.or(asked.as_deref()).unwrap_or_default();
-            Answering::by_code(pending, code, &requests)
+            Answering::by_code(pending, &code, &requests)
         }
         AnswerRight::MayRead => Err(Refusal::MayNot),
     };
-    let answering = match answering {
-        Err(Refusal::Several(pending)) => {
-            list(pending.clone(), OutputFormat::Human)?;
-            Err(Refusal::Several(pending))
-        }
-        answering => answering,
-    }?;
+    if let Err(Refusal::Several(pending)) = &answering {
+        list(pending.clone(), OutputFormat::Human)?;
+    }
+    let answering = answering?;
     approval_page(&answering.request).print()?;
     let answer = match &arguments.choice {
         Some(choice) => Some(choice.clone()),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use workflow_core::diagnostic::{render, visible};
 
-use crate::present::{BAD, CommandOutcome, NOTABLE, count, json, paint};
+use crate::present::{BAD, CommandOutcome, NOTABLE, count, json, paint, say};
 use crate::record::{ReplayTotals, Tiers, junit, replay_all, replay_text};
 
 /// Replay recorded sessions and compare the messages of the sidecar
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
             text.print()?;
         }
         ReplayFormat::Json => json(&rows)?,
-        ReplayFormat::Junit => junit(&rows).print()?,
+        ReplayFormat::Junit => say(junit(&rows)?)?,
     }
     let ReplayTotals { failed, differ, .. } = ReplayTotals::of(&rows);
     // The table names each; only where it is for programs they are named here.

@@ -168,9 +168,10 @@ impl GraphBuilder<'_> {
                         None => collapsed(self.id()?, inner, &marks),
                     };
                     let exits = reference.outcomes.iter();
+                    let exits = exits.map(|exit| LabelledExit::new(&exit.name, &exit.to));
                     entries.push(GraphNode {
                         key: label(reference.id()),
-                        exits: exits.map(LabelledExit::of).collect(),
+                        exits: exits.collect(),
                         ..node
                     });
                 }

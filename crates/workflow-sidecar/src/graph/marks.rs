@@ -7,7 +7,7 @@ use workflow_core::definition::{
 use workflow_core::diagnostic::{few, visible};
 use workflow_core::policy::rules::describe_rule;
 
-use super::model::{LabelledExit, MarkKind, NodeMark, label};
+use super::model::{LabelledExit, MarkKind, NodeMark};
 
 /// The most rules and checks of a phase that are drawn.
 const MAX_MARKS: usize = 8;
@@ -168,10 +168,7 @@ pub(super) fn flow(phase: &Phase) -> Vec<NodeMark> {
 /// Returns the labelled exits of a phase: outcomes, answers, checks that do not pass, and the limit of visits.
 pub(super) fn exits(phase: &Phase) -> Vec<LabelledExit> {
     let mut exits = Vec::new();
-    let mut add = |name: &str, to: &Target| {
-        let (label, to) = (label(name), to.clone());
-        exits.push(LabelledExit { label, to });
-    };
+    let mut add = |name: &str, to: &Target| exits.push(LabelledExit::new(name, to));
     for outcome in &phase.outcomes {
         add(&outcome.name, &outcome.to);
     }

@@ -4,44 +4,44 @@
 
 use std::fmt::Write;
 
+use askama::Template;
+
 use super::Direction;
-use super::model::{Graph, GraphNode, LoopEdge, MarkKind, NodeMark};
+use super::model::{Graph, GraphNode, MarkKind, NodeMark};
 use super::svg::lines;
-use crate::present::Page;
+
+/// The diagram: the scopes with their nodes, then the edges. `order` is the line of edges behind the start.
+#[derive(Template)]
+#[template(path = "graph/flowchart.txt")]
+struct Flowchart<'g> {
+    graph: &'g Graph,
+    direction: &'g str,
+    order: String,
+}
+
+/// A scope, and all inside.
+#[derive(Template)]
+#[template(path = "graph/subgraph.txt")]
+struct Subgraph<'g> {
+    scope: &'g GraphNode,
+    direction: &'g str,
+    indent: String,
+}
 
 /// Returns the diagram's source.
 pub(crate) fn mermaid(graph: &Graph, direction: Direction) -> String {
-    let mut out = Page::default();
-    let start = escaped(graph.command.as_deref().unwrap_or("start"));
-    out.line(format_args!("flowchart {}", direction.as_str()));
-    out.line(format_args!("  start([\"{start}\"])"));
-    draw_scope(&mut out, &graph.root, direction, 1);
-    out.line("  done([\"done\"])");
-    if graph.can_be_cancelled() {
-        out.line("  cancelled([\"cancelled\"])");
-    }
-    let nodes = graph.root.nodes();
-    out.add("  start");
-    let mut edge = Some("");
-    for (step, label) in nodes.iter().zip(&graph.order) {
-        out.add(&in_order(edge, &format!("n{}", step.id)));
+    let (mut order, mut edge) = (String::new(), Some(""));
+    for (step, label) in graph.root.nodes().iter().zip(&graph.order) {
+        order += &in_order(edge, &format!("n{}", step.id));
         edge = label.as_deref();
     }
-    out.line(in_order(edge, "done"));
-    for jump in &graph.jumps {
-        let (from, to, label) = (jump.from, jump.to, escaped(&jump.label));
-        out.line(format_args!("  n{from} -->|\"{label}\"| {to}"));
-    }
-    for LoopEdge { from, to } in graph.root.loops() {
-        let from: Vec<String> = from.iter().map(|id| format!("n{id}")).collect();
-        out.line(format_args!("  {} -. loop .-> n{to}", from.join(" & ")));
-    }
-    for GraphNode { id, .. } in nodes.iter().filter(|step| step.has(MarkKind::Waits)) {
-        out.line(format_args!(
-            "  style n{id} stroke-dasharray:6 4,stroke-width:2px"
-        ));
-    }
-    out.0
+    order += &in_order(edge, "done");
+    let flowchart = Flowchart {
+        graph,
+        direction: direction.as_str(),
+        order,
+    };
+    format!("{flowchart}\n")
 }
 
 /// Continues the line of edges with a node; without an edge it begins another line.
@@ -53,30 +53,13 @@ fn in_order(edge: Option<&str>, node: &str) -> String {
     }
 }
 
-fn draw_scope(out: &mut Page, scope: &GraphNode, direction: Direction, level: usize) {
-    let indent = "  ".repeat(level);
-    let (id, name) = (scope.id, broken(&scope.name));
-    out.line(format_args!("{indent}subgraph n{id}[\"{name}\"]"));
-    out.line(format_args!("{indent}  direction {}", direction.as_str()));
-    if !scope.marks.is_empty() {
-        // A title of several lines would cover the first phase.
-        let marks: Vec<String> = scope.marks.iter().map(marked).collect();
-        out.line(format_args!(
-            "{indent}  n{id}all[\"{}\"]",
-            marks.join("<br>")
-        ));
-        out.line(format_args!(
-            "{indent}  style n{id}all fill:none,stroke:none"
-        ));
+/// A scope in another one, whose lines are indented so.
+fn subgraph<'g>(scope: &'g GraphNode, direction: &'g str, outer: &str) -> Subgraph<'g> {
+    Subgraph {
+        scope,
+        direction,
+        indent: format!("{outer}  "),
     }
-    for entry in &scope.entries {
-        if entry.is_scope() {
-            draw_scope(out, entry, direction, level + 1);
-        } else {
-            out.line(format_args!("{indent}  {}", node(entry)));
-        }
-    }
-    out.line(format_args!("{indent}end"));
 }
 
 fn node(step: &GraphNode) -> String {

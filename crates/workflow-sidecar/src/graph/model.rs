@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use workflow_core::definition::{PhaseOutcome, Target};
+use workflow_core::definition::Target;
 use workflow_core::diagnostic::shown;
 
 /// Maximum number of nodes. A larger diagram is unreadable, and Mermaid draws at most 500 edges.
@@ -120,11 +120,9 @@ pub(super) struct LabelledExit {
 }
 
 impl LabelledExit {
-    pub(super) fn of(outcome: &PhaseOutcome) -> Self {
-        Self {
-            label: label(&outcome.name),
-            to: outcome.to.clone(),
-        }
+    pub(super) fn new(name: &str, to: &Target) -> Self {
+        let (label, to) = (label(name), to.clone());
+        Self { label, to }
     }
 }
 

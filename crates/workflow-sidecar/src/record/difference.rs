@@ -52,29 +52,20 @@ impl Difference {
 
 /// The difference between a line and the one that came in its place. One of them may be missing.
 pub(super) fn changed(expected: Option<&str>, received: Option<&str>) -> Change {
-    let (what, expected, received) = match (expected, received) {
-        (Some(expected), Some(received)) => {
-            let (what, [expected, received]) = first_member(expected, received);
-            (what, Some(expected), Some(received))
-        }
-        (Some(expected), None) => {
-            let what = "the sidecar does not say".to_owned();
-            (what, Some(expected.to_owned()), None)
-        }
-        (None, received) => {
-            let what = "the sidecar sent an additional message".to_owned();
-            (what, None, received.map(str::to_owned))
-        }
+    let what = match (expected, received) {
+        (Some(expected), Some(received)) => return first_member(expected, received),
+        (Some(_), None) => "the sidecar does not say",
+        (None, _) => "the sidecar sent an additional message",
     };
     Change {
-        what,
-        expected,
-        received,
+        what: what.to_owned(),
+        expected: expected.map(str::to_owned),
+        received: received.map(str::to_owned),
     }
 }
 
 /// The first member in which two lines differ, in words, with both values; the lines if they are not both JSON.
-fn first_member(expected: &str, received: &str) -> (String, [String; 2]) {
+fn first_member(expected: &str, received: &str) -> Change {
     let values = [expected, received].map(|line| serde_json::from_str::<Value>(line).ok());
     let mut members = Vec::new();
     if let [Some(one), Some(other)] = &values {
@@ -88,12 +79,17 @@ fn first_member(expected: &str, received: &str) -> (String, [String; 2]) {
     // What a fingerprint is made from says more than the fingerprint.
     let telling = |(path, _): &(String, _)| !path.split('.').any(|name| name == "hash");
     let at = members.iter().position(telling).unwrap_or(0);
-    match members.into_iter().nth(at) {
+    let (what, [expected, received]) = match members.into_iter().nth(at) {
         Some((path, texts)) if !path.is_empty() => (format!("`{path}` differs{others}"), texts),
         _ => {
             let what = "the line differs".to_owned();
             (what, [expected, received].map(str::to_owned))
         }
+    };
+    Change {
+        what,
+        expected: Some(expected),
+        received: Some(received),
     }
 }
 

@@ -149,12 +149,8 @@ fn of_result(asked: Option<&str>, result: &Value, found: &mut Facts) {
         Some("tool/execute") if !result["content"].is_null() => {
             let is_error = result["isError"] == true;
             let verdict = if is_error { "refused" } else { "answered" };
-            judge(
-                found,
-                ANSWER,
-                Some(verdict),
-                text(&result["content"][0]["text"]),
-            );
+            let said = text(&result["content"][0]["text"]);
+            judge(found, ANSWER, Some(verdict), said);
         }
         _ => {}
     }

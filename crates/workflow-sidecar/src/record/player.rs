@@ -28,6 +28,7 @@ const NO_SESSION: &str = "replay:nobody";
 const ADVANCE: &str = "replay:advance";
 
 /// Plays one transcript.
+#[derive(Default)]
 pub(super) struct Player {
     path: PathBuf,
     /// The seed of task ids, for a transcript that asks for no clock.
@@ -49,11 +50,7 @@ impl Player {
             path: path.to_path_buf(),
             seed,
             loader: Arc::new(ReplayLoader::instead(instead.clone())),
-            platform: Arc::default(),
-            sidecar: None,
-            header: None,
-            now: None,
-            ids: Vec::new(),
+            ..Self::default()
         }
     }
 

@@ -1,5 +1,6 @@
 //! The results of many replays, as text and as a test report.
 
+use askama::Template;
 use workflow_core::diagnostic::visible;
 
 use super::difference::Difference;
@@ -89,40 +90,23 @@ fn more(differences: &[Difference]) -> Option<String> {
     (more > 0).then(|| format!("and {}", count(more, "more message")))
 }
 
+/// The differences that are printed, as text.
+fn told(file: &str, differences: &[Difference]) -> String {
+    let at =
+        |difference: &Difference| format!("{file}:{}: {}", difference.line, difference.shown());
+    differences.iter().take(SHOWN).map(at).collect()
+}
+
 /// A `JUnit` report with a test per transcript.
-pub(crate) fn junit(rows: &[ReplayRow]) -> Page {
-    let mut page = Page::default();
-    let ReplayTotals {
-        all,
-        differ,
-        failed,
-        ..
-    } = ReplayTotals::of(rows);
-    page.line("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>");
-    page.line(format_args!(
-        "  <testsuite name=\"workflow-sidecar replay\" tests=\"{all}\" failures=\"{differ}\" errors=\"{failed}\">"
-    ));
-    for ReplayRow { file, result } in rows {
-        let name = xml(file);
-        let what = match result {
-            TranscriptResult::Differs { differences } => {
-                let at = |difference: &Difference| {
-                    format!("{file}:{}: {}", difference.line, difference.shown())
-                };
-                let shown: String = differences.iter().take(SHOWN).map(at).collect();
-                let first = xml(shown.lines().next().unwrap_or_default());
-                let (shown, more) = (xml(&shown), more(differences).unwrap_or_default());
-                format!("<failure message=\"{first}\">{shown}{more}</failure>")
-            }
-            TranscriptResult::Failed { error } => {
-                format!("<error message=\"{}\"/>", xml(error))
-            }
-            TranscriptResult::Same { .. } | TranscriptResult::Blessed => String::new(),
-        };
-        page.line(format_args!(
-            "    <testcase classname=\"replay\" name=\"{name}\" file=\"{name}\">{what}</testcase>"
-        ));
-    }
-    page.line("  </testsuite>\n</testsuites>");
-    page
+#[derive(Template)]
+#[template(path = "record/junit.xml", escape = "none")]
+struct Report<'r> {
+    totals: ReplayTotals,
+    rows: &'r [ReplayRow],
+}
+
+/// Makes a `JUnit` report of the results.
+pub(crate) fn junit(rows: &[ReplayRow]) -> askama::Result<String> {
+    let totals = ReplayTotals::of(rows);
+    Report { totals, rows }.render()
 }

@@ -49,15 +49,14 @@ fn transcripts(named: &Path) -> Result<Vec<PathBuf>> {
     if !named.is_dir() {
         return Ok(vec![named.to_path_buf()]);
     }
-    let directory = named;
-    let unreadable = || format!("{} cannot be read", directory.display());
-    let entries = directory.read_dir().with_context(unreadable)?;
+    let unreadable = || format!("{} cannot be read", named.display());
+    let entries = named.read_dir().with_context(unreadable)?;
     let paths = entries.map(|entry| Ok(entry.with_context(unreadable)?.path()));
     let mut found: Vec<PathBuf> = paths.collect::<Result<_>>()?;
     found.retain(|path| path.is_file() && path.extension().is_some_and(|end| end == "jsonl"));
     found.sort();
     if found.is_empty() {
-        bail!("there is no `*.jsonl` file in {}", directory.display());
+        bail!("there is no `*.jsonl` file in {}", named.display());
     }
     Ok(found)
 }
@@ -68,11 +67,8 @@ pub(crate) fn replay_all(
     instead: &Tiers,
     bless: bool,
 ) -> Result<Vec<ReplayRow>> {
-    let paths: Vec<_> = named
-        .iter()
-        .map(|path| transcripts(path))
-        .collect::<Result<_>>()?;
-    let paths = paths.concat();
+    let paths = named.iter().map(|path| transcripts(path));
+    let paths = paths.collect::<Result<Vec<_>>>()?.concat();
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
     let next = Mutex::new(paths.iter().enumerate());
     let played = Mutex::<BTreeMap<usize, ReplayRow>>::default();

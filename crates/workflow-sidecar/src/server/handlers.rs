@@ -59,9 +59,9 @@ impl Server {
     }
 }
 
-/// Implements [`Handler`] for a method.
+/// Implements [`Handler`] for methods with the same parameters.
 macro_rules! handler {
-    ($method:ident, |$server:ident, $params:pat_param| $body:expr) => {
+    ($($method:ident),+, |$server:ident, $params:pat_param| $body:expr) => {$(
         impl Handler<method::$method> for Server {
             fn handle(
                 &mut self,
@@ -71,17 +71,15 @@ macro_rules! handler {
                 $body
             }
         }
-    };
+    )+};
 }
 
 // The life of the process.
 
 handler!(Initialize, |server, params| {
     if server.host.is_some() {
-        return Err(Error::new(
-            Kind::AlreadyInitialized,
-            "initialize comes once",
-        ));
+        let message = "initialize comes once";
+        return Err(Error::new(Kind::AlreadyInitialized, message));
     }
     let seed = match params.clock {
         protocol::Clock::System => {
@@ -137,10 +135,8 @@ impl Server {
 
 handler!(ClockAdvance, |server, params| {
     if !server.clock.advance(params.ms) {
-        return Err(Error::new(
-            Kind::ClockIsNotVirtual,
-            "the clock is the system's: ask for a virtual one in initialize",
-        ));
+        let message = "the clock is the system's: ask for a virtual one in initialize";
+        return Err(Error::new(Kind::ClockIsNotVirtual, message));
     }
     let actions = server.tick(Some(&params.session_id));
     Ok(Some(ClockAdvanceResult {
@@ -161,12 +157,7 @@ handler!(HookSessionStart, |server, params| {
     begin_session(server, &params)
 });
 
-handler!(HookSessionTree, |server, params| {
-    require_branch(&params)?;
-    begin_session(server, &params)
-});
-
-handler!(HookSessionSwitch, |server, params| {
+handler!(HookSessionTree, HookSessionSwitch, |server, params| {
     require_branch(&params)?;
     begin_session(server, &params)
 });
@@ -227,12 +218,11 @@ fn require_branch(params: &SessionHookParams<'_>) -> Result<(), Error> {
     if params.context.branch.is_some() {
         return Ok(());
     }
-    let mut error = Error::new(
-        Kind::InvalidParams,
-        "context.branch is missing: send the session's current entries",
-    );
-    error.path = Some("context.branch".to_owned());
-    Err(error)
+    let message = "context.branch is missing: send the session's current entries";
+    Err(Error {
+        path: Some("context.branch".to_owned()),
+        ..Error::new(Kind::InvalidParams, message)
+    })
 }
 
 /// The diagnostic of a branch with elements that are not entries.
@@ -340,10 +330,8 @@ handler!(HookToolResult, |server, params| {
 
 handler!(ToolExecute, |server, params| {
     if &*params.name != STEP_TOOL {
-        return Err(Error::new(
-            Kind::UnknownTool,
-            format!("there is no tool {:?}", &*params.name),
-        ));
+        let message = format!("there is no tool {:?}", &*params.name);
+        return Err(Error::new(Kind::UnknownTool, message));
     }
     let call = params
         .arguments
@@ -427,10 +415,8 @@ fn proposed(proposals: Vec<(String, String)>) -> CommandCompleteResult {
 }
 
 fn unknown_command(name: &str) -> Error {
-    Error::new(
-        Kind::UnknownCommand,
-        format!("there is no command {name:?}"),
-    )
+    let message = format!("there is no command {name:?}");
+    Error::new(Kind::UnknownCommand, message)
 }
 
 // Questions of the host that change nothing: the workflows, and the state of a session.

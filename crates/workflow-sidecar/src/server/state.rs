@@ -336,8 +336,6 @@ impl Server {
 }
 
 pub(super) fn unknown_session(id: &str) -> Error {
-    Error::new(
-        Kind::UnknownSession,
-        format!("there is no session {id:?}: send hook/session_start first"),
-    )
+    let message = format!("there is no session {id:?}: send hook/session_start first");
+    Error::new(Kind::UnknownSession, message)
 }

@@ -31,8 +31,7 @@ pub(crate) use self::described::duration;
 use crate::record::Transcript;
 use crate::sessions::{FoundSession, SessionFile};
 pub(crate) use html::style;
-use recording::of_recording;
-use recording::of_session;
+use recording::{of_recording, of_session};
 use run::TimelineRun;
 use timeline::{TimedEvent, Timeline, Totals};
 
@@ -65,12 +64,11 @@ struct SessionTimeline {
 
 impl SessionTimeline {
     fn of((id, timeline): (String, Timeline)) -> Self {
-        let (runs, events, totals) = timeline.into_parts();
         Self {
             id,
-            events,
-            runs,
-            totals: Some(totals),
+            runs: timeline.earlier.into_iter().chain(timeline.run).collect(),
+            events: timeline.events,
+            totals: Some(timeline.totals),
         }
     }
 }

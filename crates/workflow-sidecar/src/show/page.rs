@@ -189,7 +189,11 @@ impl RunPage {
     ) -> Self {
         let mut phases = phases(events, is_there);
         let (tone, state) = state(run, &phases);
-        let mut cut = Cut::new(limits);
+        let mut cut = Cut {
+            limits,
+            texts: 0,
+            left_out: Vec::new(),
+        };
         let graph = limits.has_graph.then(|| graph(run, &phases)).flatten();
         if graph.is_none() && run.catalog.is_some() {
             let key = shown(&clean(&run.state.workflow_key));
@@ -205,10 +209,7 @@ impl RunPage {
         let kept: Vec<PageEvent> = kept
             .map(|(_, event)| PageEvent {
                 since: event.since(start),
-                at: event
-                    .at
-                    .map(|at| Moment(at).with_seconds())
-                    .unwrap_or_default(),
+                at: event.at.map(moment).unwrap_or_default(),
                 what: cut.event(&event.what),
             })
             .collect();
@@ -243,14 +244,6 @@ struct Cut {
 }
 
 impl Cut {
-    fn new(limits: Limits) -> Self {
-        Self {
-            limits,
-            texts: 0,
-            left_out: Vec::new(),
-        }
-    }
-
     fn text(&mut self, text: &str) -> String {
         self.cut(text, self.limits.text)
     }
@@ -395,10 +388,8 @@ fn graph(run: &TimelineRun, phases: &[PhaseRow]) -> Option<Graph> {
     });
     let present = phases.iter().filter(|phase| phase.is_present);
     let present = present.map(|phase| {
-        (
-            &*phase.path,
-            NodeMark::new(MarkKind::Present, "the run is here"),
-        )
+        let mark = NodeMark::new(MarkKind::Present, "the run is here");
+        (&*phase.path, mark)
     });
     graph.mark(visited.chain(present));
     graph.change_texts(&|text| *text = clean(text));
@@ -413,14 +404,17 @@ fn facts(
 ) -> Vec<(&'static str, String)> {
     let times = || events.iter().filter_map(|event| event.at);
     let (start, end) = (times().next(), times().next_back());
-    let moment = |at: Option<i64>| at.map(|at| Moment(at).with_seconds());
-    let lasted = start
-        .zip(end)
-        .map(|(start, end)| duration(end.saturating_sub(start)));
+    let both = start.zip(end);
+    let lasted = both.map(|(start, end)| duration(end.saturating_sub(start)));
     let number = |is: fn(&TimelineEvent) -> bool| {
         let number = events.iter().filter(|event| is(&event.what)).count();
         (number > 0).then(|| number.to_string())
     };
+    let blocked = number(|event| matches!(event, TimelineEvent::Denied { .. }));
+    let reminders = number(|event| matches!(event, TimelineEvent::Reminded { .. }));
+    let passed_over = number(
+        |event| matches!(event, TimelineEvent::Entered { flow, .. } | TimelineEvent::Completed { flow, .. } if !flow.overrode.is_empty()),
+    );
     let last = if run.state.active {
         "Last event"
     } else {
@@ -429,29 +423,22 @@ fn facts(
     let all = [
         ("Run", Some(run.state.task_id.clone())),
         ("Project", cwd.map(str::to_owned)),
-        ("Started", moment(start)),
-        (last, moment(end)),
+        ("Started", start.map(moment)),
+        (last, end.map(moment)),
         ("Took", lasted),
         ("Gates not passed", number(TimelineEvent::is_failed_gate)),
-        (
-            "Blocked calls",
-            number(|event| matches!(event, TimelineEvent::Denied { .. })),
-        ),
-        (
-            "Reminders",
-            number(|event| matches!(event, TimelineEvent::Reminded { .. })),
-        ),
-        (
-            "Passed over by the user",
-            number(
-                |event| matches!(event, TimelineEvent::Entered { flow, .. } | TimelineEvent::Completed { flow, .. } if !flow.overrode.is_empty()),
-            ),
-        ),
+        ("Blocked calls", blocked),
+        ("Reminders", reminders),
+        ("Passed over by the user", passed_over),
     ];
-    let known = all
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value?)));
-    known.map(|(name, value)| (name, clean(&value))).collect()
+    let known = all.into_iter();
+    let known = known.filter_map(|(name, value)| Some((name, clean(&value?))));
+    known.collect()
+}
+
+/// A time for people.
+fn moment(at: i64) -> String {
+    Moment(at).with_seconds()
 }
 
 /// Inputs, then the outputs of each phase.

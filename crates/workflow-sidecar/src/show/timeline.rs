@@ -23,9 +23,9 @@ pub(crate) struct Timeline {
     pub(crate) totals: Totals,
     /// Definitions of runs that have none stored.
     known: Option<Arc<Catalog>>,
-    run: Option<TimelineRun>,
+    pub(super) run: Option<TimelineRun>,
     /// The runs before, in order.
-    earlier: Vec<TimelineRun>,
+    pub(super) earlier: Vec<TimelineRun>,
     /// The action of the last call of `workflow_step`, until the run moves.
     action: Option<String>,
     /// The action of the last call of `workflow_step`, after it has moved the run.
@@ -475,12 +475,6 @@ impl Timeline {
             before => self.earlier.extend(before),
         }
         self.run = Some(run);
-    }
-
-    /// Gives the runs, in order, the events and the totals.
-    pub(super) fn into_parts(self) -> (Vec<TimelineRun>, Vec<TimedEvent>, Totals) {
-        let runs = self.earlier.into_iter().chain(self.run);
-        (runs.collect(), self.events, self.totals)
     }
 
     /// Begins or resumes a run in its current phase.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
-use workflow_core::definition::{Trigger, TriggerOn};
+use workflow_core::definition::{Loaded, Trigger, TriggerOn};
 use workflow_core::diagnostic::visible;
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::gate_report::CheckVerdict;
@@ -17,7 +17,7 @@ use workflow_core::run::{RunState, entry_type};
 use workflow_core::session::View;
 
 use super::dry_run::{DryGate, DryRunPlatform};
-use super::guards::GuardLookup;
+use super::guards;
 use super::reaction::{PossibleAnswers, Reaction, first_line, guard, text};
 use crate::platform::PlatformReport;
 use crate::present::{BAD, DIMMED, NOTABLE, count, paint};
@@ -38,9 +38,9 @@ pub(super) struct ShownQuestion {
 /// A host with one session.
 pub(super) struct TestHost<'a> {
     pub(super) sidecar: InMemoryServer,
-    /// The guards of the definitions at the start.
-    pub(super) guards: GuardLookup<'a>,
-    platform: Arc<DryRunPlatform>,
+    /// The definitions at the start, which have the guards.
+    pub(super) loaded: &'a Loaded,
+    pub(super) platform: Arc<DryRunPlatform>,
     calls: u64,
     /// The session's entries, as hosts write them.
     branch: Vec<Value>,
@@ -65,7 +65,7 @@ impl<'a> TestHost<'a> {
         recorder: Option<Recorder>,
         cwd: &Path,
         agent_dir: &Path,
-        guards: GuardLookup<'a>,
+        loaded: &'a Loaded,
     ) -> Result<Self> {
         let dry_run = Arc::new(DryRunPlatform::default());
         let config = ServerConfig {
@@ -75,7 +75,7 @@ impl<'a> TestHost<'a> {
         };
         let mut host = Self {
             sidecar: InMemoryServer::with_config(config),
-            guards,
+            loaded,
             platform: dry_run,
             calls: 0,
             branch: Vec::new(),
@@ -212,11 +212,6 @@ impl<'a> TestHost<'a> {
         json!(before.collect::<Vec<_>>())
     }
 
-    /// Sets what is changed since the start of the run.
-    pub(super) fn set_change(&self, lines: u64, paths: Vec<String>) {
-        self.platform.set_change(lines, paths);
-    }
-
     /// Lets the platform report an event; returns false if nothing follows.
     fn report(&mut self, report: &PlatformReport) -> Result<bool> {
         let received = self.sidecar.report(report);
@@ -278,7 +273,7 @@ impl<'a> TestHost<'a> {
         let run = self
             .run()
             .filter(|_| matches!(answers, PossibleAnswers::OneOf(_)));
-        let source = run.and_then(|run| self.guards.approval(&run, &title));
+        let source = run.and_then(|run| guards::approval(self.loaded, &run, &title));
         let mut reaction = Reaction::by(format_args!("{asked}: {first} ({commands})"), source);
         for text in [more.trim(), &text(&params["message"])] {
             if !text.is_empty() {
@@ -304,7 +299,7 @@ impl<'a> TestHost<'a> {
                     let Some(number) = kept else {
                         continue;
                     };
-                    let source = self.guards.checkpoint(self.run().as_ref());
+                    let source = guards::checkpoint(self.loaded, self.run().as_ref());
                     let line = format!("checkpoint {number}: git would keep the code");
                     Reaction::by(line, Some(source.unwrap_or_default()))
                 }

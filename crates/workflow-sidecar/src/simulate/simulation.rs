@@ -9,6 +9,7 @@ use workflow_core::policy::STEP_TOOL;
 use workflow_core::session::{Needed, RunCondition};
 
 use super::command::ScriptCommand;
+use super::guards::{list, results};
 use super::host::TestHost;
 use super::reaction::{Reaction, ReactionLabels, first_line, guard, text};
 use crate::present::{BAD, DIMMED, GOOD, Page, count, paint};
@@ -118,7 +119,7 @@ impl<'a> Simulation<'a> {
             ScriptCommand::Answer(answer) => self.host.answer(answer),
             ScriptCommand::Gate(verdict, said) => self.host.end_gate(*verdict, said),
             ScriptCommand::Change(lines, paths) => {
-                self.host.set_change(*lines, paths.clone());
+                self.host.platform.set_change(*lines, paths.clone());
                 Ok(())
             }
             ScriptCommand::Back(number) => self.back(*number),
@@ -201,7 +202,8 @@ impl<'a> Simulation<'a> {
                 match answer["block"]["reason"].as_str() {
                     Some(reason) => {
                         let run = self.host.run();
-                        let source = run.and_then(|run| self.host.guards.list(&run, &name, reason));
+                        let loaded = self.host.loaded;
+                        let source = run.and_then(|run| list(loaded, &run, &name, reason));
                         let blocked = Reaction::by(paint(BAD, "blocked"), source);
                         self.host.add_at(at, blocked.with(reason));
                         self.verdict("blocked");
@@ -241,7 +243,7 @@ impl<'a> Simulation<'a> {
             let texts: Vec<String> = blocks.iter().map(|block| text(&block["text"])).collect();
             let mut read = Reaction::new("read by the model").with(&texts.join("\n"));
             let run = self.host.run();
-            let rules = self.host.guards.results(run.as_ref(), tool, said, is_error);
+            let rules = results(self.host.loaded, run.as_ref(), tool, said, is_error);
             for (what, source) in rules {
                 read = read.with_line(format_args!("by {}", guard(&what, &source)));
             }

@@ -8,7 +8,6 @@ use workflow_core::definition::Loaded;
 use workflow_core::diagnostic::{shown, visible};
 
 use super::command::{HELP, ScriptCommand, ScriptLine};
-use super::guards::GuardLookup;
 use super::host::TestHost;
 use super::simulation::Simulation;
 use crate::present::{BAD, CommandOutcome, DIMMED, Page, TITLE, count, paint};
@@ -55,8 +54,7 @@ impl<'a> Walk<'a> {
         loaded: &'a Loaded,
         recorder: Option<Recorder>,
     ) -> Result<Self> {
-        let guards = GuardLookup { loaded };
-        let host = TestHost::start(recorder, project, agent_dir, guards)?;
+        let host = TestHost::start(recorder, project, agent_dir, loaded)?;
         Ok(Self {
             simulation: Simulation::new(host),
             page: Page::default(),

@@ -6,7 +6,6 @@ use super::row::{Node, Output, Programs, Row};
 use super::{FILES, PROGRAMS, is_harmless_variable, is_interpreted_variable, rows};
 use crate::effect::{Effect, UnknownReason};
 use crate::file_write::FileWrite;
-use crate::programs::outcome::Outcome;
 use crate::word::Word;
 use std::sync::Arc;
 
@@ -21,8 +20,10 @@ fn effect_in(tables: &'static Programs, line: &str) -> Option<Effect> {
 }
 
 fn effect(program: Program, arguments: &[Word]) -> Effect {
-    let outcome = program.outcome(arguments).unwrap_or_else(Outcome::from);
-    outcome.effect
+    match program.outcome(arguments) {
+        Ok(outcome) => outcome.effect,
+        Err(unknown) => Effect::Unknown(unknown),
+    }
 }
 
 fn program(tables: &'static Programs, name: &str) -> Option<Program> {
