@@ -42,7 +42,7 @@ pub(super) fn show(board: &Board, id: &str) -> Result<Shown, Failure> {
     let question = question.map(|(_, decision)| decision.map(|decision| decision.choice));
     let found = FoundSession::in_store(run.clone(), board.requests.store());
     let happened = found.and_then(|found| Timelines::of_found(&found, None)?.articles());
-    let happened = match happened.map_err(|error| error.downcast::<StoreError>()) {
+    let happened = match happened.map_err(anyhow::Error::downcast::<StoreError>) {
         Ok(happened) => Ok(happened),
         Err(Ok(error)) => return Err(error.into()),
         Err(Err(error)) => Err(format!("{error:#}")),

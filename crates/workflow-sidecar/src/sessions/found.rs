@@ -96,10 +96,10 @@ impl FoundSession {
         };
         let active = here.iter().filter(|run| is_active(run)).map(named);
         let active: Vec<String> = active.collect();
-        let (number, names) = (active.len(), active.join(", "));
+        let (number, active) = (active.len(), active.join(", "));
         if number > 1 {
             let project = visible(&project.to_string_lossy());
-            bail!("{number} runs are active in {project}: {names}. Name one");
+            bail!("{number} runs are active in {project}: {active}. Name one");
         }
         // An active run comes first; the list has the newest first.
         here.sort_by_key(|run| !is_active(run));

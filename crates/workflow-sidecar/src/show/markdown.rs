@@ -30,7 +30,7 @@ impl Timelines {
 fn line(event: &PageEvent) -> String {
     let what = &event.what;
     let text = format!("{}{}{}", what.cause, what.word, what.rest);
-    let parts = [&event.since, &text, &what.note].map(|part| code(part));
+    let parts = [&event.since, &text, &what.note].map(code);
     let parts = parts.into_iter().filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join(" ")
 }

@@ -349,7 +349,7 @@ fn an_order_for_a_run_of_this_process_is_reported_once() {
             host: "pi".to_owned(),
             run: Some(run),
             memory: String::new(),
-            cwd: fixture.context().cwd.clone(),
+            cwd: fixture.context().cwd.to_path_buf(),
             file: None,
             counts: Counts::default(),
             now: 1,
