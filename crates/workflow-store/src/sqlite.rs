@@ -3,6 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -32,15 +33,47 @@ const FROM_3: &str = include_str!("from_3.sql");
 #[derive(Debug)]
 pub(crate) struct Sqlite {
     directory: PathBuf,
+    /// The connection of the last operation, which costs less than another one, and the file that it is to.
+    last: Mutex<Option<(Connection, FileId)>>,
+}
+
+/// What tells a file from another one of the same name: its device and its number. `None` where a file has no such number.
+type FileId = Option<(u64, u64)>;
+
+#[cfg(unix)]
+fn file_id(file: &Path) -> FileId {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = fs::metadata(file).ok()?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn file_id(_file: &Path) -> FileId {
+    None
 }
 
 impl Sqlite {
     pub(crate) fn new(directory: PathBuf) -> Self {
-        Self { directory }
+        let last = Mutex::default();
+        Self { directory, last }
     }
 
     fn file(&self) -> PathBuf {
         self.directory.join(FILE)
+    }
+
+    /// Takes the connection of the last operation, unless another thread has it, the file was replaced, or its format changed.
+    fn connection(&self) -> Result<(Connection, FileId), StoreError> {
+        let id = file_id(&self.file());
+        let last = self.last().take().filter(|(connection, of)| {
+            id.is_some() && *of == id && user_version(connection).is_ok_and(|it| it == FORMAT)
+        });
+        // Of before it is opened, so that one that is replaced meanwhile is not taken again.
+        last.map_or_else(|| Ok((self.connect()?, id)), Ok)
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<(Connection, FileId)>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn connect(&self) -> Result<Connection, StoreError> {
@@ -86,13 +119,15 @@ impl Database for Sqlite {
             create_private_dir(&self.directory).map_err(|error| self.io(error))?;
             create_private_file(&file).map_err(|error| self.io(error))?;
         }
-        let connection = self.connect()?;
+        let (connection, id) = self.connection()?;
         let mut rows = SqliteRows {
             connection: &connection,
             file: &file,
         };
         if access == Access::Read {
-            return operation(&mut rows);
+            operation(&mut rows)?;
+            *self.last() = Some((connection, id));
+            return Ok(());
         }
         let synchronous = match access {
             Access::Remember => "normal",
@@ -103,7 +138,9 @@ impl Database for Sqlite {
         set.and_then(|()| connection.execute_batch("BEGIN IMMEDIATE"))
             .map_err(failed)?;
         operation(&mut rows)?;
-        connection.execute_batch("COMMIT").map_err(failed)
+        connection.execute_batch("COMMIT").map_err(failed)?;
+        *self.last() = Some((connection, id));
+        Ok(())
     }
 }
 

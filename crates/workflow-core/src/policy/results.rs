@@ -11,7 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use crate::definition::{ResultKind, ResultRule};
-use crate::pattern::secrets::{PATTERN, REDACTED, SECRETS};
+use crate::pattern::secrets::{REDACTED, SECRETS, shapes};
 use crate::pattern::{names_match, regex};
 use crate::text;
 
@@ -106,7 +106,7 @@ impl CompiledResultRule {
         }
         let compile = || {
             let patterns = self.rule.redact.iter().map(|pattern| match &**pattern {
-                SECRETS => Some(PATTERN.clone()),
+                SECRETS => Some(shapes().clone()),
                 pattern => regex(pattern).ok(),
             });
             patterns.collect()

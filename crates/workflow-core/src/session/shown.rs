@@ -25,16 +25,33 @@ pub struct View<'a> {
     pub unasked: Option<&'a str>,
     /// The counts of reminders.
     pub counters: ContinueCounters,
-    /// The status line: why the run does not continue, the phase's, and how often its gate failed.
-    pub status: Option<String>,
-    /// The inputs that the run was given, as people read them.
-    pub inputs: BTreeMap<String, String>,
-    /// The number of the visit of the phase and its limit: `2 of 3`.
-    pub visit: Option<String>,
-    /// The budgets that apply, and what is used of each, as people read them.
-    pub budget: Option<String>,
     /// Seconds until the next reminder, while a countdown runs.
     pub countdown: Option<u32>,
+    run: &'a ActiveRun,
+}
+
+impl View<'_> {
+    /// The status line: why the run does not continue, the phase's, and how often its gate failed.
+    pub fn status(&self) -> Option<String> {
+        let line = self.condition.status_line(self.run);
+        line.map(|line| line + &self.run.gate_failures())
+    }
+
+    /// The inputs that the run was given, as people read them.
+    pub fn inputs(&self) -> BTreeMap<String, String> {
+        self.run.progress().data.inputs_as_texts()
+    }
+
+    /// The number of the visit of the phase and its limit: `2 of 3`.
+    pub fn visit(&self) -> Option<String> {
+        let visits = self.run.visits();
+        visits.map(|(visits, most)| format!("{visits} of {most}"))
+    }
+
+    /// The budgets that apply, and what is used of each, as people read them.
+    pub fn budget(&self) -> Option<String> {
+        self.run.budgets.describe()
+    }
 }
 
 impl Session {
@@ -101,20 +118,14 @@ impl Session {
     }
 
     fn view_in<'a>(&self, run: &'a ActiveRun, condition: RunCondition) -> View<'a> {
-        let visits = run.visits();
         View {
             state: run.state(),
             phase: run.phase(),
             condition,
             unasked: run.unasked(),
             counters: run.counters(),
-            status: condition
-                .status_line(run)
-                .map(|line| line + &run.gate_failures()),
-            inputs: run.progress().data.inputs_as_texts(),
-            visit: visits.map(|(visits, most)| format!("{visits} of {most}")),
-            budget: run.budgets.describe(),
             countdown: self.auto_continue.seconds_left(),
+            run,
         }
     }
 }

@@ -573,10 +573,10 @@ fn what_a_dialog_waits_for_is_not_stored() {
     let view = world.session.view().unwrap();
     assert_eq!(view.condition, RunCondition::AwaitsApproval);
     assert_eq!(
-        view.status.as_deref(),
+        view.status().as_deref(),
         Some("⏸ waiting for your approval · N-w > 🔹 A [1/3]")
     );
     let closed = world.session.closed_view().unwrap();
     assert_eq!(closed.condition, RunCondition::Closed);
-    assert_eq!(closed.status.as_deref(), Some("N-w > 🔹 A [1/3]"));
+    assert_eq!(closed.status().as_deref(), Some("N-w > 🔹 A [1/3]"));
 }

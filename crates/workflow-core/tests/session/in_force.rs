@@ -250,7 +250,7 @@ fn with_examples(section: &str, key: &str, has_it: bool) -> Vec<Workflow> {
 /// What a session has in force in the first phase, as far as a key can change it.
 fn in_force(world: &mut World) -> String {
     let view = world.session.view().expect("there is a run");
-    let seen = format!("{:?} {:?}", view.phase, view.budget);
+    let seen = format!("{:?} {:?}", view.phase, view.budget());
     let lines = world.tool("cancel");
     format!("{seen} {}", line(&lines, "tool"))
 }
@@ -344,7 +344,7 @@ fn the_lower_bound_holds() {
         let mut world = World::started(vec![with_visits(before)]);
         world.workflows = vec![with_visits(after)];
         assert!(is_asked(&world.reload()), "{before:?} {after:?}");
-        let visit = world.session.view().and_then(|view| view.visit);
+        let visit = world.session.view().and_then(|view| view.visit());
         assert_eq!(visit.as_deref(), Some("1 of 2"));
     }
 }

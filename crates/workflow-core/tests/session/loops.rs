@@ -111,7 +111,7 @@ fn finish_item(world: &mut World, file: &str, risk: &Value) -> Vec<String> {
 fn each_item_of_a_list_is_a_run_of_the_subworkflow_with_its_own_values() {
     let mut world = three();
     assert_eq!(instructions(&world), "Add (1 of 3, 1), last ");
-    let status = world.session.view().unwrap().status.unwrap();
+    let status = world.session.view().unwrap().status().unwrap();
     assert_eq!(status, "Work > Task 1 of 3: Add [2/3] > b Build [1/2]");
     let lines = finish_item(&mut world, "a.rs", &json!({ "risk": "low" }));
     let answer = line(&lines, "tool");
@@ -171,9 +171,9 @@ fn loop_inside_restarts_the_item() {
 fn a_restart_in_the_middle_keeps_the_item() {
     let mut world = three();
     finish_item(&mut world, "a.rs", &json!({}));
-    let status = world.session.view().unwrap().status;
+    let status = world.session.view().unwrap().status();
     world.restart();
-    assert_eq!(world.session.view().unwrap().status, status);
+    assert_eq!(world.session.view().unwrap().status(), status);
     assert_eq!(instructions(&world), "Move (2 of 3, 2), last ");
     // Back in the conversation, to the first item.
     let before = world
@@ -182,7 +182,7 @@ fn a_restart_in_the_middle_keeps_the_item() {
         .position(|(_, data)| data.get().contains(r#""number":2"#));
     world.branch.truncate(before.expect("the item was stored"));
     world.restart();
-    let status = world.session.view().unwrap().status.unwrap();
+    let status = world.session.view().unwrap().status().unwrap();
     assert_eq!(status, "Work > Task 1 of 3: Add [2/3] > c Check [2/2]");
 }
 

@@ -79,7 +79,11 @@ fn with_help(command: clap::Command) -> clap::Command {
 /// Parses the command line. Without a command, a pipe on stdin means `serve`, because a host may spawn the
 /// binary without arguments.
 pub(super) fn parse() -> Result<Option<Command>, clap::Error> {
-    let arguments = Arguments::from_arg_matches(&command_line().try_get_matches()?)?;
+    // What the help says beyond the options is only added for somebody who reads it.
+    let arguments = Arguments::try_parse().or_else(|_| {
+        let matches = command_line().try_get_matches()?;
+        Arguments::from_arg_matches(&matches)
+    })?;
     if arguments.command.is_none() && !io::stdin().is_terminal() {
         return Ok(Arguments::try_parse_from(["workflow-sidecar", "serve"])?.command);
     }

@@ -55,7 +55,8 @@ pub(crate) fn count(session: &Session, out: &Effects, counts: &mut Counts) {
     let states = || entries.iter().filter(|(of, _)| *of == entry_type::STATE);
     // A run that has just ended is in no view.
     let of_states = || Some(states().next_back()?.1.workflow_key.clone());
-    let workflow = workflow_of(session).or_else(of_states).unwrap_or_default();
+    let workflow = workflow_of(session);
+    let workflow = workflow.or_else(of_states).unwrap_or_default();
     let mut add = |kind, name: &str, time| counts.add([&workflow, kind, name], 1, time);
     for _ in states().filter(|(_, it)| it.active && it.global_step_count == 0) {
         add(kind::RUN, kind::STARTED, 0);
@@ -115,14 +116,17 @@ pub(crate) fn lasted(workflow: &str, kind: &str, name: &str, time: Millis, count
 
 /// The name of what a line of a definition says, which tells it from others that begin alike. Of a path the end does.
 fn named(what: &str, source: &str) -> String {
-    let excess = source.chars().count().saturating_sub(MAX_NAME);
-    let end: String = source.chars().skip(excess).collect();
-    format!("{} ({end})", short(what))
+    let mut end = source.char_indices();
+    let end = end.nth_back(MAX_NAME - 1).map_or(0, |(at, _)| at);
+    [&short(what), " (", &source[end..], ")"].concat()
 }
 
 /// The beginning of a name, without secrets: what a definition says may be long.
 fn short(name: &str) -> String {
-    without_secrets(name).chars().take(MAX_NAME).collect()
+    let mut name = without_secrets(name).into_owned();
+    let end = name.char_indices().nth(MAX_NAME);
+    name.truncate(end.map_or(name.len(), |(at, _)| at));
+    name
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub(crate) fn indexed_run(view: &View<'_>) -> Run {
         phase: view
             .phase
             .map_or_else(String::new, |phase| phase.phase.name.clone()),
-        status: view.status.clone().unwrap_or_default(),
+        status: view.status().unwrap_or_default(),
         ..run_in(view.state, view.condition)
     };
     if let (RunCondition::AwaitsConsent, Some(unasked)) = (view.condition, view.unasked) {

@@ -130,8 +130,8 @@ pub(crate) struct RunStatus<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     paused_by_owner: bool,
     approval: Option<ApprovalStatus>,
-    visit: Option<&'a str>,
-    budget: Option<&'a str>,
+    visit: Option<String>,
+    budget: Option<String>,
     /// The place of the session, if it is not on this machine.
     elsewhere: Option<String>,
 }
@@ -192,8 +192,8 @@ impl<'a> RunStatus<'a> {
                 ask: request.ask,
                 choice: decision.map(|decision| decision.choice),
             }),
-            visit: view.visit.as_deref(),
-            budget: view.budget.as_deref(),
+            visit: view.visit(),
+            budget: view.budget(),
             elsewhere: None,
         }
     }
@@ -234,9 +234,9 @@ impl<'a> RunStatus<'a> {
         add(page, "task", Some(self.task));
         add(page, "place", place);
         add(page, "steps", self.steps);
-        add(page, "visit", self.visit);
+        add(page, "visit", self.visit.as_deref());
         add(page, "outcomes", outcomes.filter(|text| !text.is_empty()));
-        add(page, "budget", self.budget);
+        add(page, "budget", self.budget.as_deref());
         add(page, "started", self.started_at);
         add(page, "since", self.since);
         add(page, "asks", approval.map(|approval| &approval.ask));

@@ -92,10 +92,10 @@ pub(crate) fn session_state_result(view: Option<View<'_>>) -> protocol::SessionS
     let (state, phase, counters) = (view.state, view.phase, view.counters);
     let outcomes = phase.map(|phase| phase.outcomes.clone());
     let flow = protocol::RunFlow {
-        inputs: view.inputs,
+        inputs: view.inputs(),
         outcomes: outcomes.filter(|outcomes| !outcomes.is_empty()),
-        visit: view.visit,
-        budget: view.budget,
+        visit: view.visit(),
+        budget: view.budget(),
     };
     let mut result = protocol::SessionStateResult {
         active: state.active,
@@ -105,7 +105,7 @@ pub(crate) fn session_state_result(view: Option<View<'_>>) -> protocol::SessionS
         task_description: Some(state.task_description.clone()),
         path: state.current_path.segments().to_vec(),
         global_step_count: Some(state.global_step_count),
-        status: view.status,
+        status: view.status(),
         paused: pause_text(counters),
         countdown: view.countdown,
         flow: Some(flow).filter(|flow| *flow != protocol::RunFlow::default()),

@@ -299,10 +299,10 @@ handler!(HookInput, |server, params| {
 
 handler!(HookToolCall, |server, params| {
     server.reload_unreadable_settings(&params)?;
-    let context = server.session_of(&params)?.driver.context.clone();
+    let driver = &server.session_of(&params)?.driver;
+    let (context, is_at_door) = (driver.context.clone(), driver.session.is_at_door());
     let paths = server.config.platform.paths(&context);
     let call = Call::new(&params.event.tool_name, params.event.input, &*paths);
-    let is_at_door = server.session_of(&params)?.driver.session.is_at_door();
     let is_stopped = is_at_door
         && server
             .handle_call(&params, |session| session.is_stopped_at_door(&call))?

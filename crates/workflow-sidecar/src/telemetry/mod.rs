@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use workflow_core::Session;
 use workflow_core::effect::Denied;
 use workflow_core::policy::gate_report::{CheckVerdict, Report};
-use workflow_core::session::{Needed, RunCondition};
+use workflow_core::session::{Needed, RunCondition, View};
 use workflow_core::types::Millis;
 
 pub(crate) use self::export::{Endpoint, begin, finish};
@@ -39,18 +39,17 @@ pub(crate) struct Labels {
 
 impl Labels {
     /// Returns those of the session's run, if it has one.
-    fn of(session: &Session) -> Option<Self> {
-        let view = session.view()?;
+    fn of(view: &View<'_>) -> Self {
         // Phases of several subworkflows may have the same id.
         let phase = view.phase.map(|phase| match &*phase.workflow_key {
             root if root == view.state.workflow_key => phase.phase.id.clone(),
             inner => format!("{inner}/{}", phase.phase.id),
         });
-        Some(Self {
+        Self {
             run: view.state.task_id.clone(),
             workflow: view.state.workflow_key.clone(),
             phase: phase.unwrap_or_default(),
-        })
+        }
     }
 }
 
@@ -73,7 +72,7 @@ impl PhaseClock {
     fn of(session: &Session, now: Millis) -> Option<Self> {
         let view = session.view().filter(|view| view.state.active)?;
         Some(Self {
-            labels: Labels::of(session)?,
+            labels: Labels::of(&view),
             step: view.state.global_step_count,
             entered: now,
             reminders: view.counters.reminders,
@@ -153,7 +152,7 @@ pub(crate) fn denials(session: &Session, denied: &[Denied]) {
         return;
     }
     // Settings deny without a run, too.
-    let labels = Labels::of(session).unwrap_or_default();
+    let labels = session.view().as_ref().map(Labels::of).unwrap_or_default();
     for denied in denied {
         let of_denial = [
             ("workflow.rule", &*denied.rule),
@@ -176,7 +175,7 @@ pub(crate) fn gate(session: &Session, reports: &[Report]) {
     if !export::is_on() {
         return;
     }
-    let labels = Labels::of(session).unwrap_or_default();
+    let labels = session.view().as_ref().map(Labels::of).unwrap_or_default();
     let mut verdicts = reports.iter().filter_map(|report| match report.verdict {
         CheckVerdict::Passed => None,
         CheckVerdict::Failed => Some("failed"),
