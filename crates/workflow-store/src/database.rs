@@ -71,6 +71,9 @@ pub(crate) trait Database: Debug + Send + Sync {
         Ok(AnswerRight::NeedsProof)
     }
 
+    /// Keeps a connection from one operation to the next, where that saves time.
+    fn stay_connected(&mut self) {}
+
     /// Carries out an operation, once.
     fn with(&self, access: Access, operation: Operation<'_>) -> Result<(), StoreError>;
 }

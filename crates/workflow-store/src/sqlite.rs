@@ -33,47 +33,32 @@ const FROM_3: &str = include_str!("from_3.sql");
 #[derive(Debug)]
 pub(crate) struct Sqlite {
     directory: PathBuf,
-    /// The connection of the last operation, which costs less than another one, and the file that it is to.
-    last: Mutex<Option<(Connection, FileId)>>,
-}
-
-/// What tells a file from another one of the same name: its device and its number. `None` where a file has no such number.
-type FileId = Option<(u64, u64)>;
-
-#[cfg(unix)]
-fn file_id(file: &Path) -> FileId {
-    use std::os::unix::fs::MetadataExt;
-    let metadata = fs::metadata(file).ok()?;
-    Some((metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-fn file_id(_file: &Path) -> FileId {
-    None
+    /// The connection of the last operation, if it is kept.
+    kept: Option<Mutex<Option<Connection>>>,
 }
 
 impl Sqlite {
     pub(crate) fn new(directory: PathBuf) -> Self {
-        let last = Mutex::default();
-        Self { directory, last }
+        Self {
+            directory,
+            kept: None,
+        }
     }
 
     fn file(&self) -> PathBuf {
         self.directory.join(FILE)
     }
 
-    /// Takes the connection of the last operation, unless another thread has it, the file was replaced, or its format changed.
-    fn connection(&self) -> Result<(Connection, FileId), StoreError> {
-        let id = file_id(&self.file());
-        let last = self.last().take().filter(|(connection, of)| {
-            id.is_some() && *of == id && user_version(connection).is_ok_and(|it| it == FORMAT)
-        });
-        // Of before it is opened, so that one that is replaced meanwhile is not taken again.
-        last.map_or_else(|| Ok((self.connect()?, id)), Ok)
+    /// Returns the connection of the last operation, or a new one.
+    fn connection(&self) -> Result<Connection, StoreError> {
+        let kept = self.kept.as_ref().and_then(|kept| lock(kept).take());
+        kept.map_or_else(|| self.connect(), Ok)
     }
 
-    fn last(&self) -> MutexGuard<'_, Option<(Connection, FileId)>> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    fn keep(&self, connection: Connection) {
+        if let Some(kept) = &self.kept {
+            *lock(kept) = Some(connection);
+        }
     }
 
     fn connect(&self) -> Result<Connection, StoreError> {
@@ -112,6 +97,10 @@ impl Database for Sqlite {
         self.file().try_exists().map_err(|error| self.io(error))
     }
 
+    fn stay_connected(&mut self) {
+        self.kept = Some(Mutex::default());
+    }
+
     fn with(&self, access: Access, operation: Operation<'_>) -> Result<(), StoreError> {
         let file = self.file();
         let failed = |error| StoreError::of_file(&file, error);
@@ -119,14 +108,14 @@ impl Database for Sqlite {
             create_private_dir(&self.directory).map_err(|error| self.io(error))?;
             create_private_file(&file).map_err(|error| self.io(error))?;
         }
-        let (connection, id) = self.connection()?;
+        let connection = self.connection()?;
         let mut rows = SqliteRows {
             connection: &connection,
             file: &file,
         };
         if access == Access::Read {
             operation(&mut rows)?;
-            *self.last() = Some((connection, id));
+            self.keep(connection);
             return Ok(());
         }
         let synchronous = match access {
@@ -139,9 +128,13 @@ impl Database for Sqlite {
             .map_err(failed)?;
         operation(&mut rows)?;
         connection.execute_batch("COMMIT").map_err(failed)?;
-        *self.last() = Some((connection, id));
+        self.keep(connection);
         Ok(())
     }
+}
+
+fn lock(kept: &Mutex<Option<Connection>>) -> MutexGuard<'_, Option<Connection>> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct SqliteRows<'a> {

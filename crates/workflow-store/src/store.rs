@@ -36,6 +36,14 @@ pub struct Store {
 
 /// Access to the database.
 impl Store {
+    /// The store for a process that ends soon: it stays connected from one operation to the next, and notices no other file in
+    /// the place of the database.
+    #[must_use]
+    pub fn for_one_event(mut self) -> Self {
+        self.database.stay_connected();
+        self
+    }
+
     /// Returns true if anything was ever stored, and is still there.
     pub fn exists(&self) -> Result<bool> {
         self.database.exists()

@@ -171,7 +171,10 @@ fn an_approver_elsewhere_pauses_resumes_and_skips_the_phase_that_was_seen() {
     assert_eq!(index(&world), 0);
     let lines = order(&mut world, "workflow-skip", "A", Some("ada\u{202e}"));
     assert!(line(&lines, "notify Info ✓").contains("by ada\\u{202e}. Skipped: A: approval"));
-    assert!(line(&lines, "entry workflow:run").contains(r#""by":"ada\\u{202e}","command":"skip""#));
+    assert!(
+        line(&lines, "entry workflow:run")
+            .contains(r#""by":"user","approver":"ada\\u{202e}","command":"skip""#)
+    );
     assert_eq!(index(&world), 1);
     for other in ["workflow-goto", "workflow-off", "skip", ""] {
         line(

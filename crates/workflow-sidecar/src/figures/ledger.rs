@@ -54,10 +54,10 @@ pub(crate) fn count(session: &Session, out: &Effects, counts: &mut Counts) {
     }
     let states = || entries.iter().filter(|(of, _)| *of == entry_type::STATE);
     // A run that has just ended is in no view.
-    let of_states = || Some(states().next_back()?.1.workflow_key.clone());
+    let of_states = || Some(&*states().next_back()?.1.workflow_key);
     let workflow = workflow_of(session);
     let workflow = workflow.or_else(of_states).unwrap_or_default();
-    let mut add = |kind, name: &str, time| counts.add([&workflow, kind, name], 1, time);
+    let mut add = |kind, name: &str, time| counts.add([workflow, kind, name], 1, time);
     for _ in states().filter(|(_, it)| it.active && it.global_step_count == 0) {
         add(kind::RUN, kind::STARTED, 0);
     }
@@ -96,8 +96,8 @@ pub(crate) fn count(session: &Session, out: &Effects, counts: &mut Counts) {
 }
 
 /// The workflow of a session's run.
-pub(crate) fn workflow_of(session: &Session) -> Option<String> {
-    session.view().map(|view| view.state.workflow_key.clone())
+pub(crate) fn workflow_of(session: &Session) -> Option<&str> {
+    session.view().map(|view| &*view.state.workflow_key)
 }
 
 /// Counts a response of the model in a run, with what the host reports of it.

@@ -131,7 +131,8 @@ impl Hook {
         let directory = self.directory.clone()?;
         let store = store::open(directory, &user_agent_dir(None));
         let store = store
-            .map_err(|error| format!("the store of workflow-sidecar cannot be used: {error}"))?;
+            .map_err(|error| format!("the store of workflow-sidecar cannot be used: {error}"))?
+            .for_one_event();
         let variable = |name: &str| std::env::var_os(name)?.into_string().ok();
         let surroundings = host.surroundings(&variable);
         if name == EventName::SessionStart {

@@ -235,7 +235,7 @@ fn malformed_entries(count: usize) -> Diagnostic {
 // The work of the agent: prompts, turns, its start and its end.
 
 handler!(HookBeforeAgentStart, |server, params| {
-    server.reload_unreadable_settings(&params)?;
+    server.readable_session_of(&params)?;
     let prompt = params.event.prompt.as_deref();
     let (inject, out) =
         server.handle_call(&params, |session| session.handle_before_agent_start(prompt))?;
@@ -252,7 +252,8 @@ handler!(HookAgentStart, |server, params| {
 handler!(HookTurnStart, |server, params| {
     let index = params.event.turn_index;
     if let Some(open) = server.sessions.get_mut(params.session_id()) {
-        open.driver.workflow_of_turn = ledger::workflow_of(&open.driver.session);
+        let workflow = ledger::workflow_of(&open.driver.session);
+        open.driver.workflow_of_turn = workflow.map(str::to_owned);
     }
     server.handle_hook(&params, |session| session.handle_turn_start(index))
 });
@@ -265,8 +266,8 @@ handler!(HookTurnEnd, |server, params| {
     if let Some(open) = server.sessions.get_mut(params.session_id()) {
         let driver = &mut open.driver;
         let began_in = driver.workflow_of_turn.take();
-        if let Some(workflow) = ledger::workflow_of(&driver.session).or(began_in) {
-            ledger::count_turn(&workflow, usage, &mut driver.counts);
+        if let Some(workflow) = ledger::workflow_of(&driver.session).or(began_in.as_deref()) {
+            ledger::count_turn(workflow, usage, &mut driver.counts);
         }
     }
     server.handle_hook(&params, |session| session.handle_turn_end(usage))
@@ -298,8 +299,7 @@ handler!(HookInput, |server, params| {
 // Tool calls of the agent and their results.
 
 handler!(HookToolCall, |server, params| {
-    server.reload_unreadable_settings(&params)?;
-    let driver = &server.session_of(&params)?.driver;
+    let driver = &server.readable_session_of(&params)?.driver;
     let (context, is_at_door) = (driver.context.clone(), driver.session.is_at_door());
     let paths = server.config.platform.paths(&context);
     let call = Call::new(&params.event.tool_name, params.event.input, &*paths);

@@ -85,19 +85,24 @@ impl Server {
         if open.adopt_context(params.context()) {
             self.reload_settings(id)?;
         }
-        let open = self.sessions.get(id);
-        open.map(Box::as_ref).ok_or_else(|| unknown_session(id))
+        self.known(id)
     }
 
-    /// Loads the settings of a call's session again if they could not be read: they may have been corrected.
-    pub(super) fn reload_unreadable_settings<'a>(
+    /// The same. If its settings could not be read, they are loaded again: they may have been corrected.
+    pub(super) fn readable_session_of<'a>(
         &mut self,
         params: &impl SessionBound<'a>,
-    ) -> Result<(), Error> {
+    ) -> Result<&OpenSession, Error> {
+        let id = params.session_id();
         if self.session_of(params)?.driver.session.misses_settings() {
-            self.reload_settings(params.session_id())?;
+            self.reload_settings(id)?;
         }
-        Ok(())
+        self.known(id)
+    }
+
+    fn known(&self, id: &str) -> Result<&OpenSession, Error> {
+        let open = self.sessions.get(id);
+        open.map(Box::as_ref).ok_or_else(|| unknown_session(id))
     }
 
     fn reload_settings(&mut self, id: &str) -> Result<(), Error> {

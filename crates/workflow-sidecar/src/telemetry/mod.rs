@@ -69,16 +69,22 @@ pub(crate) struct PhaseClock {
 }
 
 impl PhaseClock {
-    fn of(session: &Session, now: Millis) -> Option<Self> {
-        let view = session.view().filter(|view| view.state.active)?;
-        Some(Self {
-            labels: Labels::of(&view),
+    fn of(view: &View<'_>, now: Millis) -> Self {
+        Self {
+            labels: Labels::of(view),
             step: view.state.global_step_count,
             entered: now,
             reminders: view.counters.reminders,
-            waits: (Needed::by(view.condition.state()) != Needed::Nothing)
-                .then(|| (view.condition.words().to_owned(), now)),
-        })
+            waits: waiting(view).map(|words| (words.to_owned(), now)),
+        }
+    }
+
+    /// Returns true if all is as it was.
+    fn fits(&self, view: &View<'_>) -> bool {
+        let (state, labels) = (view.state, &self.labels);
+        (&labels.run, self.step) == (&state.task_id, state.global_step_count)
+            && self.reminders == view.counters.reminders
+            && self.waits_for() == waiting(view)
     }
 
     fn is_same_phase(&self, other: &Self) -> bool {
@@ -91,7 +97,8 @@ impl PhaseClock {
 
     /// The clock in a session that begins, if it is about its run. A dialog for which that waited has ended with its session.
     pub(crate) fn resumed(mut self, session: &Session) -> Option<Self> {
-        let current = Self::of(session, 0).filter(|current| current.is_same_phase(&self))?;
+        let current = active_view(session).map(|view| Self::of(&view, 0));
+        let current = current.filter(|current| current.is_same_phase(&self))?;
         if self.waits_for() != current.waits_for() {
             self.waits = None;
         }
@@ -105,7 +112,13 @@ impl PhaseClock {
         now: Millis,
         counts: &mut Counts,
     ) {
-        let mut current = Self::of(session, now);
+        let view = active_view(session);
+        if let (Some(before), Some(view)) = (&*clock, &view)
+            && before.fits(view)
+        {
+            return;
+        }
+        let mut current = view.map(|view| Self::of(&view, now));
         let Some(before) = clock.take() else {
             *clock = current;
             return;
@@ -144,6 +157,16 @@ impl PhaseClock {
         }
         *clock = current;
     }
+}
+
+fn active_view(session: &Session) -> Option<View<'_>> {
+    session.view().filter(|view| view.state.active)
+}
+
+/// What a run waits for in words.
+fn waiting(view: &View<'_>) -> Option<&'static str> {
+    let waits = Needed::by(view.condition.state()) != Needed::Nothing;
+    waits.then(|| view.condition.words())
 }
 
 /// Counts calls that rules denied.
