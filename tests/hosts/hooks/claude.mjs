@@ -185,10 +185,7 @@ const scenarios = {
           for (const name of mode === 'auto' ? ['screen', 'again'] : ['screen']) {
             await screen.shows(/Itneedstheconsentoftheuser.*Doyouwanttoproceed/);
             assert.ok(!existsSync(file(`${mode}-${name}`)), 'nothing runs before the answer');
-            // In its first moment it takes no key.
-            await new Promise((resolve) => setTimeout(resolve, 500));
-            screen.type('\r');
-            await until(() => existsSync(file(`${mode}-${name}`)), () => screen.text);
+            await screen.accept(() => existsSync(file(`${mode}-${name}`)));
           }
         } else {
           await until(() => model.left === 0, () => screen.text);

@@ -28,8 +28,18 @@ export function openScreen(line, options) {
       await until(() => pattern.test(shown()), () => `${pattern} is not shown: ${shown().slice(-3000)}`);
       text = '';
     },
-    /** @param {string} keys */
-    type: (keys) => child.stdin.write(keys),
+    /** Presses Enter until something is so: in its first moment a dialog takes no key. @param {() => boolean} isSo */
+    async accept(isSo) {
+      const press = () => child.stdin.write('\r');
+      const again = setInterval(press, 3000);
+      try {
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        press();
+        await until(isSo, () => text.slice(-3000));
+      } finally {
+        clearInterval(again);
+      }
+    },
     end: () =>
       new Promise((resolve) => {
         child.on('close', resolve);
