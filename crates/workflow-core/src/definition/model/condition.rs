@@ -212,9 +212,7 @@ impl Test {
             }),
         }
     }
-}
 
-impl Test {
     /// The globs of a test of paths.
     pub(crate) fn globs(&self) -> Option<Vec<String>> {
         match self {
