@@ -236,11 +236,6 @@ impl RunData {
         }
     }
 
-    /// Forgets the outcome of an entry of the scope of a path.
-    pub(super) fn forget_outcome_of(&mut self, path: &Path, id: &str) {
-        self.values.outcomes.remove(&path.output_key(id));
-    }
-
     /// The entries into the phase that a path is at, or another of its scope.
     pub fn visits(&self, path: &Path, phase: &str) -> u32 {
         times(&self.visits, &path.visit_key(phase))

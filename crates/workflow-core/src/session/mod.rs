@@ -147,7 +147,7 @@ impl Session {
 
     /// Numbers gate runs and restores after this one, so that late reports about another session's do not match.
     pub fn number_jobs_after(&mut self, number: u64) {
-        self.ids.number_jobs_after(number);
+        self.ids.jobs = number;
     }
 
     /// Sets whether the host has an interface now.
@@ -223,7 +223,8 @@ impl Session {
         self.note_prompt(prompt);
         self.forget_first_cancel();
         self.turn_moved = None;
-        self.with_run(|run, _| run.budgets.forget_work());
+        // Work whose end was not reported does not count.
+        self.with_run(|run, _| run.budgets.work = None);
         let run = self.run.as_ref();
         if !self.auto_continue.starts_on_reminder(prompt, run) {
             self.on_user_message();

@@ -2,7 +2,7 @@
 //!
 //! A workflow of the user needs none. The platform knows which commands are trusted already.
 
-use crate::definition::{Catalog, Listing, LoadOutcome, Loaded, RunCheck, Tier, Workflow};
+use crate::definition::{Catalog, Listing, LoadOutcome, RunCheck, Tier, Workflow};
 use crate::diagnostic::visible;
 use crate::effect::Question;
 use crate::text;
@@ -123,16 +123,6 @@ pub fn project_gate_commands<'c>(
 ) -> impl Iterator<Item = (&'c RunCheck, &'c str)> {
     let workflows = catalog.reachable_from(root).into_iter();
     workflows.flat_map(move |workflow| commands_of(workflow, Some(index)))
-}
-
-/// Returns true if nothing of a run of this root comes from the project.
-pub(crate) fn is_users(root: &str, loaded: &Loaded) -> bool {
-    let is_of_project = |workflow: &&Workflow| {
-        let mut index = loaded.index.iter();
-        index.any(|listing| listing.tier == Tier::Project && listing.key == workflow.key)
-    };
-    let workflows = loaded.catalog.reachable_from(root);
-    !workflows.iter().any(is_of_project)
 }
 
 /// The commands of a workflow that need trust.

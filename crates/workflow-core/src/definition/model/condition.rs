@@ -222,12 +222,6 @@ impl Test {
             Self::Within { .. } => None,
         }
     }
-
-    /// Returns true if it can be about paths: if all it has are globs of the project.
-    fn fits_paths(&self) -> bool {
-        let is_glob = |glob: &String| ProjectGlob::read(glob).is_none_or(|read| read.is_ok());
-        self.globs().is_some_and(|globs| globs.iter().all(is_glob))
-    }
 }
 
 /// Compares values; numbers by their value, so that `1` is `1.0`.
@@ -419,7 +413,9 @@ fn read_comparison(entry: &Entry<'_>) -> Result<Comparison, Finding> {
         "only" => Test::Only { only: values },
         _ => Test::Values { values, negated },
     };
-    if is_paths && !test.fits_paths() {
+    let is_glob = |glob: &String| ProjectGlob::read(glob).is_none_or(|read| read.is_ok());
+    let globs = test.globs().filter(|_| is_paths);
+    if globs.is_some_and(|globs| !globs.iter().all(is_glob)) {
         return Err(no_paths());
     }
     Ok(Comparison { subject, test })

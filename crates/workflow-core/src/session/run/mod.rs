@@ -182,7 +182,7 @@ impl ActiveRun {
         RunMemory {
             task_id: Some(self.progress.state.task_id.clone()),
             spending: self.budgets.spending(),
-            work: self.budgets.work(),
+            work: self.budgets.work,
             ..self.memory.clone()
         }
     }
