@@ -147,11 +147,8 @@ impl<'c> ScopeLevel<'c> {
             None => String::new(),
         };
         let item = item.map_or_else(String::new, |item| format!(" {item}"));
-        format!(
-            "{what}{item} [{}/{}]",
-            self.index + 1,
-            self.workflow.phases.len()
-        )
+        let (number, all) = (self.index + 1, self.workflow.phases.len());
+        format!("{what}{item} [{number}/{all}]")
     }
 }
 
