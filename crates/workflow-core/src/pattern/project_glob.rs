@@ -24,7 +24,7 @@ impl ProjectGlob {
         glob_set(globs, false).map(Self)
     }
 
-    /// Returns whether a path is one of these, or one that a glob among them matches.
+    /// Makes the test that a path is one of these, or is matched by a glob among them.
     pub(crate) fn any_of(paths: Vec<String>) -> impl Fn(&str) -> bool {
         let globs = paths.iter().filter_map(|path| Self::read(path)?.ok());
         let globs: Vec<Self> = globs.collect();
