@@ -215,10 +215,8 @@ fn find<'c>(name: &str, loaded: &'c Loaded) -> Result<&'c Workflow, String> {
     if let Some(workflow) = catalog.started_by(name) {
         return Ok(workflow);
     }
-    let mut named = catalog
-        .iter()
-        .filter(|workflow| workflow.command_name == name);
-    if named.any(|workflow| workflow.show == Show::Workflows) {
+    let mut inner = catalog.iter().filter(|one| one.show == Show::Workflows);
+    if inner.any(|workflow| workflow.command_name == name) {
         return Err(format!(
             "\"{name}\" is a subworkflow that can only run as part of another workflow. It cannot be started directly."
         ));

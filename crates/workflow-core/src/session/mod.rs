@@ -197,11 +197,8 @@ impl Session {
         // A message of a trigger comes before a reminder, and cancels its countdown.
         self.wake_agent();
         if self.auto_continue.poll_deadline(&mut self.out) {
-            let run = self.run.as_mut();
-            if let Some(text) = self
-                .auto_continue
-                .remind(run, &self.sent_context, &mut self.out)
-            {
+            let (run, sent) = (self.run.as_mut(), &self.sent_context);
+            if let Some(text) = self.auto_continue.remind(run, sent, &mut self.out) {
                 self.send_to_agent(text, None);
             }
         }

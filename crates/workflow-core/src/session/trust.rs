@@ -23,15 +23,12 @@ impl ProjectCommands {
     pub(crate) fn of(root: &str, catalog: &Catalog, index: Option<&[Listing]>) -> Self {
         let mut workflows = catalog.reachable_from(root);
         workflows.retain(|workflow| commands_of(workflow, index).next().is_some());
-        let commands = workflows
-            .iter()
-            .flat_map(|workflow| commands_of(workflow, index));
+        let all = workflows.iter();
+        let commands = all.flat_map(|workflow| commands_of(workflow, index));
         let commands: Vec<_> = commands.collect();
+        let keys = workflows.iter().map(|workflow| workflow.key.clone());
         Self {
-            workflows: workflows
-                .into_iter()
-                .map(|workflow| workflow.key.clone())
-                .collect(),
+            workflows: keys.collect(),
             listed: listed(&commands),
             commands: commands.into_iter().map(|(run, _)| run.clone()).collect(),
         }

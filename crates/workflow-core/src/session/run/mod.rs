@@ -330,10 +330,8 @@ impl ActiveRun {
 
     /// The phase, if the run is active and fits its definitions.
     pub(crate) fn phase(&self) -> Option<&ResolvedPhase> {
-        self.phase
-            .as_ref()
-            .ok()
-            .filter(|_| self.progress.state.active)
+        let phase = self.phase.as_ref().ok();
+        phase.filter(|_| self.progress.state.active)
     }
 
     /// The name of the phase; empty without one.
