@@ -136,7 +136,7 @@ impl ContinueCounters {
         if failed && rule.on_error == OnStop::Pause {
             return (counters, StopDecision::Pause(PauseReason::Error));
         }
-        if asks(&last) && rule.on_question == OnStop::Pause {
+        if last.text_tail.is_some_and(is_question) && rule.on_question == OnStop::Pause {
             return (counters, StopDecision::Pause(PauseReason::Question));
         }
         let limit = if reached(rule.max, counters.reminders) {
@@ -152,10 +152,6 @@ impl ContinueCounters {
 
 fn reached(bound: Bound, count: u32) -> bool {
     bound.times().is_some_and(|times| count >= times)
-}
-
-fn asks(last: &LastAssistant<'_>) -> bool {
-    last.text_tail.is_some_and(is_question)
 }
 
 /// Returns true if a text ends in a question; closing marks and spaces after it do not count.

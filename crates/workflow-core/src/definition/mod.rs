@@ -37,7 +37,7 @@ pub use load::{
     TierEntry, WorkflowOrigin, document, load, load_located,
 };
 pub use model::*;
-pub(crate) use schema::{Change, Declared};
+pub(crate) use schema::{Change, Declared, is_absent};
 pub use schema::{Default, Key, KeyLocations, Section, nearest};
 pub use schema_file::SchemaFile;
 pub use tier::{Root, Tier};

@@ -121,36 +121,7 @@ impl<'c> PhaseTree<'c> {
             parts.pop();
         }
     }
-}
 
-impl PhaseNode<'_> {
-    /// The state of a run that came straight here; `None` if it is not a phase.
-    ///
-    /// The description and the task's id are placeholders.
-    pub fn state(&self) -> Option<RunState> {
-        let NodeKind::Phase(_) = self.kind else {
-            return None;
-        };
-        let (catalog, values, id) = (Catalog::default(), Values::default(), TASK_ID.to_owned());
-        let start = start(self.root, &catalog, values, id, DESCRIPTION, 0).ok()?;
-        Some(RunState {
-            current_path: self.path.clone(),
-            global_step_count: self.steps,
-            ..start.state
-        })
-    }
-
-    /// Returns true if these are names of the last parts of its path.
-    fn ends_in(&self, wanted: &[&str]) -> bool {
-        let Some(first) = self.parts.len().checked_sub(wanted.len()) else {
-            return false;
-        };
-        let mut both = self.parts[first..].iter().zip(wanted);
-        both.all(|(names, wanted)| names.iter().any(|name| name == wanted))
-    }
-}
-
-impl<'c> PhaseTree<'c> {
     /// The phases among them.
     pub fn phases(&self) -> impl Iterator<Item = &PhaseNode<'c>> {
         let is_phase = |node: &&PhaseNode<'_>| matches!(node.kind, NodeKind::Phase(_));
@@ -190,6 +161,33 @@ impl<'c> PhaseTree<'c> {
             None => format!(": there are {}", listed(self.phases())),
         };
         NotFound(format!("there is no phase `{}`{instead}", shown(wanted)))
+    }
+}
+
+impl PhaseNode<'_> {
+    /// The state of a run that came straight here; `None` if it is not a phase.
+    ///
+    /// The description and the task's id are placeholders.
+    pub fn state(&self) -> Option<RunState> {
+        let NodeKind::Phase(_) = self.kind else {
+            return None;
+        };
+        let (catalog, values, id) = (Catalog::default(), Values::default(), TASK_ID.to_owned());
+        let start = start(self.root, &catalog, values, id, DESCRIPTION, 0).ok()?;
+        Some(RunState {
+            current_path: self.path.clone(),
+            global_step_count: self.steps,
+            ..start.state
+        })
+    }
+
+    /// Returns true if these are names of the last parts of its path.
+    fn ends_in(&self, wanted: &[&str]) -> bool {
+        let Some(first) = self.parts.len().checked_sub(wanted.len()) else {
+            return false;
+        };
+        let mut both = self.parts[first..].iter().zip(wanted);
+        both.all(|(names, wanted)| names.iter().any(|name| name == wanted))
     }
 }
 

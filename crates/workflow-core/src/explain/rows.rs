@@ -68,8 +68,7 @@ impl<'a> Rows<'a> {
 
     /// The phase and the scopes around it, from the innermost one, then the settings.
     pub(super) fn around(&self) -> Vec<RuleSource<'a>> {
-        let scopes = self.position.levels.iter().chain(&self.position.drilled);
-        let scopes = scopes.rev();
+        let scopes = self.position.scopes().rev();
         let scopes = scopes.map(|of| RuleSource::Workflow(&of.workflow.key));
         let phase = [RuleSource::Phase].into_iter();
         phase.chain(scopes).chain(SETTINGS).collect()
@@ -135,13 +134,11 @@ impl<'a> Rows<'a> {
             RuleSource::Workflow(name) => {
                 origins.workflows.get(name).and_then(|of| of.keys.of(key))
             }
-            RuleSource::Phase => {
-                let level = self.position.drilled.last().copied();
-                let level = level.unwrap_or(self.position.innermost());
-                let origin = origins.workflows.get(&level.workflow.key);
-                let entry = origin.and_then(|of| of.entries.get(level.index));
-                entry.and_then(|entry| entry.keys.of(key).or(entry.entry.as_ref()))
-            }
+            RuleSource::Phase => self.position.scopes().next_back().and_then(|level| {
+                let origin = origins.workflows.get(&level.workflow.key)?;
+                let entry = origin.entries.get(level.index)?;
+                entry.keys.of(key).or(entry.entry.as_ref())
+            }),
         };
         located(whose, location)
     }

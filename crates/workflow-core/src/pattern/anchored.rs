@@ -82,11 +82,8 @@ impl Anchored {
             Anchor::Home => "~/",
             Anchor::Project => "./",
         };
-        let head = format!(
-            "{start}{}{}",
-            "../".repeat(self.up),
-            self.parts[..plain].join("/")
-        );
+        let (up, inside) = ("../".repeat(self.up), self.parts[..plain].join("/"));
+        let head = format!("{start}{up}{inside}");
         let head = if head.len() > 1 {
             head.trim_end_matches('/').to_owned()
         } else {

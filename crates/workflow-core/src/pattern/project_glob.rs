@@ -24,6 +24,15 @@ impl ProjectGlob {
         glob_set(globs, false).map(Self)
     }
 
+    /// Makes the test that a path is one of these, or is matched by a glob among them.
+    pub(crate) fn any_of(paths: Vec<String>) -> impl Fn(&str) -> bool {
+        let globs = paths.iter().filter_map(|path| Self::read(path)?.ok());
+        let globs: Vec<Self> = globs.collect();
+        move |path| {
+            paths.iter().any(|one| one == path) || globs.iter().any(|glob| glob.matches(path))
+        }
+    }
+
     /// Returns true if it matches a path, relative to the project and with `/`.
     pub fn matches(&self, path: &str) -> bool {
         self.0.is_match(path)

@@ -1,7 +1,5 @@
 //! Reports on the checks of a gate, for people and for programs.
 
-use std::fmt::Write;
-
 use serde::{Deserialize, Serialize};
 
 use crate::definition::Gate;
@@ -105,12 +103,11 @@ impl Report {
             CheckVerdict::CouldNotRun(_) => format!("⚠ {what} could not be checked: {reason}"),
         };
         if !self.source.is_empty() && !self.has_passed() {
-            write!(text, " [{}]", self.source).expect("writing to a string cannot fail");
+            text = format!("{text} [{}]", self.source);
         }
         if !tail.is_empty() && !self.has_passed() {
             let fence = if tail.contains("```") { "~~~~" } else { "```" };
-            write!(text, "\n{fence}\n{}\n{fence}", tail.trim_end())
-                .expect("writing to a string cannot fail");
+            text = format!("{text}\n{fence}\n{}\n{fence}", tail.trim_end());
         }
         text
     }

@@ -206,15 +206,13 @@ fn redact_across(content: &mut Value, pattern: &Regex, with: &str) {
         return;
     }
     let joined: String = texts.iter().map(|text| text.as_str()).collect();
-    let found: Vec<(usize, usize)> = pattern
-        .find_iter(&joined)
-        .map(|found| (found.start(), found.end()))
-        .collect();
+    let found: Vec<_> = pattern.find_iter(&joined).collect();
     // From the end, so that the offsets before a replaced part remain valid.
     let mut end = joined.len();
     for text in texts.iter_mut().rev() {
         let start = end - text.len();
-        for &(from, to) in found.iter().rev() {
+        for found in found.iter().rev() {
+            let (from, to) = (found.start(), found.end());
             let is_within = start <= from && to <= end;
             if is_within || to <= start || end <= from {
                 continue;

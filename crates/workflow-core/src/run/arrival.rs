@@ -298,7 +298,8 @@ impl<'a> Arrival<'a> {
         let Some(reference) = path.subworkflow(self.catalog) else {
             return Ok(Step::Entry(path.clone()));
         };
-        data.forget_outcome_of(path, reference.id());
+        let outcome = path.output_key(reference.id());
+        data.values.outcomes.remove(&outcome);
         let items = data.items(reference, path, self.catalog);
         if let (Some(items), Some(list)) = (&items, &reference.for_each) {
             if let Some(wrong) = wrong_items(&items.clone().into(), reference.most_items()) {

@@ -23,13 +23,9 @@ impl MeasuredChange {
     /// The change of these files: as many as there are paths, relative to the project.
     pub fn new(lines: u64, paths: &[String], lists: &[Vec<String>]) -> Self {
         let count = |globs: &Vec<String>| {
-            let read = globs
-                .iter()
-                .filter_map(|glob| ProjectGlob::read(glob)?.ok());
-            let read: Vec<ProjectGlob> = read.collect();
-            let is_one =
-                |path: &&String| globs.contains(path) || read.iter().any(|glob| glob.matches(path));
-            (globs.join("\n"), number(paths.iter().filter(is_one)))
+            let is_one = ProjectGlob::any_of(globs.clone());
+            let matched = paths.iter().filter(|path| is_one(path));
+            (globs.join("\n"), number(matched))
         };
         Self {
             files: number(paths.iter()),

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::definition::{
     CancelBy, Catalog, Change, Declared, Gate, Guards, Key, Limits, Loaded, Phase, PhaseEntry,
@@ -16,7 +15,7 @@ use crate::definition::{
 use crate::diagnostic::shown;
 use crate::text;
 
-use super::stored::StoredGuards;
+use super::stored::{StoredGuards, hash_of};
 
 /// What the change of a member of a map means. One that is no key of it and not listed here counts as a way.
 fn change_of(section: &Section, member: &str) -> Change {
@@ -88,12 +87,8 @@ impl Changes {
                 level.compare(other, &mut changes);
             }
         }
-        let said: Vec<_> = after
-            .iter()
-            .map(|level| (&level.id, &level.members))
-            .collect();
-        let bytes = serde_json::to_vec(&said).expect("maps with string keys can be serialized");
-        changes.digest = format!("{:.32x}", Sha256::digest(&bytes));
+        let said = after.iter().map(|level| (&level.id, &level.members));
+        changes.digest = hash_of(&said.collect::<Vec<_>>());
         changes
     }
 

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{MeasuredChange, Path, Position, RunState, down_to_phase, is_default, output_key};
-use crate::definition::{Catalog, Comparison, Fact, PhaseEntry, Subject, Workflow};
+use super::{MeasuredChange, Path, Position, RunState, down_to_phase, output_key};
+use crate::definition::{Catalog, Comparison, Fact, PhaseEntry, Subject, Workflow, is_absent};
 use crate::text;
 
 /// A run: its state, and the data that it has collected.
@@ -54,7 +54,7 @@ pub type Values = BTreeMap<String, Value>;
 
 /// The values that a run has collected: its inputs and outputs, the outcomes and the user's answers. Their entry is appended when one of them changes, so that a
 /// long run does not repeat them at every move.
-#[serde_with::apply(_ => #[serde(skip_serializing_if = "is_default")])]
+#[serde_with::apply(_ => #[serde(skip_serializing_if = "is_absent")])]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunValues {
@@ -71,7 +71,7 @@ pub struct RunValues {
 }
 
 /// What a subworkflow was given when it was entered.
-#[serde_with::apply(_ => #[serde(skip_serializing_if = "is_default")])]
+#[serde_with::apply(_ => #[serde(skip_serializing_if = "is_absent")])]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScopeValues {
@@ -100,7 +100,7 @@ pub struct PhaseAnswer {
 }
 
 /// The data of a run.
-#[serde_with::apply(_ => #[serde(skip_serializing_if = "is_default")])]
+#[serde_with::apply(_ => #[serde(skip_serializing_if = "is_absent")])]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RunData {
@@ -139,7 +139,7 @@ pub struct RunData {
 }
 
 /// What the agent has handed over of a phase that is not left yet.
-#[serde_with::apply(_ => #[serde(skip_serializing_if = "is_default")])]
+#[serde_with::apply(_ => #[serde(skip_serializing_if = "is_absent")])]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HandedOver {
@@ -156,7 +156,7 @@ impl RunData {
     pub(crate) fn is_empty(&self) -> bool {
         let values = RunValues::default();
         let stored = self.clone();
-        is_default(&Self { values, ..stored })
+        is_absent(&Self { values, ..stored })
     }
 
     /// The phases that the last move skipped, for people and for the agent: one that was skipped in several items of a loop once.
@@ -234,11 +234,6 @@ impl RunData {
             let key = output_key(&position.own_workflow().key, &position.phase.id);
             self.values.outcomes.remove(&key);
         }
-    }
-
-    /// Forgets the outcome of an entry of the scope of a path.
-    pub(super) fn forget_outcome_of(&mut self, path: &Path, id: &str) {
-        self.values.outcomes.remove(&path.output_key(id));
     }
 
     /// The entries into the phase that a path is at, or another of its scope.

@@ -41,8 +41,3 @@ pub(crate) use stored_state::MAX_TIME;
 pub use tally::Tally;
 pub(crate) use transition::{ReachedLimit, follow_limit};
 pub use transition::{advance, follow, jump, repeat, start, turn_back};
-
-/// Returns true for a value that is not stored.
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}

@@ -98,11 +98,7 @@ impl Parameter {
         }
         match &self.kind {
             ParameterKind::Text(_) => Value::from("…"),
-            ParameterKind::Number => self
-                .limits
-                .min
-                .clone()
-                .map_or(Value::from(1), Value::Number),
+            ParameterKind::Number => self.limits.min.clone().unwrap_or(1.into()).into(),
             ParameterKind::Flag => Value::from(true),
             ParameterKind::List => Value::from(vec!["…"]),
             ParameterKind::OneOf(values) => values.first().map_or("…", String::as_str).into(),

@@ -11,11 +11,6 @@ use crate::text;
 pub struct DefinitionMismatch(String);
 
 impl DefinitionMismatch {
-    /// A workflow of the path is not, or no longer, defined.
-    fn workflow_gone(key: &str) -> Self {
-        Self(format!("workflow `{key}` is not defined"))
-    }
-
     /// A phase that the run should go to is not there.
     pub(super) fn target_gone(workflow: &Workflow, id: &str) -> Self {
         Self(format!("workflow `{}` has no phase `{id}`", workflow.key))
@@ -56,7 +51,7 @@ pub struct ScopeLevel<'c> {
 impl<'c> Position<'c> {
     /// Resolves a state, or says why it does not fit.
     pub fn of(state: &RunState, catalog: &'c Catalog) -> Result<Self, DefinitionMismatch> {
-        let gone = DefinitionMismatch::workflow_gone;
+        let gone = |key: &str| DefinitionMismatch(format!("workflow `{key}` is not defined"));
         let defined = |key: &str| catalog.get(key).ok_or_else(|| gone(key));
         let mut levels: Vec<ScopeLevel<'c>> = Vec::with_capacity(state.current_path.depth());
         let (mut inside, mut entry) = (Some(&*state.workflow_key), None);
@@ -152,11 +147,8 @@ impl<'c> ScopeLevel<'c> {
             None => String::new(),
         };
         let item = item.map_or_else(String::new, |item| format!(" {item}"));
-        format!(
-            "{what}{item} [{}/{}]",
-            self.index + 1,
-            self.workflow.phases.len()
-        )
+        let (number, all) = (self.index + 1, self.workflow.phases.len());
+        format!("{what}{item} [{number}/{all}]")
     }
 }
 

@@ -171,13 +171,8 @@ impl BudgetUse {
 
 impl fmt::Display for BudgetUse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (used, most) = self.amounts;
-        write!(
-            f,
-            "{} of {}",
-            self.unit.shown(used),
-            self.unit.counted(most)
-        )
+        let used = self.unit.shown(self.amounts.0);
+        write!(f, "{used} of {}", self.limit())
     }
 }
 

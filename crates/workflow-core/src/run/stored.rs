@@ -256,8 +256,8 @@ impl RunEntry for StoredGate {
     const TYPE: &'static str = entry_type::GATE;
 }
 
-fn hash_of(workflows: &[Workflow]) -> String {
-    let bytes = serde_json::to_vec(workflows).expect("maps with string keys can be serialized");
+pub(super) fn hash_of(of: &impl Serialize) -> String {
+    let bytes = serde_json::to_vec(of).expect("maps with string keys can be serialized");
     // Half of the hash distinguishes definitions.
     format!("{:.32x}", Sha256::digest(&bytes))
 }

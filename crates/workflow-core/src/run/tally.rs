@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::is_default;
+use crate::definition::is_absent;
 use crate::policy::gate_report::{CheckError, CheckVerdict, Report};
 use crate::text;
 
 /// Counts of what happened in a run.
-#[serde_with::apply(_ => #[serde(skip_serializing_if = "is_default")])]
+#[serde_with::apply(_ => #[serde(skip_serializing_if = "is_absent")])]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tally {

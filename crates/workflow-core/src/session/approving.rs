@@ -57,7 +57,7 @@ impl Session {
 
     /// Continues with the decision that was looked up.
     pub(super) fn on_approval_read(&mut self, decision: Option<Box<Decision>>, is_outdated: bool) {
-        let is_decision = |awaited: &Awaited| matches!(awaited, Awaited::Decision { .. });
+        let is_decision = |awaited: &Awaited| matches!(awaited, Awaited::Decision(_));
         let Some((mut exit, awaited)) = self.exit.take(is_decision, &mut self.out) else {
             return;
         };
@@ -74,12 +74,7 @@ impl Session {
                 };
                 self.decide(&mut exit, answer, comment)
             }
-            (
-                None,
-                Awaited::Decision {
-                    or_pause: Some(why),
-                },
-            ) => Err(self.await_approval(why)),
+            (None, Awaited::Decision(Some(why))) => Err(self.await_approval(why)),
             (None, _) => self.ask_approval(&exit, None),
         };
         self.follow_exit(exit, next);
@@ -129,7 +124,7 @@ impl Session {
         self.out.perform(Effect::ReadApproval(
             request.ok_or_else(ExitOutcome::no_approval)?,
         ));
-        Ok(Awaited::Decision { or_pause })
+        Ok(Awaited::Decision(or_pause))
     }
 
     /// Asks for approval, in the host's dialog and outside of it.

@@ -20,7 +20,7 @@ pub(crate) struct Budgets {
     persisted: Spending,
     /// The tool calls that this process has counted since the use was stored.
     unstored_calls: u32,
-    work: Option<Work>,
+    pub(super) work: Option<Work>,
 }
 
 /// The work of the agent that is not counted yet.
@@ -76,10 +76,6 @@ impl Budgets {
         }
     }
 
-    pub(crate) fn work(&self) -> Option<Work> {
-        self.work
-    }
-
     /// The use so far, if something is limited.
     pub(crate) fn spending(&self) -> Option<Spending> {
         (!self.is_empty()).then(|| self.spending.clone())
@@ -117,11 +113,6 @@ impl Budgets {
             self.tick(now);
             self.work = None;
         }
-    }
-
-    /// Forgets work whose end was not reported.
-    pub(crate) fn forget_work(&mut self) {
-        self.work = None;
     }
 
     /// Counts a response of the model, with what the host reports about it, where the response began.

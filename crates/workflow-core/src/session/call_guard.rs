@@ -427,10 +427,8 @@ fn below(value: &Value, indent: usize) -> Option<String> {
             fields.map(|(name, value)| (visible(name), value)).collect()
         }
         Value::Array(items) => {
-            let items = items.iter().enumerate();
-            items
-                .map(|(at, item)| ((at + 1).to_string(), item))
-                .collect()
+            let items = items.iter().zip(1_usize..);
+            items.map(|(item, at)| (at.to_string(), item)).collect()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return None,
     };

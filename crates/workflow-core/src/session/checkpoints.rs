@@ -4,7 +4,6 @@
 //! an entry of the session, so that it is on the branch it belongs to.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
@@ -323,9 +322,8 @@ fn describe(outcome: &RestoreOutcome) -> (Severity, String) {
     };
     if let Some(commit) = stashed {
         let short = commit.get(..12).unwrap_or(commit);
-        let _ = write!(
-            text,
-            " Later changes are in the stash: `git stash list` shows them, `git stash apply {short}` restores them."
+        text = format!(
+            "{text} Later changes are in the stash: `git stash list` shows them, `git stash apply {short}` restores them."
         );
     }
     if *has_commits_since {

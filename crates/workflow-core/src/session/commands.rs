@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::call_guard::{CallVerdict, PendingCall};
 use super::inputs;
 use super::run::ActiveRun;
-use super::trust::is_users;
-use crate::definition::{Catalog, Loaded, Parameter, Phase, PhaseEntry, Show, Workflow, nearest};
+use crate::definition::{
+    Catalog, Loaded, Parameter, Phase, PhaseEntry, Show, Tier, Workflow, nearest,
+};
 use crate::diagnostic::shown;
 use crate::effect::{BlockKind, Denied, Effects, Notice, Question, Reply, ToolDecision};
 use crate::run::{
@@ -146,7 +147,12 @@ impl NewRun {
 
     /// Returns true if nothing of the run comes from the project.
     pub(crate) fn is_users(&self) -> bool {
-        is_users(&self.workflow_key, &self.loaded)
+        let is_of_project = |workflow: &&Workflow| {
+            let mut index = self.loaded.index.iter();
+            index.any(|listing| listing.tier == Tier::Project && listing.key == workflow.key)
+        };
+        let workflows = self.loaded.catalog.reachable_from(&self.workflow_key);
+        !workflows.iter().any(is_of_project)
     }
 
     /// Returns true if a phase of the run has hints for the host.
@@ -209,10 +215,8 @@ fn find<'c>(name: &str, loaded: &'c Loaded) -> Result<&'c Workflow, String> {
     if let Some(workflow) = catalog.started_by(name) {
         return Ok(workflow);
     }
-    let mut named = catalog
-        .iter()
-        .filter(|workflow| workflow.command_name == name);
-    if named.any(|workflow| workflow.show == Show::Workflows) {
+    let mut inner = catalog.iter().filter(|one| one.show == Show::Workflows);
+    if inner.any(|workflow| workflow.command_name == name) {
         return Err(format!(
             "\"{name}\" is a subworkflow that can only run as part of another workflow. It cannot be started directly."
         ));

@@ -124,11 +124,8 @@ impl PhaseContext {
         } else {
             let mut topics: Vec<&str> = unknown.iter().map(|part| part.about.name()).collect();
             topics.dedup();
-            let header = format!(
-                "{} New {}. All other rules are unchanged.",
-                self.header,
-                text::joined(&topics, "and")
-            );
+            let (header, topics) = (&self.header, text::joined(&topics, "and"));
+            let header = format!("{header} New {topics}. All other rules are unchanged.");
             with_parts(&header, &unknown)
         };
         sent.0

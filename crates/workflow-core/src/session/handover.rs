@@ -88,13 +88,11 @@ impl<'a> StepCall<'a> {
             });
             return Err(incomplete(resolved, &refused, &outputs));
         }
+        let summary = self.summary.as_deref();
         Ok(HandedOver {
             outcome,
             outputs,
-            summary: self
-                .summary
-                .as_ref()
-                .map(|text| shortened(text, MAX_SUMMARY)),
+            summary: summary.map(|text| shortened(text, MAX_SUMMARY)),
         })
     }
 }

@@ -6,7 +6,7 @@ pub(crate) struct Ids {
     /// The state of `SplitMix64`: ids need to differ, not to be secret.
     seed: u64,
     /// The number of the last gate run or restore.
-    jobs: u64,
+    pub(super) jobs: u64,
 }
 
 /// Makes the id of a run outside of a session: that of a copied one.
@@ -17,11 +17,6 @@ pub fn task_id(seed: u64, now: u64) -> String {
 impl Ids {
     pub(crate) fn new(seed: u64) -> Self {
         Self { seed, jobs: 0 }
-    }
-
-    /// Continues the numbers of gate runs and restores after this one.
-    pub(crate) fn number_jobs_after(&mut self, number: u64) {
-        self.jobs = number;
     }
 
     /// The number of a gate run or a restore.

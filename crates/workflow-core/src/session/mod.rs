@@ -147,7 +147,7 @@ impl Session {
 
     /// Numbers gate runs and restores after this one, so that late reports about another session's do not match.
     pub fn number_jobs_after(&mut self, number: u64) {
-        self.ids.number_jobs_after(number);
+        self.ids.jobs = number;
     }
 
     /// Sets whether the host has an interface now.
@@ -197,11 +197,8 @@ impl Session {
         // A message of a trigger comes before a reminder, and cancels its countdown.
         self.wake_agent();
         if self.auto_continue.poll_deadline(&mut self.out) {
-            let run = self.run.as_mut();
-            if let Some(text) = self
-                .auto_continue
-                .remind(run, &self.sent_context, &mut self.out)
-            {
+            let (run, sent) = (self.run.as_mut(), &self.sent_context);
+            if let Some(text) = self.auto_continue.remind(run, sent, &mut self.out) {
                 self.send_to_agent(text, None);
             }
         }
@@ -223,7 +220,8 @@ impl Session {
         self.note_prompt(prompt);
         self.forget_first_cancel();
         self.turn_moved = None;
-        self.with_run(|run, _| run.budgets.forget_work());
+        // Work whose end was not reported does not count.
+        self.with_run(|run, _| run.budgets.work = None);
         let run = self.run.as_ref();
         if !self.auto_continue.starts_on_reminder(prompt, run) {
             self.on_user_message();

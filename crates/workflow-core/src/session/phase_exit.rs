@@ -52,11 +52,9 @@ pub(crate) enum Awaited {
     Approval(QuestionId),
     /// What was changed since the start of the run, before this end.
     Change(ExitOutcome),
-    /// The decision that was made outside of the host.
-    Decision {
-        /// The reason why the run pauses if none was made; without one the user is asked.
-        or_pause: Option<&'static str>,
-    },
+    /// The decision that was made outside of the host. If none was made, the run pauses for this reason; without one the
+    /// user is asked.
+    Decision(Option<&'static str>),
 }
 
 /// The next step of an exit: what it waits for, or how it ends.
@@ -136,10 +134,7 @@ impl PhaseExit {
         out: &mut Effects,
     ) -> Option<(Exit, Awaited)> {
         let (mut exit, awaited) = self.0.take_if(|(_, awaited)| fits(awaited))?;
-        if let Awaited::Gate {
-            in_widget: true, ..
-        } = awaited
-        {
+        if matches!(awaited, Awaited::Gate { in_widget, .. } if in_widget) {
             out.clear_widget();
         }
         exit.since = Some(out.mark());
@@ -161,7 +156,7 @@ impl PhaseExit {
         Some(match self.0.as_ref()?.1 {
             Awaited::Trust(_) => RunCondition::AwaitsTrust,
             Awaited::Gate { .. } | Awaited::Change(_) => RunCondition::RunningGate,
-            Awaited::Approval(_) | Awaited::Decision { .. } => RunCondition::AwaitsApproval,
+            Awaited::Approval(_) | Awaited::Decision(_) => RunCondition::AwaitsApproval,
         })
     }
 
@@ -197,7 +192,7 @@ impl Awaited {
     pub(super) fn question(&self) -> Option<QuestionId> {
         match self {
             Self::Trust(question) | Self::Approval(question) => Some(*question),
-            Self::Gate { .. } | Self::Change(_) | Self::Decision { .. } => None,
+            Self::Gate { .. } | Self::Change(_) | Self::Decision(_) => None,
         }
     }
 }

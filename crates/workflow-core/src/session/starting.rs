@@ -97,10 +97,8 @@ impl Session {
                 Err(Notice::info(format!("Nothing was started.\n\n{usage}")))
             }
             (StartAwaits::Confirmation(replaces), Answer::Confirmed(true)) => {
-                if self
-                    .active()
-                    .is_some_and(|run| run.state().task_id == replaces)
-                {
+                let is_it = |run: &ActiveRun| run.state().task_id == replaces;
+                if self.active().is_some_and(is_it) {
                     self.start(&run, None);
                     Ok(Answered::Now)
                 } else {

@@ -177,11 +177,8 @@ pub(crate) fn answer_text(answer: &UserAnswer, moved: &Move, run: &ActiveRun) ->
             } else {
                 "moved"
             };
-            format!(
-                "{}: {asked}. The workflow {did}: {left} → {}",
-                answer.verdict(went_back),
-                entered_text(phase)
-            )
+            let (verdict, entered) = (answer.verdict(went_back), entered_text(phase));
+            format!("{verdict}: {asked}. The workflow {did}: {left} → {entered}")
         }
         None if run.state().cancelled => format!(
             "❌ Cancelled: {asked}. The workflow ended in {left}, and nothing is left to do in it.{}",

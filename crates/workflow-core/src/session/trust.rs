@@ -2,7 +2,7 @@
 //!
 //! A workflow of the user needs none. The platform knows which commands are trusted already.
 
-use crate::definition::{Catalog, Listing, LoadOutcome, Loaded, RunCheck, Tier, Workflow};
+use crate::definition::{Catalog, Listing, LoadOutcome, RunCheck, Tier, Workflow};
 use crate::diagnostic::visible;
 use crate::effect::Question;
 use crate::text;
@@ -23,15 +23,12 @@ impl ProjectCommands {
     pub(crate) fn of(root: &str, catalog: &Catalog, index: Option<&[Listing]>) -> Self {
         let mut workflows = catalog.reachable_from(root);
         workflows.retain(|workflow| commands_of(workflow, index).next().is_some());
-        let commands = workflows
-            .iter()
-            .flat_map(|workflow| commands_of(workflow, index));
+        let all = workflows.iter();
+        let commands = all.flat_map(|workflow| commands_of(workflow, index));
         let commands: Vec<_> = commands.collect();
+        let keys = workflows.iter().map(|workflow| workflow.key.clone());
         Self {
-            workflows: workflows
-                .into_iter()
-                .map(|workflow| workflow.key.clone())
-                .collect(),
+            workflows: keys.collect(),
             listed: listed(&commands),
             commands: commands.into_iter().map(|(run, _)| run.clone()).collect(),
         }
@@ -123,16 +120,6 @@ pub fn project_gate_commands<'c>(
 ) -> impl Iterator<Item = (&'c RunCheck, &'c str)> {
     let workflows = catalog.reachable_from(root).into_iter();
     workflows.flat_map(move |workflow| commands_of(workflow, Some(index)))
-}
-
-/// Returns true if nothing of a run of this root comes from the project.
-pub(crate) fn is_users(root: &str, loaded: &Loaded) -> bool {
-    let is_of_project = |workflow: &&Workflow| {
-        let mut index = loaded.index.iter();
-        index.any(|listing| listing.tier == Tier::Project && listing.key == workflow.key)
-    };
-    let workflows = loaded.catalog.reachable_from(root);
-    !workflows.iter().any(is_of_project)
 }
 
 /// The commands of a workflow that need trust.

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::handover::StepCall;
+use super::phase::ResolvedPhase;
 use super::phase_exit::ExitBy;
 use super::run::{ActiveRun, not_moved};
 use super::step_answers::{self, NO_WORKFLOW, none_active};
@@ -68,18 +69,11 @@ impl Session {
         self.enter(progress, None);
         let phase = self.run.as_ref().and_then(ActiveRun::phase);
         if let Some(reason) = limits {
-            match phase {
-                Some(phase) => {
-                    let label = phase.label();
-                    self.out
-                        .inform(format!("The workflow went to {label}: {reason}"));
-                }
-                None if is_cancelled => self
-                    .out
-                    .warn(format!("The workflow is cancelled: {reason}")),
-                None => self
-                    .out
-                    .inform(format!("The workflow is complete: {reason}")),
+            let out = &mut self.out;
+            match phase.map(ResolvedPhase::label) {
+                Some(label) => out.inform(format!("The workflow went to {label}: {reason}")),
+                None if is_cancelled => out.warn(format!("The workflow is cancelled: {reason}")),
+                None => out.inform(format!("The workflow is complete: {reason}")),
             }
         }
         if let Some(phase) = phase {
@@ -105,12 +99,10 @@ impl Session {
 
     /// Takes over what a call of `next` hands over; the error is the answer to a call that lacks some.
     fn take_over(&mut self, call: &StepCall<'_>) -> Result<(), ToolAnswer> {
-        let run = self
-            .run
-            .as_mut()
-            .filter(|_| self.exit.condition().is_none());
-        let Some(run) = run else { return Ok(()) };
-        if let Some(phase) = run.phase() {
+        if let Some(run) = &mut self.run
+            && self.exit.condition().is_none()
+            && let Some(phase) = run.phase()
+        {
             let RunProgress { state, data } = run.progress();
             let (path, id) = (&state.current_path, &phase.phase.id);
             let handed_over = call.handed_over(

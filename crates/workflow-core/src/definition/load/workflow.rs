@@ -11,7 +11,7 @@ use crate::definition::model::{
     Gate, Limits, PhaseEntry, Place, RuleSets, Show, Subworkflow, Workflow, read_level,
 };
 use crate::definition::schema::{Declared, FromMap, MapReader, Reader, Sites, Written, nearest};
-use crate::definition::syntax::{Entry, Kind, Map, Node, Span, raise};
+use crate::definition::syntax::{Kind, Map, Node, Span, raise};
 use crate::definition::value::is_name;
 use crate::diagnostic::{Code, Finding, shown};
 
@@ -172,7 +172,9 @@ impl Directory<'_> {
                 return Some((PhaseEntry::Subworkflow(reference?), Sites { id, ..sites }));
             }
             Kind::Map(map) => {
-                if let Some(entry) = nearly_reference(map) {
+                if let [entry] = &*map.entries
+                    && nearest(&entry.key, ["subworkflow"]).is_some()
+                {
                     let message = format!("unknown key `{}` in a reference", shown(&entry.key));
                     let finding = Finding::error(Code::UnknownKey, entry.key_span, message);
                     return reader.refuse(finding.help("did you mean `subworkflow`?"));
@@ -240,12 +242,4 @@ fn check_command_name(reader: &mut Reader<'_>, name: &str, span: Option<Span>) {
         let finding = Finding::error(Code::InvalidValue, span, message);
         reader.report(finding.help("use the letters a to z and A to Z, digits, `_` and `-`"));
     }
-}
-
-/// The only key of a map, if it is `subworkflow` misspelled.
-fn nearly_reference<'m>(map: &'m Map<'m>) -> Option<&'m Entry<'m>> {
-    let [entry] = &*map.entries else {
-        return None;
-    };
-    nearest(&entry.key, ["subworkflow"]).map(|_| entry)
 }

@@ -130,22 +130,18 @@ impl Catalog {
     /// The workflow of this key.
     pub fn get(&self, key: &str) -> Option<&Workflow> {
         let own = self.by_key.get(key).map(|&at| &self.workflows[at]);
-        own.or_else(|| self.built_in(|quick| quick.key == key))
+        own.or_else(|| self.quick().filter(|quick| quick.key == key))
     }
 
     /// The built-in workflow.
     pub fn quick(&self) -> Option<&Workflow> {
-        self.built_in(|_| true)
+        self.quick.as_deref()
     }
 
     /// Adds the defaults of a settings file to all workflows.
     pub(crate) fn apply(&mut self, defaults: &Defaults) {
         let all = self.workflows.iter_mut().chain(self.quick.as_deref_mut());
         all.for_each(|workflow| defaults.apply(workflow));
-    }
-
-    fn built_in(&self, is_meant: impl Fn(&Workflow) -> bool) -> Option<&Workflow> {
-        self.quick.as_deref().filter(|quick| is_meant(quick))
     }
 
     /// A workflow and those that it refers to, each once, in the order in which a run meets them.
@@ -192,7 +188,7 @@ impl Catalog {
     pub fn started_by(&self, name: &str) -> Option<&Workflow> {
         let is_meant = |workflow: &Workflow| workflow.command_name == name;
         let own = self.startable().find(|workflow| is_meant(workflow));
-        own.or_else(|| self.built_in(is_meant))
+        own.or_else(|| self.quick().filter(|quick| is_meant(quick)))
     }
 }
 

@@ -212,9 +212,7 @@ impl Test {
             }),
         }
     }
-}
 
-impl Test {
     /// The globs of a test of paths.
     pub(crate) fn globs(&self) -> Option<Vec<String>> {
         match self {
@@ -223,12 +221,6 @@ impl Test {
             }
             Self::Within { .. } => None,
         }
-    }
-
-    /// Returns true if it can be about paths: if all it has are globs of the project.
-    fn fits_paths(&self) -> bool {
-        let is_glob = |glob: &String| ProjectGlob::read(glob).is_none_or(|read| read.is_ok());
-        self.globs().is_some_and(|globs| globs.iter().all(is_glob))
     }
 }
 
@@ -421,7 +413,9 @@ fn read_comparison(entry: &Entry<'_>) -> Result<Comparison, Finding> {
         "only" => Test::Only { only: values },
         _ => Test::Values { values, negated },
     };
-    if is_paths && !test.fits_paths() {
+    let is_glob = |glob: &String| ProjectGlob::read(glob).is_none_or(|read| read.is_ok());
+    let globs = test.globs().filter(|_| is_paths);
+    if globs.is_some_and(|globs| !globs.iter().all(is_glob)) {
         return Err(no_paths());
     }
     Ok(Comparison { subject, test })

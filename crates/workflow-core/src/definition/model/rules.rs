@@ -86,6 +86,22 @@ impl Rule {
             && self.writes.is_none()
             && self.input.is_empty()
     }
+
+    /// Reports keys that have no effect beside the others.
+    fn check_companions(&self, keys: &mut MapReader<'_, '_, '_>) {
+        let forbids = self.action != RuleAction::Allow;
+        if self.notify && !forbids {
+            let message = "`notify` has no effect in a rule that allows";
+            let finding = Finding::warning(Code::IdleRule, keys.key_of(&Self::notify), message);
+            keys.report(finding.help("remove it: only a blocked call is reported"));
+        }
+        let about_writes = self.writes == Some(true) || keys.is_unreadable(&Self::writes);
+        if self.unknown.is_some() && !(forbids && about_writes) {
+            let message = "`unknown` has no effect without `block` or `ask` and `writes: true`";
+            let finding = Finding::warning(Code::IdleRule, keys.key_of(&Self::unknown), message);
+            keys.report(finding.help("add `writes: true`, or remove it"));
+        }
+    }
 }
 
 impl FromMap for Rule {
@@ -107,24 +123,6 @@ impl FromMap for Rule {
         }
         rule.source = keys.reader.file_and_line(keys.start);
         Some(rule)
-    }
-}
-
-impl Rule {
-    /// Reports keys that have no effect beside the others.
-    fn check_companions(&self, keys: &mut MapReader<'_, '_, '_>) {
-        let forbids = self.action != RuleAction::Allow;
-        if self.notify && !forbids {
-            let message = "`notify` has no effect in a rule that allows";
-            let finding = Finding::warning(Code::IdleRule, keys.key_of(&Self::notify), message);
-            keys.report(finding.help("remove it: only a blocked call is reported"));
-        }
-        let about_writes = self.writes == Some(true) || keys.is_unreadable(&Self::writes);
-        if self.unknown.is_some() && !(forbids && about_writes) {
-            let message = "`unknown` has no effect without `block` or `ask` and `writes: true`";
-            let finding = Finding::warning(Code::IdleRule, keys.key_of(&Self::unknown), message);
-            keys.report(finding.help("add `writes: true`, or remove it"));
-        }
     }
 }
 

@@ -67,12 +67,7 @@ impl TestsCheck {
             [] => defaults.collect(),
             files => files.to_vec(),
         };
-        let globs = paths.iter();
-        let globs = globs.filter_map(|path| ProjectGlob::read(path)?.ok());
-        let globs: Vec<ProjectGlob> = globs.collect();
-        move |path| {
-            paths.iter().any(|one| one == path) || globs.iter().any(|glob| glob.matches(path))
-        }
+        ProjectGlob::any_of(paths)
     }
 
     /// What must hold for the tests, as the end of a sentence about the command.

@@ -14,8 +14,8 @@ mod section;
 mod typed;
 mod unknown_keys;
 
-pub(crate) use declaration::Declared;
-pub(super) use declaration::{FromMap, count, flat, is_absent, section};
+pub(crate) use declaration::{Declared, is_absent};
+pub(super) use declaration::{FromMap, count, flat, section};
 pub(super) use json_schema::{NAME, map_of, map_to, named, one_or_list, only, schema_of};
 pub(crate) use key::Change;
 pub use key::{Default, Key};

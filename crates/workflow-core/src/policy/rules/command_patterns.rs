@@ -18,10 +18,6 @@ use crate::diagnostic::shown;
 use crate::pattern::directory_and_words;
 use workflow_shell::{self as shell, AccessKind, Effect, FileAccess, SimpleCommand, Word};
 
-fn program(command: &SimpleCommand) -> Option<&str> {
-    command.words.first()?.program()
-}
-
 /// The patterns of a rule.
 #[derive(Debug, Clone)]
 pub(super) struct CommandPatterns {
@@ -74,7 +70,8 @@ impl CommandPatterns {
 
     /// Returns the patterns that name the program of a command.
     fn of_program(&self, command: &SimpleCommand) -> &[usize] {
-        let same = program(command).and_then(|program| self.by_program.get(program));
+        let program = command.words.first().and_then(Word::program);
+        let same = program.and_then(|program| self.by_program.get(program));
         same.map_or(&[], Vec::as_slice)
     }
 

@@ -262,17 +262,11 @@ fn action(rule: &Rule) -> String {
             format!("{verb} {path}")
         }
         (command, path) => {
-            let writes = on_writes(
-                rule,
-                " where that writes files",
-                " where that writes no files",
-            );
+            let (yes, no) = (" where that writes files", " where that writes no files");
+            let writes = on_writes(rule, yes, no).unwrap_or_default();
             let path = path.map_or_else(String::new, |path| format!(" on {path}"));
-            format!(
-                "run {}{}{path}",
-                patterns(command),
-                writes.unwrap_or_default()
-            )
+            let command = patterns(command);
+            format!("run {command}{writes}{path}")
         }
     }];
     parts.extend(input(rule));

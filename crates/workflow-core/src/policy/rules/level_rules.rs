@@ -32,11 +32,8 @@ impl LevelRules<'_> {
         let allows = move |rule: &&Rule| {
             is_users && rule.action == RuleAction::Allow && rule.is_unconditional()
         };
-        let tools = self
-            .rules
-            .iter()
-            .filter(allows)
-            .flat_map(|rule| &rule.tools);
+        let rules = self.rules.iter().filter(allows);
+        let tools = rules.flat_map(|rule| &rule.tools);
         tools.filter(|tool| *tool != "*")
     }
 

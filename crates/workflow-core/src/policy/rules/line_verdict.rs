@@ -8,7 +8,7 @@ use super::known::Known;
 use serde::Serialize;
 
 use crate::diagnostic::shown;
-use crate::text::few;
+use crate::text::{few, join};
 
 /// The number of findings that are displayed.
 const MAX_SHOWN: usize = 3;
@@ -215,11 +215,9 @@ fn instead(command: &SimpleCommand, unknown: &Unknown) -> Option<String> {
 
 /// Returns a command as people read it, shortened.
 pub(super) fn command_text(command: &SimpleCommand) -> String {
-    let words = command
-        .words
-        .iter()
-        .map(|word| word.shape().replace('\0', "…"));
-    let text = shown(&words.collect::<Vec<_>>().join(" ")).replace('`', "'");
+    let words = command.words.iter();
+    let words = join(words.map(|word| word.shape().replace('\0', "…")), " ");
+    let text = shown(&words).replace('`', "'");
     if text.chars().count() <= MAX_COMMAND_CHARS {
         return text;
     }

@@ -121,10 +121,9 @@ pub(crate) fn read_reply<'a>(
     let fitting = approval.choices.iter();
     let fitting = fitting.filter_map(|choice| Some((choice, rest_after(choice)?)));
     let Some((choice, rest)) = fitting.max_by_key(|(choice, _)| choice.len()) else {
+        let (said, usage) = (visible(arguments), usage());
         return Err(format!(
-            "\"{}\" does not start with one of the choices.\n\n{}",
-            visible(arguments),
-            usage()
+            "\"{said}\" does not start with one of the choices.\n\n{usage}"
         ));
     };
     let comment = white_space::trim(rest);

@@ -5,7 +5,6 @@ use serde_json::value::RawValue;
 
 use super::ActiveRun;
 use crate::definition::{Check, Comparison, Condition, Fact, Gate, PhaseEntry, Subject, Workflow};
-use crate::diagnostic::Severity;
 use crate::effect::{Effect, Effects};
 use crate::policy::gate_report::Report;
 use crate::run::{MeasuredChange, StoredGate};
@@ -118,7 +117,7 @@ impl ActiveRun {
             "[workflow] The state at the start of {} was not recorded, so its gate compares with the state as it is now.",
             phase.phase.name
         );
-        out.notify(Severity::Warning, message);
+        out.warn(message);
         let start = false;
         out.perform(Effect::TakeBaseline { gates, start });
     }

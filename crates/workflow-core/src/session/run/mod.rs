@@ -182,7 +182,7 @@ impl ActiveRun {
         RunMemory {
             task_id: Some(self.progress.state.task_id.clone()),
             spending: self.budgets.spending(),
-            work: self.budgets.work(),
+            work: self.budgets.work,
             ..self.memory.clone()
         }
     }
@@ -330,10 +330,8 @@ impl ActiveRun {
 
     /// The phase, if the run is active and fits its definitions.
     pub(crate) fn phase(&self) -> Option<&ResolvedPhase> {
-        self.phase
-            .as_ref()
-            .ok()
-            .filter(|_| self.progress.state.active)
+        let phase = self.phase.as_ref().ok();
+        phase.filter(|_| self.progress.state.active)
     }
 
     /// The name of the phase; empty without one.

@@ -179,11 +179,7 @@ pub(crate) fn not_moved(error: &TransitionError) -> Option<String> {
 
 /// True if a move leads to the same phase or to an earlier one.
 pub(crate) fn leads_back(from: &RunState, to: &RunState) -> bool {
-    let indexes = |state: &RunState| {
-        let segments = state.current_path.segments().iter();
-        segments
-            .map(|segment| segment.phase_index)
-            .collect::<Vec<_>>()
-    };
-    indexes(to) <= indexes(from)
+    let segments = [from, to].map(|state| state.current_path.segments().iter());
+    let [from, to] = segments.map(|path| path.map(|segment| segment.phase_index));
+    to.le(from)
 }

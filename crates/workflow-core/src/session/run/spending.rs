@@ -6,7 +6,6 @@ use crate::effect::{Action, Delivery, Effects};
 use crate::reminders::PauseReason;
 use crate::run::{Position, RunState};
 use crate::session::budget::{self, Budgets, Limit};
-use crate::types::Severity;
 
 impl ActiveRun {
     /// Allows more of the budgets, as the argument of a command says.
@@ -41,7 +40,7 @@ impl ActiveRun {
             if limit.to == Target::Pause && !self.is_paused_for(PauseReason::Budget) {
                 self.persist_spending(out);
                 self.pause(PauseReason::Budget, out);
-                out.notify(Severity::Warning, budget::paused(&limit.why));
+                out.warn(budget::paused(&limit.why));
             }
         } else if !warnings.is_empty() {
             out.act(Action::SendUserMessage {

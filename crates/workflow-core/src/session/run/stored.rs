@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use serde_json::value::to_raw_value;
 
 use super::ActiveRun;
-use crate::diagnostic::Severity;
 use crate::effect::{Action, Effects};
 use crate::run::{RunEntry, Stored, StoredDefinition, StoredGuards, StoredRun, entry_type};
 
@@ -78,7 +77,7 @@ impl ActiveRun {
         let stored = Stored::of(&state.task_id, None, &definition);
         let data = to_raw_value(&stored).expect("a definition has string keys only");
         if data.get().len() > MAX_STORED_DEFINITION {
-            out.notify(Severity::Warning, NOT_STORED);
+            out.warn(NOT_STORED);
         } else {
             out.act(Action::AppendEntry {
                 custom_type: StoredDefinition::TYPE,

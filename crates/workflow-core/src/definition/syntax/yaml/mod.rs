@@ -127,10 +127,8 @@ impl<'s> Composer<'s> {
 
     fn close(&mut self, end: Option<Span>) {
         let Some(open) = self.open.pop() else { return };
-        let span = match (open.start, end) {
-            (Some(start), Some(end)) => Some(self.without_tail(start.start, end.end)),
-            _ => None,
-        };
+        let span = open.start.zip(end);
+        let span = span.map(|(start, end)| self.without_tail(start.start, end.end));
         let mut items = open.items.into_iter();
         let entries = std::iter::from_fn(|| {
             let (key, value) = (items.next()?, items.next()?);
