@@ -414,8 +414,8 @@ fn read_comparison(entry: &Entry<'_>) -> Result<Comparison, Finding> {
         _ => Test::Values { values, negated },
     };
     let is_glob = |glob: &String| ProjectGlob::read(glob).is_none_or(|read| read.is_ok());
-    let globs = test.globs().filter(|_| is_paths);
-    if globs.is_some_and(|globs| !globs.iter().all(is_glob)) {
+    let fits = |globs: Vec<String>| globs.iter().all(is_glob);
+    if is_paths && !test.globs().is_some_and(fits) {
         return Err(no_paths());
     }
     Ok(Comparison { subject, test })
