@@ -1,4 +1,4 @@
-/** A run of the real pi in a store on PostgreSQL: an approver answers and orders in a browser, and the login of an agent cannot. */
+/** A run of the real pi in a store on PostgreSQL: an approver answers, trusts and orders in a browser, and the login of an agent cannot. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const plan = workflow('Plan', [
 test('an approver answers and orders in a browser', { skip: missing !== '' && `there is no ${missing}` }, async (t) => {
   const server = startPostgres(binary);
   const model = new ScriptedModel([]);
-  const sandbox = createSandbox({ workflows: { plan }, agent: settings({ store: server.url('agent') }), project: {} }, await model.listen());
+  const sandbox = createSandbox({ agent: settings({ store: server.url('agent') }), project: { '.pi': { workflows: { plan } } } }, await model.listen());
   const approver = join(sandbox.root, 'approver');
   mkdirSync(approver);
   for (const [name, text] of Object.entries(settings({ store: server.url('approver') }))) writeFileSync(join(approver, name), text);
@@ -52,7 +52,7 @@ test('an approver answers and orders in a browser', { skip: missing !== '' && `t
   for (const { page } of [tab, ofAgent]) await page.setExtraHTTPHeaders({ 'x-forwarded-user': 'ada' });
 
   const next = call('workflow_step', { action: 'next' });
-  model.play([next, say('I wait.'), say('I build.'), say('I ship.')]);
+  model.play([next, say('I wait.'), next, say('I build.'), say('I ship.')]);
   pi.answer(null);
   await tab.go('/');
   await pi.prompt('/workflow plan the sum');
@@ -76,6 +76,16 @@ test('an approver answers and orders in a browser', { skip: missing !== '' && `t
   await tab.until(/Answered/);
   await tab.follow('.links a');
   await tab.until(/workflow-approve.*Build.*answered by ada/);
+  await tab.go(`/?run=${run}`);
+  await tab.until(/waits for your trust/);
+  assert.equal((await ofAgent.go('/trust'))?.status(), 403);
+  await tab.follow('a[href="/trust"]');
+  await tab.until(/Trust in commands.*false/s);
+  await tab.everySize('trust');
+  await tab.follow('button[value=trust]');
+  await tab.until(/are trusted as they are/);
+  await tab.go('/trust');
+  await tab.until(/No project waits/);
   const order = async (/** @type {string} */ command) => {
     await tab.go(`/?run=${run}`);
     await tab.until(/Pause, resume or skip/);

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 pub(crate) use workflow_store::{
     AnswerRight, Counts, DAY, Figure, IndexedRun, MARKER, MARKERS, OF_ALL, POSTGRES_FROM_3,
     POSTGRES_SCHEMA, Run, RunNote, RunQuery, SHOWN_ONLY, Saved, SessionChange, SessionKey, Store,
-    StoreError, StoredEntry, StoredOrder, StoredSession, Ticket, has_active_runs,
+    StoreError, StoredEntry, StoredOrder, StoredSession, Ticket, TrustRequest, has_active_runs,
 };
 
 use crate::files::{STATE_DIRECTORY, home_dir};
@@ -22,14 +22,10 @@ const IN_AGENT_DIR: &str = "workflow-sidecar";
 /// Returns the directory of the store: the given one, or the user's. It depends on nothing but the home directory, because
 /// hosts start servers and hooks with different environments.
 pub(crate) fn state_directory(given: Option<&Path>) -> Result<PathBuf, StoreError> {
-    match given {
-        Some(given) => Ok(given.to_path_buf()),
-        None => home_dir()
-            .map(|home| home.join(STATE_DIRECTORY))
-            .ok_or_else(|| {
-                StoreError::new("the home directory is not known: set HOME, or pass --state")
-            }),
-    }
+    let users = || Some(home_dir()?.join(STATE_DIRECTORY));
+    let directory = given.map(Path::to_path_buf).or_else(users);
+    let reason = "the home directory is not known: set HOME, or pass --state";
+    directory.ok_or_else(|| StoreError::new(reason))
 }
 
 /// Returns the store of the user's default agent directory, or of another one, which has a store of its own.

@@ -38,7 +38,7 @@ use self::sqlite::Sqlite;
 pub use self::store::Store;
 pub use self::types::{
     AnswerRight, IndexedRun, Run, RunNote, RunQuery, SHOWN_ONLY, Saved, SessionChange, SessionKey,
-    StoreError, StoredEntry, StoredOrder, StoredRequest, StoredSession, Ticket,
+    StoreError, StoredEntry, StoredOrder, StoredRequest, StoredSession, Ticket, TrustRequest,
 };
 
 /// The tables, roles and grants of a store on a `PostgreSQL` server.

@@ -14,7 +14,7 @@ use crate::marker::{is_marked, keep, mark, mark_everywhere};
 use crate::queue::{self, QueueTurn};
 use crate::types::{
     AnswerRight, IndexedRun, Run, RunNote, RunQuery, SHOWN_ONLY, Saved, SessionChange, SessionKey,
-    StoreError, StoredEntry, StoredOrder, StoredRequest, StoredSession, Ticket,
+    StoreError, StoredEntry, StoredOrder, StoredRequest, StoredSession, Ticket, TrustRequest,
 };
 
 pub(crate) type Result<T> = std::result::Result<T, StoreError>;
@@ -529,6 +529,29 @@ impl Store {
                  AND id NOT IN (SELECT id FROM trust WHERE project = ?1 ORDER BY id DESC LIMIT ?2)";
             rows.execute(old, &json!([project, keep])).map(drop)
         })
+    }
+
+    /// Asks approvers to trust commands, as JSON, and forgets what was asked for the project before a time. Only a database with
+    /// logins has that.
+    pub fn request_trust(&self, wanted: &TrustRequest, now: u64, before: u64) -> Result<()> {
+        let old = "DELETE FROM trust_requests WHERE project = ?1 AND changed < ?2";
+        self.execute(Access::Change, old, &json!([wanted.project, before]))?;
+        let put = "INSERT INTO trust_requests (project, id, commands, changed) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
+        let values = json!([wanted.project, wanted.id, wanted.commands, now]);
+        self.execute(Access::Change, put, &values).map(drop)
+    }
+
+    /// Lists the commands that approvers are asked to trust.
+    pub fn trust_requests(&self) -> Result<Vec<TrustRequest>> {
+        let requests = "SELECT DISTINCT project, id, commands FROM trust_requests ORDER BY project";
+        self.select(requests, &json!([]))
+    }
+
+    /// Removes what an approver has decided about.
+    pub fn clear_trust_request(&self, decided: &TrustRequest) -> Result<()> {
+        let clear = "DELETE FROM trust_requests WHERE project = ?1 AND commands = ?2";
+        let values = json!([decided.project, decided.commands]);
+        self.execute(Access::Change, clear, &values).map(drop)
     }
 
     /// Removes the trust in everything of a project; returns false if there is none.

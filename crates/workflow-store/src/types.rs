@@ -228,6 +228,17 @@ pub struct StoredOrder {
     pub text: String,
 }
 
+/// Commands of a project that a gate may not run yet.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct TrustRequest {
+    /// The path of the project, as trust has it.
+    pub project: String,
+    /// What tells them from others of the project.
+    pub id: String,
+    /// The commands, as JSON.
+    pub commands: String,
+}
+
 /// The reason why the store cannot be used, for people.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]

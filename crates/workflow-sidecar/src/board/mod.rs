@@ -1,7 +1,7 @@
 //! The board: web pages of all runs, with the questions that wait for a person.
 //!
 //! ```text
-//! guard (who may see and send what) ── this file (addresses) ── runs · run · question · order · figures (pages)
+//! guard (who may see and send what) ── this file (addresses) ── runs · run · question · order · trust · figures (pages)
 //!                                                              live (what changes on a page)
 //! ```
 //!
@@ -19,6 +19,7 @@ mod run;
 mod runs;
 #[cfg(test)]
 mod tests;
+mod trust;
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -46,6 +47,7 @@ use order::OrderForm;
 pub(crate) use other::other_board;
 use question::{Answer, Asked, Guesses};
 use runs::Filter;
+use trust::TrustForm;
 
 use crate::platform::answers::requests::Requests;
 
@@ -181,10 +183,14 @@ fn router(board: Arc<Board>) -> Router {
     let style = crate::show::style() + include_str!("board.css");
     Router::new()
         .route("/", get(list))
-        .route("/figures", get(show_figures))
+        .route("/figures", get(|board| show(board, figures::show)))
         .route("/a", get(ask))
         .route("/answer", get(Redirect::to("/")).post(answer))
         .route("/order", get(show_order).post(send_order))
+        .route(
+            "/trust",
+            get(|board| show(board, trust::show)).post(send_trust),
+        )
         .route("/live", get(live::events))
         // What only looks at a link must not take the token.
         .route(
@@ -228,8 +234,12 @@ async fn list(
     Ok(shown.page(Some(&live)))
 }
 
-async fn show_figures(State(board): SharedBoard) -> Result<Response, Failure> {
-    Ok(blocking(&board, figures::show).await?.page(None))
+/// Answers with a page of all runs that needs nothing more.
+async fn show(
+    State(board): SharedBoard,
+    show: fn(&Board) -> Result<Shown, Failure>,
+) -> Result<Response, Failure> {
+    Ok(blocking(&board, show).await?.page(None))
 }
 
 async fn ask(
@@ -266,6 +276,14 @@ async fn send_order(
     Form(form): Form<OrderForm>,
 ) -> Result<Response, Failure> {
     let sent = blocking(&board, move |board| order::send(board, visitor, &form));
+    Ok(sent.await?.page(None))
+}
+
+async fn send_trust(
+    State(board): SharedBoard,
+    Form(form): Form<TrustForm>,
+) -> Result<Response, Failure> {
+    let sent = blocking(&board, move |board| trust::send(board, &form));
     Ok(sent.await?.page(None))
 }
 

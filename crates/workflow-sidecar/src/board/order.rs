@@ -33,11 +33,17 @@ struct Page<'p> {
     ordered: Option<Order>,
 }
 
+/// Fails if this login decides nothing.
+pub(super) fn require_approver(board: &Board) -> Result<(), Failure> {
+    match board.requests.answer_right() {
+        AnswerRight::MayAnswer => Ok(()),
+        AnswerRight::MayRead | AnswerRight::NeedsProof => Err(Refusal::MayNot.into()),
+    }
+}
+
 /// Finds the run, if this login may order something for it.
 fn find(board: &Board, id: &str) -> Result<IndexedRun, Failure> {
-    if board.requests.answer_right() != AnswerRight::MayAnswer {
-        return Err(Refusal::MayNot.into());
-    }
+    require_approver(board)?;
     let run = board.requests.run(id)?.filter(|run| run.run.is_active);
     run.ok_or_else(no_active_run)
 }

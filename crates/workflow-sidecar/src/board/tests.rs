@@ -567,6 +567,71 @@ fn an_approver_orders_and_nobody_else_does() {
     }
 }
 
+#[cfg(all(unix, feature = "postgres"))]
+#[test]
+fn an_approver_trusts_commands_and_nobody_else_does() {
+    use workflow_core::definition::RunCheck;
+
+    use crate::platform::answers::requests::tests::requests_of;
+    use crate::platform::answers::trust_store::session_trusts;
+    use crate::platform::session_in;
+    use crate::store::tests::server::Server;
+
+    let local = World::entered();
+    assert_eq!(local.get("/trust").status, StatusCode::FORBIDDEN);
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let board = |login| {
+        let (_, requests) = requests_of(&server, login);
+        World::over(requests, access(Some("x-forwarded-user")))
+    };
+    let (agent, approver) = (board("agent"), board("approver"));
+    let (agent_dir, of_agent) = requests_of(&server, "agent");
+    let project = tempfile::tempdir().unwrap();
+    let session = session_in(&agent_dir, project.path());
+    let commands = [RunCheck {
+        command: vec!["make".to_owned(), "<b>".to_owned()],
+        ..RunCheck::default()
+    }];
+    assert!(!session_trusts(&session, &commands));
+    let wanted = of_agent.store().trust_requests().unwrap().remove(0);
+    let headers = [
+        ("host", "board.example.org"),
+        ("origin", "https://board.example.org"),
+        ("x-forwarded-user", "ada"),
+    ];
+    let send = |board: &World, body: &str| board.send(Method::POST, "/trust", &headers, body);
+    let body = |id: &str, answer: &str| {
+        let project = wanted.project.replace('/', "%2F");
+        format!("project={project}&id={id}&answer={answer}")
+    };
+    let page = || approver.send(Method::GET, "/trust", &headers, "").text;
+    assert!(
+        page().contains("<code>make &#x27;&#60;b&#62;&#x27;</code>")
+            || page().contains("make &#39;&#60;b&#62;&#39;"),
+        "{}",
+        page()
+    );
+    let trust = body(&wanted.id, "trust");
+    assert_eq!(send(&agent, &trust).status, StatusCode::FORBIDDEN);
+    assert_eq!(
+        send(&approver, &body("x", "trust")).status,
+        StatusCode::CONFLICT
+    );
+    assert!(!session_trusts(&session, &commands));
+    assert!(
+        send(&approver, &body(&wanted.id, "decline"))
+            .text
+            .contains("do not run")
+    );
+    assert_eq!(send(&approver, &trust).status, StatusCode::CONFLICT);
+    assert!(!session_trusts(&session, &commands));
+    assert!(send(&approver, &trust).text.contains("are trusted"));
+    assert!(session_trusts(&session, &commands));
+    assert!(page().contains("No project waits"));
+}
+
 #[test]
 fn hostile_texts_stay_texts() {
     let world = World::entered();

@@ -106,10 +106,8 @@ impl InstallRequest {
     /// The host, if hooks are installed in it.
     fn hook_host(&self) -> anyhow::Result<Option<&'static HookHost>> {
         if self.plugin.is_some() && self.host != "claude" {
-            bail!(
-                "--plugin is for Claude Code: install {} without it",
-                self.host
-            );
+            let host = &self.host;
+            bail!("--plugin is for Claude Code: install {host} without it");
         }
         let host = hook_hosts::host(&self.host);
         if self.managed && host.is_none() {

@@ -117,9 +117,9 @@ fn paths(directory: &Path) -> Result<([PathBuf; 2], [bool; 2])> {
     }
     let [_, project] = &paths;
     if has == [false, false] || has[1] && !has_definitions(project) {
+        let empty = directory.display();
         bail!(
-            "{} contains no definitions: it has no `.pi`, no `agent` and no `project` with a `.pi`",
-            directory.display()
+            "{empty} contains no definitions: it has no `.pi`, no `agent` and no `project` with a `.pi`"
         );
     }
     Ok((paths, has))

@@ -52,11 +52,8 @@ pub(crate) struct SessionEntry<'a> {
 
 /// Reads a file, with its path in the error.
 pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>> {
-    ensure!(
-        !path.is_dir(),
-        "{} is a directory: name a file in it",
-        path.display()
-    );
+    let shown = path.display();
+    ensure!(!path.is_dir(), "{shown} is a directory: name a file in it");
     std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))
 }
 

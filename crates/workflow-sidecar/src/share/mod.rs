@@ -200,11 +200,8 @@ impl Copying<'_> {
         let wanted = wanted.into_iter().map(|(path, bytes)| (path, Some(bytes)));
         let mut changes = Vec::new();
         for (path, bytes) in wanted.chain(gone.into_keys().map(|path| (path, None))) {
-            ensure!(
-                is_plain(&path),
-                "`{}` is not a name that is copied",
-                visible(&path)
-            );
+            let shown = visible(&path);
+            ensure!(is_plain(&path), "`{shown}` is not a name that is copied");
             let text = bytes.map(String::from_utf8).transpose();
             let text = text.map_err(|_| anyhow!("{} is not UTF-8", visible(&path)))?;
             let other = lock.files.get(&path);
@@ -238,10 +235,8 @@ impl Copying<'_> {
         let full = self.project.join(WORKFLOWS).join(path);
         let mut inside = full.ancestors().take_while(|path| *path != self.project);
         if let Some(link) = inside.find(|path| path.is_symlink()) {
-            bail!(
-                "{} is a link: nothing is written through it",
-                link.display()
-            );
+            let link = link.display();
+            bail!("{link} is a link: nothing is written through it");
         }
         Ok(full)
     }

@@ -156,11 +156,8 @@ fn address(name: &str) -> anyhow::Result<String> {
         }),
         _ => false,
     };
-    ensure!(
-        is_address,
-        "`{}` is neither a directory nor an address of http, https, ssh or file",
-        visible(name)
-    );
+    let what = "neither a directory nor an address of http, https, ssh or file";
+    ensure!(is_address, "`{}` is {what}", visible(name));
     Ok(name.to_owned())
 }
 

@@ -85,10 +85,8 @@ impl Timelines {
         let mut file = found.entries();
         if file.entries.is_empty() {
             let run = found.run.as_ref().map(|run| visible(&run.run.task_id));
-            bail!(
-                "the session of {} has nothing of it on its current branch",
-                run.unwrap_or_default()
-            );
+            let run = run.unwrap_or_default();
+            bail!("the session of {run} has nothing of it on its current branch");
         }
         file.on_other_branches = 0;
         Ok(Self::of_session(&file, known, found.has_messages))

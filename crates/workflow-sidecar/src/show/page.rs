@@ -29,23 +29,14 @@ struct Limits {
 }
 
 /// From everything to little, until the page is short enough.
-const LIMITS: [Limits; 6] = [
-    limits(usize::MAX, usize::MAX, usize::MAX, true),
-    limits(4_000, 2_000, usize::MAX, true),
-    limits(1_000, 500, 1_000, true),
-    limits(500, 200, 300, false),
-    limits(200, 0, 100, false),
-    limits(80, 0, 10, false),
+const LIMITS: [(usize, usize, usize, bool); 6] = [
+    (usize::MAX, usize::MAX, usize::MAX, true),
+    (4_000, 2_000, usize::MAX, true),
+    (1_000, 500, 1_000, true),
+    (500, 200, 300, false),
+    (200, 0, 100, false),
+    (80, 0, 10, false),
 ];
-
-const fn limits(text: usize, output: usize, events: usize, has_graph: bool) -> Limits {
-    Limits {
-        text,
-        output,
-        events,
-        has_graph,
-    }
-}
 
 /// A run on a page. Its texts have no control characters and no secrets that are known by their shape.
 #[derive(Debug)]
@@ -143,7 +134,13 @@ impl Timelines {
             }
         });
         let mut page = String::new();
-        for limits in LIMITS {
+        for (text, output, events, has_graph) in LIMITS {
+            let limits = Limits {
+                text,
+                output,
+                events,
+                has_graph,
+            };
             page = render(&self.pages(limits))?;
             if page.len() <= longest {
                 break;

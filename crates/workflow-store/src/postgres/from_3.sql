@@ -45,4 +45,20 @@ GRANT SELECT ON orders TO workflow_agent, workflow_approver;
 GRANT DELETE ON orders TO workflow_agent;
 GRANT INSERT, UPDATE, DELETE ON orders TO workflow_approver;
 
+-- Commands of projects, as JSON, that a gate may not run yet. What an approver reads there is what is trusted.
+CREATE TABLE trust_requests (
+    project text NOT NULL,
+    id text NOT NULL,
+    commands text NOT NULL,
+    changed bigint NOT NULL,
+    owner name NOT NULL DEFAULT session_user,
+    PRIMARY KEY (project, id, owner)
+);
+ALTER TABLE trust_requests ENABLE ROW LEVEL SECURITY;
+CREATE POLICY read ON trust_requests FOR SELECT USING (true);
+CREATE POLICY own ON trust_requests USING (owner = session_user);
+CREATE POLICY approver ON trust_requests FOR DELETE TO workflow_approver USING (true);
+GRANT SELECT, DELETE ON trust_requests TO workflow_agent, workflow_approver;
+GRANT INSERT ON trust_requests TO workflow_agent;
+
 COMMIT;

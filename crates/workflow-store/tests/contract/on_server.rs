@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use workflow_store::{AnswerRight, DAY, POSTGRES_FROM_3, RunQuery, Saved, has_active_runs};
+use workflow_store::{
+    AnswerRight, DAY, POSTGRES_FROM_3, RunQuery, Saved, TrustRequest, has_active_runs,
+};
 
 use super::server::Server;
 use super::{CWD, answer, ask, does_what_a_store_does, key, run, save};
@@ -36,6 +38,23 @@ fn on_a_server_only_an_approver_answers_and_trusts() {
     assert!(refused.contains("permission denied"), "{refused}");
     assert!(agent.trust("/project", "a", 1, 9).is_err());
     assert!(agent.revoke("/project").is_err());
+    let wanted = TrustRequest {
+        project: "/project".to_owned(),
+        id: "a".to_owned(),
+        commands: "[]".to_owned(),
+    };
+    agent.request_trust(&wanted, 5, 0).unwrap();
+    agent.request_trust(&wanted, 6, 0).unwrap();
+    server
+        .sql_as("other_agent", "DELETE FROM trust_requests")
+        .unwrap();
+    assert!(approver.request_trust(&wanted, 5, 0).is_err());
+    assert_eq!(
+        approver.trust_requests().unwrap(),
+        std::slice::from_ref(&wanted)
+    );
+    approver.clear_trust_request(&wanted).unwrap();
+    assert_eq!(approver.trust_requests().unwrap(), []);
     assert!(approver.put_answer("wf-1", "n", "yes").unwrap());
     assert_eq!(answer(&agent, "wf-1").as_deref(), Some("yes"));
     assert!(
@@ -94,7 +113,7 @@ fn a_store_of_format_3_is_upgraded_by_its_owner() {
     let (agent, other) = (server.store("agent", "a"), server.store("other_agent", "b"));
     save(&agent, "s", 0, Some(run("wf-1", "Analyze", true)), 1);
     server.sql(
-        "SET search_path TO workflow_sidecar; DROP TABLE figures; DROP TABLE orders;
+        "SET search_path TO workflow_sidecar; DROP TABLE figures; DROP TABLE orders; DROP TABLE trust_requests;
          ALTER TABLE entries DROP COLUMN at; UPDATE format SET version = 3",
     );
     let refused = agent.load(&key("s")).unwrap_err().to_string();

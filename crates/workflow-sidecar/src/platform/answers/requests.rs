@@ -18,7 +18,7 @@ use crate::store::{
 use crate::time::wall_time;
 
 /// Milliseconds after which a request counts as one of an abandoned session.
-const MAX_AGE: u64 = 30 * 24 * 60 * 60 * 1000;
+pub(super) const MAX_AGE: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// Time between two looks at the store while something waits.
 pub(super) const INTERVAL: Duration = Duration::from_secs(1);

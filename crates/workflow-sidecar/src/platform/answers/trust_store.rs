@@ -19,8 +19,9 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use workflow_core::definition::{RunCheck, Token, Trigger, TriggerOn};
 
+use super::requests::{MAX_AGE, read};
 use crate::platform::effects::SessionContext;
-use crate::store::{Store, StoreError, of_agent_dir};
+use crate::store::{AnswerRight, Store, StoreError, TrustRequest, of_agent_dir};
 use crate::time::wall_time;
 
 /// Sets of commands that are stored for a project: each workflow has one, and branches differ.
@@ -131,9 +132,46 @@ pub(crate) fn is_trusted(agent_dir: &Path, cwd: &Path, hash: &CommandsHash) -> b
     })
 }
 
-/// Returns true if the user trusts these commands of a session's project, and the project in the host.
-pub(crate) fn session_trusts(session: &SessionContext, hash: &CommandsHash) -> bool {
-    session.is_trusted && is_trusted(&session.agent_dir, &session.cwd, hash)
+/// Returns true if the user trusts these commands of a session's project, and the project in the host. Where the store has
+/// approvers, they are asked to trust the commands.
+pub(crate) fn session_trusts(session: &SessionContext, commands: &[RunCheck]) -> bool {
+    let SessionContext { agent_dir, cwd, .. } = session;
+    if !session.is_trusted {
+        return false;
+    }
+    let is_trusted = is_trusted(agent_dir, cwd, &hash_of(commands));
+    if !is_trusted && let Err(error) = request_trust(agent_dir, cwd, commands) {
+        tracing::warn!("no approver is asked for trust: {error}");
+    }
+    is_trusted
+}
+
+fn request_trust(agent_dir: &Path, cwd: &Path, commands: &[RunCheck]) -> Result<()> {
+    let store = of_agent_dir(agent_dir)?;
+    if store.answer_right()? == AnswerRight::MayRead {
+        let wanted = TrustRequest {
+            project: key(cwd)?,
+            id: hash_of(commands).0,
+            commands: serde_json::to_string(commands)?,
+        };
+        let now = wall_time();
+        store.request_trust(&wanted, now, now.saturating_sub(MAX_AGE))?;
+    }
+    Ok(())
+}
+
+/// Reads the commands that approvers are asked to trust; none if they are not those of the request, whoever has written it.
+pub(crate) fn wanted_commands(wanted: &TrustRequest) -> Option<Vec<RunCheck>> {
+    let commands: Option<Vec<RunCheck>> = read(&wanted.commands);
+    commands.filter(|commands| hash_of(commands).0 == wanted.id)
+}
+
+/// Stores the decision of an approver about commands, which may be of another machine.
+pub(crate) fn decide(store: &Store, wanted: &TrustRequest, trusts: bool) -> Result<(), StoreError> {
+    if trusts && wanted_commands(wanted).is_some() {
+        store.trust(&wanted.project, &wanted.id, wall_time(), MAX_SETS)?;
+    }
+    store.clear_trust_request(wanted)
 }
 
 /// Remembers that the user trusts these commands of a project.

@@ -77,7 +77,7 @@ impl Platform for RealPlatform {
                 return Some(PlatformEvent::ChangeMeasured { start, change });
             }
             Effect::CheckTrust { commands } => {
-                let is_trusted = session_trusts(session, &hash_of(&commands));
+                let is_trusted = session_trusts(session, &commands);
                 return (!is_trusted).then_some(PlatformEvent::CommandsNotTrusted);
             }
             Effect::TrustCommands { commands } => trust(session, &hash_of(&commands)),

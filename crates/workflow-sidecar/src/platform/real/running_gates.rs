@@ -7,7 +7,7 @@ use workflow_core::effect::GateRun;
 use workflow_core::event::PlatformEvent;
 use workflow_core::types::GateRunId;
 
-use crate::platform::answers::trust_store::{hash_of, session_trusts};
+use crate::platform::answers::trust_store::session_trusts;
 use crate::platform::effects::SessionContext;
 use crate::platform::gates::{self, Job};
 use crate::platform::open_sessions::OpenSessions;
@@ -26,7 +26,7 @@ impl RunningGates {
         sessions: &OpenSessions,
     ) -> Option<PlatformEvent> {
         let gate = run.id;
-        if !run.commands.is_empty() && !session_trusts(session, &hash_of(&run.commands)) {
+        if !run.commands.is_empty() && !session_trusts(session, &run.commands) {
             return Some(PlatformEvent::GateNotTrusted { gate });
         }
         // A gate of commands that the host runs: only trust was asked for.

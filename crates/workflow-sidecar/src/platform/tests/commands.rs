@@ -370,7 +370,8 @@ fn a_cargo_project_passes_and_fails() {
         "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n",
     );
     project.write("src/lib.rs", "");
-    let build = || run(&["cargo", "check", "--quiet", "--offline"]);
+    let own = ["--target-dir", "target"];
+    let build = || run(&[&["cargo", "check", "--quiet", "--offline"][..], &own].concat());
     let report = project.run(build());
     assert_eq!(report.verdict, PASSED, "{}", report.tail);
     project.write("src/lib.rs", "pub fn one() -> u32 { \"two\" }\n");

@@ -191,3 +191,48 @@ fn only_the_owner_can_read_the_file() {
     assert_eq!(mode(&home.file("store.sqlite3")), 0o600);
     assert_eq!(mode(&home.file("")), 0o700);
 }
+
+#[cfg(all(unix, feature = "postgres"))]
+#[test]
+fn an_approver_trusts_what_a_session_needs_and_what_the_request_shows() {
+    use crate::platform::answers::requests::tests::requests_of;
+    use crate::platform::session_in;
+    use crate::store::tests::server::Server;
+
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (agent_dir, of_agent) = requests_of(&server, "agent");
+    let (_, of_approver) = requests_of(&server, "approver");
+    let store = of_approver.store();
+    let home = Home::new();
+    let session = session_in(&agent_dir, &home.project());
+    let needed = [command(&["make", "test"])];
+    let in_untrusted = SessionContext {
+        is_trusted: false,
+        ..session.clone()
+    };
+    assert!(!session_trusts(&in_untrusted, &needed));
+    assert!(store.trust_requests().unwrap().is_empty());
+    assert!(!session_trusts(&session, &needed));
+    let wanted = store.trust_requests().unwrap().remove(0);
+    assert_eq!(wanted_commands(&wanted).unwrap(), needed);
+    let shown = serde_json::to_string(&[command(&["true"])]).unwrap();
+    let forged = TrustRequest {
+        commands: shown,
+        ..wanted.clone()
+    };
+    of_agent
+        .store()
+        .request_trust(&forged, 1, u64::MAX)
+        .unwrap();
+    assert_eq!(wanted_commands(&forged), None);
+    decide(store, &forged, true).unwrap();
+    assert!(!session_trusts(&session, &needed));
+    decide(store, &wanted, false).unwrap();
+    assert!(store.trust_requests().unwrap().is_empty());
+    assert!(!session_trusts(&session, &needed));
+    decide(store, &wanted, true).unwrap();
+    assert!(session_trusts(&session, &needed));
+    assert!(store.trust_requests().unwrap().is_empty());
+}
