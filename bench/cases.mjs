@@ -178,7 +178,7 @@ async function firstAnswer(program, params) {
 
 async function* shell(bench) {
   if (bench.quick) return; // It builds a program of its own.
-  const run = () => JSON.parse(execFileSync("cargo", ["run", "--quiet", "--release", "--locked", "-p", "workflow-shell", "--example", "speed"], { encoding: "utf8" }));
+  const run = () => JSON.parse(execFileSync("cargo", ["run", "--quiet", "--profile", "dist", "--locked", "-p", "workflow-shell", "--example", "speed"], { encoding: "utf8" }));
   const runs = Array.from({ length: bench.rounds }, run);
   yield atMost("verdict on a typical shell line", 30, figure(runs.map(({ median }) => median)), "µs");
   yield atMost("verdict on the slowest line of 100 KB", 300, figure(runs.map(({ longest }) => longest / 1000)), "ms");
