@@ -483,21 +483,26 @@ impl Store {
         self.select(orders, &json!([]))
     }
 
-    /// Stores what an approver orders for a run, in place of the last order; false if the run is over.
-    pub fn put_order(&self, run: &IndexedRun, text: &str) -> Result<bool> {
+    /// Stores what an approver orders for a run, in place of the last order; false if the run is over. Each session with the run
+    /// gets it, or one of another login would get it alone.
+    pub fn put_order(&self, task_id: &str, text: &str) -> Result<bool> {
         let put = "INSERT INTO orders (session, task_id, text)
-             SELECT id, task_id, ?4 FROM sessions WHERE host = ?1 AND session = ?2 AND task_id = ?3 AND active = 1
-             ON CONFLICT (session) DO UPDATE SET task_id = ?3, text = ?4";
-        let SessionKey { host, session } = &run.key;
-        let values = json!([host, session, run.run.task_id, text]);
-        Ok(self.execute(Access::Change, put, &values)? == 1)
+             SELECT id, task_id, ?2 FROM sessions WHERE task_id = ?1 AND active = 1
+             ON CONFLICT (session) DO UPDATE SET task_id = ?1, text = ?2";
+        let put = self.execute(Access::Change, put, &json!([task_id, text]));
+        put.map(|sessions| sessions > 0)
     }
 
     /// Takes an order, once; false if it is not there any more, or the session did not go on last on this machine, by this login.
     pub fn take_order(&self, order: &StoredOrder) -> Result<bool> {
-        let take = "DELETE FROM orders WHERE session = ?1 AND text = ?2
-             AND session IN (SELECT id FROM sessions WHERE machine = ?3 AND active = 1)";
-        let values = json!([order.session, order.text, self.database.machine()?]);
+        let take = "DELETE FROM orders WHERE session = ?1 AND task_id = ?2 AND text = ?3
+             AND session IN (SELECT id FROM sessions WHERE machine = ?4 AND active = 1)";
+        let StoredOrder {
+            session,
+            task_id,
+            text,
+        } = order;
+        let values = json!([session, task_id, text, self.database.machine()?]);
         Ok(self.execute(Access::Change, take, &values)? == 1)
     }
 
@@ -531,26 +536,34 @@ impl Store {
         })
     }
 
-    /// Asks approvers to trust commands, as JSON, and forgets what was asked for the project before a time. Only a database with
-    /// logins has that.
+    /// Asks approvers to trust commands, and forgets what this login asked before a time. Only a database with logins has that.
     pub fn request_trust(&self, wanted: &TrustRequest, now: u64, before: u64) -> Result<()> {
-        let old = "DELETE FROM trust_requests WHERE project = ?1 AND changed < ?2";
-        self.execute(Access::Change, old, &json!([wanted.project, before]))?;
-        let put = "INSERT INTO trust_requests (project, id, commands, changed) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
-        let values = json!([wanted.project, wanted.id, wanted.commands, now]);
-        self.execute(Access::Change, put, &values).map(drop)
+        let TrustRequest {
+            project,
+            id,
+            commands,
+            ..
+        } = wanted;
+        self.with(Access::Change, |rows| {
+            let old = "DELETE FROM trust_requests WHERE owner = session_user AND (changed < ?1 OR project = ?2 AND id = ?3)";
+            rows.execute(old, &json!([before, project, id]))?;
+            let put = "INSERT INTO trust_requests (project, id, commands, changed) VALUES (?1, ?2, ?3, ?4)";
+            rows.execute(put, &json!([project, id, commands, now])).map(drop)
+        })
     }
 
-    /// Lists the commands that approvers are asked to trust.
-    pub fn trust_requests(&self) -> Result<Vec<TrustRequest>> {
-        let requests = "SELECT DISTINCT project, id, commands FROM trust_requests ORDER BY project";
-        self.select(requests, &json!([]))
+    /// Lists the commands that approvers were asked to trust since, and that are not trusted yet; so many at most.
+    pub fn trust_requests(&self, since: u64, limit: u32) -> Result<Vec<TrustRequest>> {
+        let requests = "SELECT project, id, commands, owner::text AS owner FROM trust_requests r
+             WHERE changed >= ?1 AND NOT EXISTS (SELECT FROM trust t WHERE t.project = r.project AND t.commands = r.id)
+             ORDER BY project, id, owner LIMIT ?2";
+        self.select(requests, &json!([since, limit]))
     }
 
-    /// Removes what an approver has decided about.
+    /// Removes what an approver has decided about, whoever asked.
     pub fn clear_trust_request(&self, decided: &TrustRequest) -> Result<()> {
-        let clear = "DELETE FROM trust_requests WHERE project = ?1 AND commands = ?2";
-        let values = json!([decided.project, decided.commands]);
+        let clear = "DELETE FROM trust_requests WHERE project = ?1 AND id = ?2";
+        let values = json!([decided.project, decided.id]);
         self.execute(Access::Change, clear, &values).map(drop)
     }
 

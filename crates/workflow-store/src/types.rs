@@ -237,6 +237,8 @@ pub struct TrustRequest {
     pub id: String,
     /// The commands, as JSON.
     pub commands: String,
+    /// The login that asks.
+    pub owner: String,
 }
 
 /// The reason why the store cannot be used, for people.

@@ -85,10 +85,10 @@ pub(super) fn send(board: &Board, visitor: Visitor, form: &OrderForm) -> Result<
     }
     let order = Order {
         command: control.word().to_owned(),
-        phase: run.run.phase.clone(),
+        phase: run.run.phase,
         by: visitor.name,
     };
-    if !board.requests.order(&run, &order)? {
+    if !board.requests.order(&form.run, &order)? {
         return Err(no_active_run());
     }
     let message = Message {

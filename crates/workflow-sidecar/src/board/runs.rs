@@ -10,6 +10,7 @@ use workflow_core::session::Needed;
 use super::failure::Failure;
 use super::{Board, Shown};
 use crate::files::hash;
+use crate::platform::answers::trust_store::trust_requests;
 use crate::present::Moment;
 use crate::store::{AnswerRight, IndexedRun, RunQuery, Store, StoreError};
 
@@ -54,6 +55,8 @@ struct Runs<'r> {
     q: &'r str,
     /// How many wait.
     waits: usize,
+    /// True if an approver is asked to trust commands.
+    wants_trust: bool,
     waiting: Vec<RunLine>,
     others: Vec<RunLine>,
     is_cut: bool,
@@ -145,7 +148,8 @@ pub(super) fn show(board: &Board, filter: &Filter) -> Result<Shown, Failure> {
     };
     let mut recent = filter.read(store, false, limit)?;
     let choices = filter.choices([&runs, &recent]);
-    let may_answer = board.requests.answer_right() != AnswerRight::MayRead;
+    let right = board.requests.answer_right();
+    let wants_trust = right == AnswerRight::MayAnswer && !trust_requests(store)?.is_empty();
     let questions = board.requests.all()?.into_iter();
     let questions: BTreeMap<String, Option<String>> = questions
         .map(|(request, decision)| (request.task_id, decision.map(|decision| decision.choice)))
@@ -161,7 +165,7 @@ pub(super) fn show(board: &Board, filter: &Filter) -> Result<Shown, Failure> {
     let lines = |runs: &[IndexedRun]| -> Vec<RunLine> {
         let lines = runs.iter().take(most).cloned();
         let lines = lines.map(|run| {
-            let question = question(&run).filter(|_| may_answer);
+            let question = question(&run).filter(|_| right != AnswerRight::MayRead);
             RunLine::of(run, question)
         });
         lines.collect()
@@ -169,6 +173,7 @@ pub(super) fn show(board: &Board, filter: &Filter) -> Result<Shown, Failure> {
     let page = Runs {
         choices,
         q: &filter.q,
+        wants_trust,
         waits: runs.len(),
         waiting: lines(&runs),
         others: lines(&recent),

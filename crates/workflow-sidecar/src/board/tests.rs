@@ -573,7 +573,7 @@ fn an_approver_trusts_commands_and_nobody_else_does() {
     use workflow_core::definition::RunCheck;
 
     use crate::platform::answers::requests::tests::requests_of;
-    use crate::platform::answers::trust_store::session_trusts;
+    use crate::platform::answers::trust_store::{session_trusts, trust_requests};
     use crate::platform::session_in;
     use crate::store::tests::server::Server;
 
@@ -595,7 +595,7 @@ fn an_approver_trusts_commands_and_nobody_else_does() {
         ..RunCheck::default()
     }];
     assert!(!session_trusts(&session, &commands));
-    let wanted = of_agent.store().trust_requests().unwrap().remove(0);
+    let (_, wanted) = trust_requests(of_agent.store()).unwrap().remove(0);
     let headers = [
         ("host", "board.example.org"),
         ("origin", "https://board.example.org"),
@@ -607,12 +607,14 @@ fn an_approver_trusts_commands_and_nobody_else_does() {
         format!("project={project}&id={id}&answer={answer}")
     };
     let page = || approver.send(Method::GET, "/trust", &headers, "").text;
+    let shown = page();
     assert!(
-        page().contains("<code>make &#x27;&#60;b&#62;&#x27;</code>")
-            || page().contains("make &#39;&#60;b&#62;&#39;"),
-        "{}",
-        page()
+        shown.contains("<code>make &#39;&#60;b&#62;&#39;</code>"),
+        "{shown}"
     );
+    assert!(shown.contains("login agent"), "{shown}");
+    let runs = approver.send(Method::GET, "/", &headers, "").text;
+    assert!(runs.contains("href=\"/trust\""), "{runs}");
     let trust = body(&wanted.id, "trust");
     assert_eq!(send(&agent, &trust).status, StatusCode::FORBIDDEN);
     assert_eq!(

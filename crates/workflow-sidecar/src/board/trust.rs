@@ -9,7 +9,7 @@ use workflow_core::diagnostic::visible;
 use super::failure::{Failure, Message};
 use super::order::require_approver;
 use super::{Board, Shown};
-use crate::platform::answers::trust_store::{decide, wanted_commands};
+use crate::platform::answers::trust_store::{decide, trust_requests};
 use crate::store::TrustRequest;
 
 /// The commands that were shown, and what is decided about them.
@@ -30,9 +30,7 @@ impl Page {
     /// What waits for trust, if this login may give it.
     fn of(board: &Board) -> Result<Self, Failure> {
         require_approver(board)?;
-        let wanted = board.requests.store().trust_requests()?.into_iter();
-        let wanted = wanted.filter_map(|request| Some((wanted_commands(&request)?, request)));
-        let wanted = wanted.collect();
+        let wanted = trust_requests(board.requests.store())?;
         Ok(Self { wanted })
     }
 }
@@ -53,7 +51,8 @@ pub(super) fn send(board: &Board, form: &TrustForm) -> Result<Shown, Failure> {
     let trusts = form.answer == "trust";
     decide(board.requests.store(), &request, trusts)?;
     let (title, text) = if trusts {
-        let text = "The commands are trusted as they are. Gates run them when the agent calls workflow_step again.";
+        let text = "The commands are trusted as they are. Where an agent waits for that, tell it to go on: its next workflow_step runs \
+             the gate.";
         ("Trusted", text)
     } else {
         let text =

@@ -39,7 +39,7 @@ pub(crate) struct HostMemory {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) notices: Vec<String>,
     /// The last run with decisions that were kept, and their number.
-    pub(crate) decisions: (String, u32),
+    pub(crate) kept_decisions: (String, u32),
     /// The phase and its times.
     pub(crate) clock: Option<PhaseClock>,
 }

@@ -236,7 +236,7 @@ impl RestoredSession {
         let Some(run) = self.driver.session.view() else {
             return;
         };
-        let (of_run, number) = &mut self.memory.decisions;
+        let (of_run, number) = &mut self.memory.kept_decisions;
         if *of_run != run.state.task_id {
             (*of_run, *number) = (run.state.task_id.clone(), 0);
         }

@@ -82,7 +82,11 @@ impl PhaseClock {
     /// Returns true if all is as it was.
     fn fits(&self, view: &View<'_>) -> bool {
         let (state, labels) = (view.state, &self.labels);
+        let phase = view.phase.map_or("", |phase| &*phase.phase.id);
         (&labels.run, self.step) == (&state.task_id, state.global_step_count)
+            && labels.workflow == state.workflow_key
+            && (labels.phase.is_empty(), phase.is_empty()) != (true, false)
+            && labels.phase.ends_with(phase)
             && self.reminders == view.counters.reminders
             && self.waits_for() == waiting(view)
     }

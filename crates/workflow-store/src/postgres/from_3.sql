@@ -1,4 +1,4 @@
--- From format 3 to 4: the times of entries, figures, and orders. Run it once, as the owner of the database, if the store has format 3:
+-- From format 3 to 4: the times of entries, figures, orders and requests for trust. Run it once, as the owner of the database, if the store has format 3:
 --   workflow-sidecar runs --schema 3 | psql postgres://owner@server/database
 BEGIN;
 

@@ -26,7 +26,7 @@ const FORMAT: i64 = 4;
 /// What to do about tables of the format before.
 const UPGRADE: &str = "the tables have format 3: the owner of the database upgrades them with `workflow-sidecar runs --schema 3 | psql`";
 
-/// Selects a row if the session may write answers or orders: by itself, by a role that it is in or could get, or as an owner.
+/// Selects a row if the session may write answers or orders, and so decides about trust: by itself, by a role that it is in or could get, or as an owner.
 const MAY_ANSWER: &str = "
     SELECT r.rolname::text FROM pg_roles r, pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.oid IN ('answers'::regclass, 'orders'::regclass) AND pg_has_role(session_user, r.oid, 'MEMBER')

@@ -42,19 +42,25 @@ fn on_a_server_only_an_approver_answers_and_trusts() {
         project: "/project".to_owned(),
         id: "a".to_owned(),
         commands: "[]".to_owned(),
+        owner: "agent".to_owned(),
     };
     agent.request_trust(&wanted, 5, 0).unwrap();
     agent.request_trust(&wanted, 6, 0).unwrap();
+    let other = server.store("other_agent", "b");
     server
         .sql_as("other_agent", "DELETE FROM trust_requests")
         .unwrap();
     assert!(approver.request_trust(&wanted, 5, 0).is_err());
-    assert_eq!(
-        approver.trust_requests().unwrap(),
-        std::slice::from_ref(&wanted)
-    );
+    let listed = || approver.trust_requests(6, 9).unwrap();
+    assert_eq!(listed(), std::slice::from_ref(&wanted));
+    assert_eq!(approver.trust_requests(7, 9).unwrap(), []);
+    other.request_trust(&wanted, 6, 0).unwrap();
+    assert_eq!(listed().len(), 2);
+    approver.trust("/project", "a", 7, 9).unwrap();
+    assert_eq!(listed(), [], "it is trusted");
+    approver.revoke("/project").unwrap();
     approver.clear_trust_request(&wanted).unwrap();
-    assert_eq!(approver.trust_requests().unwrap(), []);
+    assert_eq!(listed(), []);
     assert!(approver.put_answer("wf-1", "n", "yes").unwrap());
     assert_eq!(answer(&agent, "wf-1").as_deref(), Some("yes"));
     assert!(
@@ -164,32 +170,39 @@ fn an_order_is_written_by_an_approver_and_taken_once() {
     };
     let (agent, approver) = (server.store("agent", "a"), server.store("approver", "b"));
     save(&agent, "s", 0, Some(run("wf-1", "Analyze", true)), 1);
-    let found = agent.runs(&RunQuery::default()).unwrap().remove(0);
+    // Another login says that it has the run.
+    save(
+        &server.store("other_agent", "a"),
+        "t",
+        0,
+        Some(run("wf-1", "Analyze", true)),
+        9,
+    );
     let forged = [
         "INSERT INTO orders SELECT id, 'wf-1', 'skip' FROM sessions",
         "UPDATE orders SET text = 'skip'",
     ];
-    assert!(approver.put_order(&found, "pause").unwrap());
+    assert!(approver.put_order("wf-1", "pause").unwrap());
     for forged in forged {
         let refused = server.sql_as("agent", forged).unwrap_err();
         assert!(refused.contains("permission denied"), "{refused}");
     }
-    assert!(agent.put_order(&found, "skip").is_err());
+    assert!(agent.put_order("wf-1", "skip").is_err());
     server.sql_as("other_agent", "DELETE FROM orders").unwrap();
     assert_eq!(agent.load(&key("s")).unwrap().order, "pause");
-    assert!(approver.put_order(&found, "resume").unwrap());
+    assert!(approver.put_order("wf-1", "resume").unwrap());
     let orders = agent.orders().unwrap();
-    assert_eq!(orders.len(), 1);
+    assert_eq!(orders.len(), 1, "the other login has removed its own");
     for other in [server.store("other_agent", "a"), server.store("agent", "c")] {
         assert!(!other.take_order(&orders[0]).unwrap());
     }
     assert!(agent.take_order(&orders[0]).unwrap());
     assert!(!agent.take_order(&orders[0]).unwrap());
     assert_eq!(agent.load(&key("s")).unwrap().order, "");
-    assert!(approver.put_order(&found, "skip").unwrap());
+    assert!(approver.put_order("wf-1", "skip").unwrap());
     save(&agent, "s", 1, Some(run("wf-2", "Analyze", true)), 2);
     assert_eq!(agent.load(&key("s")).unwrap().order, "", "of another run");
-    assert!(!approver.put_order(&found, "skip").unwrap());
+    assert!(!approver.put_order("wf-1", "skip").unwrap());
     agent.prune(3).unwrap();
     assert!(approver.orders().unwrap().is_empty());
 }

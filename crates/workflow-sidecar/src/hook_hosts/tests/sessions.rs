@@ -524,8 +524,7 @@ fn an_order_of_an_approver_is_carried_out_before_the_next_event_and_once() {
         let phase = find().phase;
         let order = json!({ "command": command, "phase": phase, "by": "ada" }).to_string();
         let approver = server.store("approver", "b");
-        let run = world.store.runs(&RunQuery::default()).unwrap().remove(0);
-        assert!(approver.put_order(&run, &order).unwrap());
+        assert!(approver.put_order(&find().task_id, &order).unwrap());
     };
     assert!(is_denied(&world.send(&writing_call(world.host))));
     order("workflow-skip");

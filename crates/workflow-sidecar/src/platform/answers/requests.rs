@@ -18,7 +18,7 @@ use crate::store::{
 use crate::time::wall_time;
 
 /// Milliseconds after which a request counts as one of an abandoned session.
-pub(super) const MAX_AGE: u64 = 30 * 24 * 60 * 60 * 1000;
+const MAX_AGE: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// Time between two looks at the store while something waits.
 pub(super) const INTERVAL: Duration = Duration::from_secs(1);
@@ -31,6 +31,11 @@ pub(crate) fn interval(right: AnswerRight) -> Duration {
         AnswerRight::NeedsProof => INTERVAL,
         AnswerRight::MayRead | AnswerRight::MayAnswer => INTERVAL_AT_SERVER,
     }
+}
+
+/// The time before which a request is of an abandoned session.
+pub(super) fn oldest() -> u64 {
+    wall_time().saturating_sub(MAX_AGE)
 }
 
 /// A request, and its decision that was not used yet.
@@ -55,7 +60,7 @@ impl Requests {
     /// All requests, with decisions that were not used yet, in the order of the runs' ids. Those of abandoned sessions are
     /// left out.
     pub(crate) fn all(&self) -> Result<Vec<AskedRequest>, StoreError> {
-        let rows = self.0.requests(wall_time().saturating_sub(MAX_AGE))?;
+        let rows = self.0.requests(oldest())?;
         let requests = rows.into_iter().filter_map(|row| {
             let request: Request = read(&row.request)?;
             let decision = row.answer.and_then(|answer| read(&answer));
@@ -148,8 +153,8 @@ impl Requests {
     }
 
     /// Stores what an approver orders for a run; `false` if that is over.
-    pub(crate) fn order(&self, run: &IndexedRun, order: &Order) -> Result<bool, StoreError> {
-        self.0.put_order(run, &to_text(order)?)
+    pub(crate) fn order(&self, task_id: &str, order: &Order) -> Result<bool, StoreError> {
+        self.0.put_order(task_id, &to_text(order)?)
     }
 
     /// Removes the request and the decision of a run.

@@ -19,13 +19,16 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use workflow_core::definition::{RunCheck, Token, Trigger, TriggerOn};
 
-use super::requests::{MAX_AGE, read};
+use super::requests::{oldest, read};
 use crate::platform::effects::SessionContext;
 use crate::store::{AnswerRight, Store, StoreError, TrustRequest, of_agent_dir};
 use crate::time::wall_time;
 
 /// Sets of commands that are stored for a project: each workflow has one, and branches differ.
 const MAX_SETS: u32 = 256;
+
+/// Requests for trust that are listed: an agent may write any number.
+const MAX_REQUESTS: u32 = 200;
 
 /// The SHA-256 of all commands of a project, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -105,6 +108,19 @@ impl TrustStore {
         of_store(self.0.trust(&project, commands, now, MAX_SETS))
     }
 
+    fn request(&self, project: &Path, commands: &[RunCheck]) -> Result<()> {
+        if self.0.answer_right()? == AnswerRight::MayRead {
+            let wanted = TrustRequest {
+                project: key(project)?,
+                id: hash_of(commands).0,
+                commands: serde_json::to_string(commands)?,
+                owner: String::new(),
+            };
+            self.0.request_trust(&wanted, wall_time(), oldest())?;
+        }
+        Ok(())
+    }
+
     /// Removes all decisions about a project, so that its commands may not run; returns false if there are none.
     pub(crate) fn revoke(&self, project: &Path) -> Result<bool> {
         of_store(self.0.revoke(&key(project)?))
@@ -125,50 +141,50 @@ fn key(project: &Path) -> Result<String> {
 /// Returns true if the user trusts these commands of a project. What cannot be read is not trusted.
 pub(crate) fn is_trusted(agent_dir: &Path, cwd: &Path, hash: &CommandsHash) -> bool {
     let store = TrustStore::in_agent_dir(agent_dir);
-    let is_trusted = store.and_then(|store| store.is_trusted(cwd, hash));
+    or_not(store.and_then(|store| store.is_trusted(cwd, hash)))
+}
+
+fn or_not(is_trusted: Result<bool>) -> bool {
     is_trusted.unwrap_or_else(|error| {
         tracing::warn!("{error}");
         false
     })
 }
 
-/// Returns true if the user trusts these commands of a session's project, and the project in the host. Where the store has
-/// approvers, they are asked to trust the commands.
+/// Returns true if the user trusts these commands of a session's project, and the project in the host. If not, approvers are
+/// asked, where the store has some.
 pub(crate) fn session_trusts(session: &SessionContext, commands: &[RunCheck]) -> bool {
     let SessionContext { agent_dir, cwd, .. } = session;
-    if !session.is_trusted {
-        return false;
-    }
-    let is_trusted = is_trusted(agent_dir, cwd, &hash_of(commands));
-    if !is_trusted && let Err(error) = request_trust(agent_dir, cwd, commands) {
-        tracing::warn!("no approver is asked for trust: {error}");
-    }
-    is_trusted
+    let trusts = || {
+        let store = TrustStore::in_agent_dir(agent_dir)?;
+        let is_trusted = store.is_trusted(cwd, &hash_of(commands))?;
+        if !is_trusted {
+            store.request(cwd, commands)?;
+        }
+        Ok(is_trusted)
+    };
+    session.is_trusted && or_not(trusts())
 }
 
-fn request_trust(agent_dir: &Path, cwd: &Path, commands: &[RunCheck]) -> Result<()> {
-    let store = of_agent_dir(agent_dir)?;
-    if store.answer_right()? == AnswerRight::MayRead {
-        let wanted = TrustRequest {
-            project: key(cwd)?,
-            id: hash_of(commands).0,
-            commands: serde_json::to_string(commands)?,
-        };
-        let now = wall_time();
-        store.request_trust(&wanted, now, now.saturating_sub(MAX_AGE))?;
-    }
-    Ok(())
-}
-
-/// Reads the commands that approvers are asked to trust; none if they are not those of the request, whoever has written it.
-pub(crate) fn wanted_commands(wanted: &TrustRequest) -> Option<Vec<RunCheck>> {
-    let commands: Option<Vec<RunCheck>> = read(&wanted.commands);
-    commands.filter(|commands| hash_of(commands).0 == wanted.id)
+/// What approvers are asked to trust, with the login that asks first. What shows other commands than its id stands for is
+/// left out.
+pub(crate) fn trust_requests(
+    store: &Store,
+) -> Result<Vec<(Vec<RunCheck>, TrustRequest)>, StoreError> {
+    let wanted = store.trust_requests(oldest(), MAX_REQUESTS)?.into_iter();
+    let honest = wanted.filter_map(|request| {
+        let commands: Vec<RunCheck> = read(&request.commands)?;
+        (hash_of(&commands).0 == request.id).then_some((commands, request))
+    });
+    let mut honest: Vec<_> = honest.collect();
+    honest
+        .dedup_by(|(_, next), (_, first)| (&next.project, &next.id) == (&first.project, &first.id));
+    Ok(honest)
 }
 
 /// Stores the decision of an approver about commands, which may be of another machine.
 pub(crate) fn decide(store: &Store, wanted: &TrustRequest, trusts: bool) -> Result<(), StoreError> {
-    if trusts && wanted_commands(wanted).is_some() {
+    if trusts {
         store.trust(&wanted.project, &wanted.id, wall_time(), MAX_SETS)?;
     }
     store.clear_trust_request(wanted)

@@ -212,27 +212,27 @@ fn an_approver_trusts_what_a_session_needs_and_what_the_request_shows() {
         is_trusted: false,
         ..session.clone()
     };
+    let wanted = || trust_requests(store).unwrap();
     assert!(!session_trusts(&in_untrusted, &needed));
-    assert!(store.trust_requests().unwrap().is_empty());
+    assert!(wanted().is_empty());
     assert!(!session_trusts(&session, &needed));
-    let wanted = store.trust_requests().unwrap().remove(0);
-    assert_eq!(wanted_commands(&wanted).unwrap(), needed);
-    let shown = serde_json::to_string(&[command(&["true"])]).unwrap();
+    let (commands, request) = wanted().remove(0);
+    assert_eq!((&*commands, &*request.owner), (&needed[..], "agent"));
     let forged = TrustRequest {
-        commands: shown,
-        ..wanted.clone()
+        commands: serde_json::to_string(&[command(&["true"])]).unwrap(),
+        ..request.clone()
     };
     of_agent
         .store()
-        .request_trust(&forged, 1, u64::MAX)
+        .request_trust(&forged, wall_time(), 0)
         .unwrap();
-    assert_eq!(wanted_commands(&forged), None);
-    decide(store, &forged, true).unwrap();
+    assert!(wanted().is_empty(), "it shows other commands");
     assert!(!session_trusts(&session, &needed));
-    decide(store, &wanted, false).unwrap();
-    assert!(store.trust_requests().unwrap().is_empty());
+    assert_eq!(wanted().len(), 1, "an unreadable request is replaced");
+    decide(store, &request, false).unwrap();
+    assert!(wanted().is_empty());
     assert!(!session_trusts(&session, &needed));
-    decide(store, &wanted, true).unwrap();
+    decide(store, &wanted().remove(0).1, true).unwrap();
     assert!(session_trusts(&session, &needed));
-    assert!(store.trust_requests().unwrap().is_empty());
+    assert!(wanted().is_empty());
 }
