@@ -15,7 +15,7 @@ use super::result::{CheckStatus, CheckSubject, InstallationCheck};
 use crate::files::{absolute, home_dir};
 use crate::hook_hosts::{EventName, HOSTS, HookHost, host};
 use crate::install::{
-    Directories, HooksOfCodex, InstallTarget, Installed, has_server, installed, plan,
+    Directories, InstallTarget, Installed, codex_trust, has_server, installed, plan,
 };
 use crate::measured::Measured;
 use crate::platform::{ProgramLine, ProgramVersion, RunningProgram, on_path, version_in};
@@ -212,11 +212,7 @@ impl Row<'_> {
     fn trust(&self, target: &InstallTarget, installed: &Installed) -> Option<InstallationCheck> {
         match (self.host.name, &self.version) {
             ("codex", Some(ProgramVersion { path, line: Some(_) })) => {
-                Some(self.trust_of_codex(HooksOfCodex {
-                    program: path,
-                    directory: self.project,
-                    installed,
-                }))
+                Some(self.trust_of_codex(path, installed))
             }
             ("gemini", _) if is_trusted_by_gemini(&target.directories, self.project) => {
                 Some(self.subject.ok("this folder is trusted"))
@@ -229,10 +225,10 @@ impl Row<'_> {
         }
     }
 
-    fn trust_of_codex(&self, hooks: HooksOfCodex<'_>) -> InstallationCheck {
-        match hooks.status() {
+    fn trust_of_codex(&self, program: &Path, installed: &Installed) -> InstallationCheck {
+        match codex_trust::status(program, self.project, installed) {
             Ok((0, _)) => self.subject.warn(
-                format!("Codex does not read {}", hooks.installed.hooks.display()),
+                format!("Codex does not read {}", installed.hooks.display()),
                 "start `codex` in the project and trust it, with the same CODEX_HOME if that is set",
             ),
             Ok((listed, trusted)) if trusted < listed => self.subject.warn(

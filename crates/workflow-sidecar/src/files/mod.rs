@@ -56,6 +56,13 @@ pub(crate) fn text(path: &Path) -> io::Result<Option<String>> {
     Ok(Some(text))
 }
 
+/// The bytes of an input; `None` if they are more than this.
+pub(crate) fn read_at_most(input: impl Read, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    let length = input.take(limit + 1).read_to_end(&mut bytes)?;
+    Ok((length as u64 <= limit).then_some(bytes))
+}
+
 /// Bytes of the files below a directory, until they are above a bound or the time is over. What cannot be read has none, and no
 /// link is followed.
 pub(crate) fn bytes_below(directory: &Path, bound: u64, end: Option<Instant>) -> u64 {

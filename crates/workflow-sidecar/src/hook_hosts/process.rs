@@ -4,7 +4,7 @@
 //! seconds, a panic becomes an answer, and nothing but the answer is ever printed.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,6 +22,7 @@ use super::decide::EventHandler;
 use super::event::{EventName, EventPayload};
 use super::{hosts, prompt};
 use crate::definitions::{Loader, OnDisk};
+use crate::files::read_at_most;
 use crate::install::{InstallTarget, installed};
 use crate::platform::disk::user_agent_dir;
 use crate::store::{self, has_active_runs, state_directory};
@@ -97,13 +98,9 @@ struct Progress {
 impl Hook {
     /// Reads the event, and has it decided with the store.
     fn answer(&self) -> Result<HookAnswer, String> {
-        let mut text = Vec::new();
-        let mut input = io::stdin().lock().take(MAX_EVENT + 1);
-        let read = input.read_to_end(&mut text);
-        read.map_err(|error| format!("the event cannot be read: {error}"))?;
-        if text.len() as u64 > MAX_EVENT {
-            return Err(format!("the event is longer than {MAX_EVENT} bytes"));
-        }
+        let read = read_at_most(io::stdin().lock(), MAX_EVENT);
+        let text = read.map_err(|error| format!("the event cannot be read: {error}"))?;
+        let text = text.ok_or_else(|| format!("the event is longer than {MAX_EVENT} bytes"))?;
         let payload = EventPayload::parse(&text)?;
         let host = sender(self.host, &payload);
         let name = payload.name(host.events);

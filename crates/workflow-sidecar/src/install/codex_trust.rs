@@ -41,71 +41,43 @@ impl ListedHook {
     }
 }
 
-/// The hooks that are installed, as Codex sees them.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct HooksOfCodex<'a> {
-    /// The program of Codex.
-    pub(crate) program: &'a Path,
-    /// The project.
-    pub(crate) directory: &'a Path,
-    pub(crate) installed: &'a Installed,
+/// Asks Codex how many of the installed hooks it lists in a project, and how many of them it runs.
+pub(crate) fn status(
+    program: &Path,
+    project: &Path,
+    installed: &Installed,
+) -> Result<(usize, usize)> {
+    let hooks = AppServer::start(program)?.list(project, installed)?;
+    Ok((hooks.len(), hooks.iter().filter(|hook| hook.runs()).count()))
 }
 
-impl HooksOfCodex<'_> {
-    /// Asks Codex how many hooks it lists, and how many of them it runs.
-    pub(crate) fn status(self) -> Result<(usize, usize)> {
-        let hooks = self.list(&mut AppServer::start(self.program)?)?;
-        Ok((hooks.len(), hooks.iter().filter(|hook| hook.runs()).count()))
-    }
-
-    /// Has Codex trust the hooks, and returns their number.
-    pub(crate) fn trust(self) -> Result<usize> {
-        let mut server = AppServer::start(self.program)?;
-        let hooks = self.list(&mut server)?;
-        if hooks.is_empty() {
-            bail!(
-                "Codex does not list the hooks of {}. It reads those of a project once you trust the project: start \
+/// Has Codex trust the installed hooks, and returns their number.
+pub(crate) fn trust(program: &Path, project: &Path, installed: &Installed) -> Result<usize> {
+    let mut server = AppServer::start(program)?;
+    let hooks = server.list(project, installed)?;
+    if hooks.is_empty() {
+        bail!(
+            "Codex does not list the hooks of {}. It reads those of a project once you trust the project: start \
                  `codex` there",
-                self.installed.hooks.display()
-            );
-        }
-        let state = hooks.iter().filter(|hook| !hook.runs());
-        let state = state.map(|hook| {
-            let trusted = json!({ "trusted_hash": hook.current_hash });
-            (hook.key.clone(), trusted)
-        });
-        let state: Map<String, Value> = state.collect();
-        if !state.is_empty() {
-            let edit =
-                json!({ "keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert" });
-            server.request("config/batchWrite", &json!({ "edits": [edit] }))?;
-        }
-        let hooks = self.list(&mut server)?;
-        match hooks.iter().filter(|hook| !hook.runs()).count() {
-            0 => Ok(hooks.len()),
-            left => bail!(
-                "Codex still does not trust {left} of the hooks: start `codex` and choose to trust them"
-            ),
-        }
+            installed.hooks.display()
+        );
     }
-
-    fn list(self, server: &mut AppServer) -> Result<Vec<ListedHook>> {
-        const METHOD: &str = "hooks/list";
-        let result = server.request(METHOD, &json!({ "cwds": [self.directory] }))?;
-        let directories = result["data"].as_array().into_iter().flatten();
-        let hooks = directories.flat_map(|data| data["hooks"].as_array().into_iter().flatten());
-        let hooks = hooks.map(ListedHook::deserialize);
-        let hooks = hooks.collect::<serde_json::Result<Vec<_>>>();
-        let hooks = hooks.map_err(|error| refused(METHOD, &error.to_string()))?;
-        // Codex may name the file without links.
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        let file = real(&self.installed.hooks);
-        let is_ours = |hook: &ListedHook| {
-            let mut commands = self.installed.commands.iter();
-            let is_installed = commands.any(|(_, command)| hook.command.as_ref() == Some(command));
-            is_installed && real(&hook.source_path) == file
-        };
-        Ok(hooks.into_iter().filter(is_ours).collect())
+    let state = hooks.iter().filter(|hook| !hook.runs());
+    let state = state.map(|hook| {
+        let trusted = json!({ "trusted_hash": hook.current_hash });
+        (hook.key.clone(), trusted)
+    });
+    let state: Map<String, Value> = state.collect();
+    if !state.is_empty() {
+        let edit = json!({ "keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert" });
+        server.request("config/batchWrite", &json!({ "edits": [edit] }))?;
+    }
+    let hooks = server.list(project, installed)?;
+    match hooks.iter().filter(|hook| !hook.runs()).count() {
+        0 => Ok(hooks.len()),
+        left => bail!(
+            "Codex still does not trust {left} of the hooks: start `codex` and choose to trust them"
+        ),
     }
 }
 
@@ -173,6 +145,26 @@ impl AppServer {
             }
             return Ok(message["result"].take());
         }
+    }
+
+    /// Lists the installed hooks, as Codex sees them in a project.
+    fn list(&mut self, project: &Path, installed: &Installed) -> Result<Vec<ListedHook>> {
+        const METHOD: &str = "hooks/list";
+        let result = self.request(METHOD, &json!({ "cwds": [project] }))?;
+        let directories = result["data"].as_array().into_iter().flatten();
+        let hooks = directories.flat_map(|data| data["hooks"].as_array().into_iter().flatten());
+        let hooks = hooks.map(ListedHook::deserialize);
+        let hooks = hooks.collect::<serde_json::Result<Vec<_>>>();
+        let hooks = hooks.map_err(|error| refused(METHOD, &error.to_string()))?;
+        // Codex may name the file without links.
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let file = real(&installed.hooks);
+        let is_ours = |hook: &ListedHook| {
+            let mut commands = installed.commands.iter();
+            let is_installed = commands.any(|(_, command)| hook.command.as_ref() == Some(command));
+            is_installed && real(&hook.source_path) == file
+        };
+        Ok(hooks.into_iter().filter(is_ours).collect())
     }
 }
 

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use super::changes::{FileChange, make};
-use super::codex_trust::HooksOfCodex;
 use super::hosts::{InstallTarget, quoted_text, server};
 use super::plan::{installed, installed_parts, plan, plan_removal};
-use super::{opencode, pi};
+use super::{codex_trust, opencode, pi};
 use crate::files::home_dir;
 use crate::hook_hosts::{self, HookHost};
 use crate::measured::running_version;
@@ -198,14 +197,9 @@ impl InstallRequest {
 /// Has Codex trust exactly the hooks that were installed, and returns their number.
 fn trust_in_codex(host: &'static HookHost, target: &InstallTarget) -> anyhow::Result<usize> {
     let installed = installed(host, target).context("no hooks are installed")?;
-    let hooks = HooksOfCodex {
-        program: Path::new("codex"),
-        directory: &std::env::current_dir()?,
-        installed: &installed,
-    };
-    hooks
-        .trust()
-        .context("the hooks are installed, and not trusted")
+    let project = std::env::current_dir()?;
+    let trusted = codex_trust::trust(Path::new("codex"), &project, &installed);
+    trusted.context("the hooks are installed, and not trusted")
 }
 
 /// The directories that changes make.

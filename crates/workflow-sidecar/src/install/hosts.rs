@@ -253,14 +253,11 @@ fn status_line(target: &InstallTarget) -> Edit {
 fn codex_server(target: &InstallTarget) -> Edit {
     let text = |text: &str| Value::from(text).to_string();
     let args: Vec<String> = server_args(target).iter().map(|arg| text(arg)).collect();
-    Edit::Block {
-        header: "[mcp_servers.workflow]",
-        body: format!(
-            "command = {}\nargs = [{}]\ntool_timeout_sec = {TIMEOUT_OF_STEP}\n",
-            text(&target.program.to_string_lossy()),
-            args.join(", ")
-        ),
-    }
+    Edit::Table(format!(
+        "command = {}\nargs = [{}]\ntool_timeout_sec = {TIMEOUT_OF_STEP}\n",
+        text(&target.program.to_string_lossy()),
+        args.join(", ")
+    ))
 }
 
 /// The MCP server, as a host names it in JSON.

@@ -4,7 +4,7 @@
 //! text of before.
 
 mod changes;
-mod codex_trust;
+pub(crate) mod codex_trust;
 mod command;
 mod directories;
 mod hosts;
@@ -17,7 +17,6 @@ mod target_file;
 mod toml_block;
 
 pub(crate) use self::changes::FileChange;
-pub(crate) use self::codex_trust::HooksOfCodex;
 pub(crate) use self::command::InstallRequest;
 pub(crate) use self::directories::Directories;
 pub(crate) use self::hosts::InstallTarget;

@@ -126,7 +126,7 @@ pub(crate) fn has_server(host: &'static HookHost, target: &InstallTarget) -> boo
         file.edits.iter().any(|edit| {
             let is_server = match edit {
                 Edit::Json { place, .. } => place.ours == Ours::Whole,
-                Edit::Block { .. } => true,
+                Edit::Table(_) => true,
                 Edit::Text(_) => false,
             };
             let without = file.remove_edit(&text, edit);

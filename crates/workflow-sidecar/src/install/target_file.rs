@@ -23,8 +23,8 @@ pub(super) struct TargetFile {
 pub(super) enum Edit {
     /// A value in JSON: a hook in an array, the server, or the status line.
     Json { place: Place, value: String },
-    /// A table in TOML.
-    Block { header: &'static str, body: String },
+    /// The keys of our table in TOML.
+    Table(String),
     /// The whole text of a file of ours, or what it has before the hooks.
     Text(String),
 }
@@ -44,7 +44,7 @@ impl TargetFile {
         let others = self.remove(text)?;
         self.edits.iter().try_fold(others, |text, edit| match edit {
             Edit::Json { place, value } => place.insert(&text, value),
-            Edit::Block { header, body } => toml_block::insert(&text, header, body),
+            Edit::Table(keys) => toml_block::insert(&text, keys),
             Edit::Text(own) if text.is_empty() => Ok(own.clone()),
             Edit::Text(_) => Ok(text),
         })
@@ -64,7 +64,7 @@ impl TargetFile {
                 // A host that rewrites its file changes the text of the value.
                 ours.map(parsed).eq([parsed(value)])
             }
-            Edit::Block { header, body } => toml_block::has(text, header, body),
+            Edit::Table(keys) => toml_block::has(text, keys),
             Edit::Text(own) => text == own || self.has_hooks() && !text.is_empty(),
         }
     }
@@ -80,7 +80,7 @@ impl TargetFile {
     pub(super) fn remove_edit(&self, text: &str, edit: &Edit) -> Result<String, String> {
         match edit {
             Edit::Json { place, .. } => place.remove(text, |value| self.is_ours(place, value)),
-            Edit::Block { header, .. } => Ok(toml_block::remove(text, header)),
+            Edit::Table(_) => Ok(toml_block::remove(text)),
             // What a user adds to the hooks stays.
             Edit::Text(own) if self.has_hooks() && text != own => Ok(text.to_owned()),
             Edit::Text(_) => Ok(String::new()),
@@ -102,7 +102,7 @@ impl TargetFile {
             Edit::Text(text) if self.host == WITH_PLUGIN => {
                 Some((String::new(), hash(text.as_bytes()).into()))
             }
-            Edit::Json { .. } | Edit::Block { .. } | Edit::Text(_) => None,
+            Edit::Json { .. } | Edit::Table(_) | Edit::Text(_) => None,
         });
         parts.collect()
     }

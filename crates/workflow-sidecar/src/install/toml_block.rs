@@ -1,26 +1,26 @@
-//! A table of ours in a TOML file, below a comment.
+//! Our table of an MCP server in the TOML file of Codex, below a comment.
 //!
 //! The host writes tables of its own behind it, so it ends where its keys end.
 
 const BEGIN: &str = "\n# `workflow-sidecar uninstall` removes this table.\n";
+const HEADER: &str = "[mcp_servers.workflow]";
 
-/// Appends a table, which is right at the end of any file.
-pub(super) fn insert(text: &str, header: &str, body: &str) -> Result<String, String> {
+/// Appends the table with these keys, which is right at the end of any file.
+pub(super) fn insert(text: &str, keys: &str) -> Result<String, String> {
     let is_taken = text
         .lines()
-        .any(|line| line.trim().starts_with(header.trim_end_matches(']')));
+        .any(|line| line.trim().starts_with(HEADER.trim_end_matches(']')));
     if is_taken {
         return Err(format!(
-            "it has a table {header} that is not ours: rename or remove it"
+            "it has a table {HEADER} that is not ours: rename or remove it"
         ));
     }
-    Ok(format!("{text}{}", table(header, body)))
+    Ok(format!("{text}{}", table(keys)))
 }
 
 /// Removes the table.
-pub(super) fn remove(text: &str, header: &str) -> String {
-    let begin = format!("{BEGIN}{header}\n");
-    let Some((before, rest)) = text.split_once(&begin) else {
+pub(super) fn remove(text: &str) -> String {
+    let Some((before, rest)) = text.split_once(&table("")) else {
         return text.to_owned();
     };
     let is_other = |line: &&str| line.trim().is_empty() || line.starts_with(['[', '#']);
@@ -32,12 +32,12 @@ pub(super) fn remove(text: &str, header: &str) -> String {
 }
 
 /// Returns true if the table is there with these keys.
-pub(super) fn has(text: &str, header: &str, body: &str) -> bool {
-    text.contains(&table(header, body))
+pub(super) fn has(text: &str, keys: &str) -> bool {
+    text.contains(&table(keys))
 }
 
-fn table(header: &str, body: &str) -> String {
-    format!("{BEGIN}{header}\n{body}")
+fn table(keys: &str) -> String {
+    format!("{BEGIN}{HEADER}\n{keys}")
 }
 
 #[cfg(test)]
@@ -47,18 +47,11 @@ mod tests {
     #[test]
     fn tables_that_the_host_adds_behind_ours_stay() {
         let text = "model = \"x\"\n";
-        let ours = insert(text, "[mcp_servers.workflow]", "command = \"y\"\n").unwrap();
+        let ours = insert(text, "command = \"y\"\n").unwrap();
         let state = "\n[hooks.state]\n\n[hooks.state.\"a:0\"]\ntrusted_hash = \"z\"\n";
         let with_state = format!("{ours}{state}");
-        assert!(has(
-            &with_state,
-            "[mcp_servers.workflow]",
-            "command = \"y\"\n"
-        ));
-        assert_eq!(
-            remove(&with_state, "[mcp_servers.workflow]"),
-            format!("{text}{state}")
-        );
-        assert_eq!(remove(&ours, "[mcp_servers.workflow]"), text);
+        assert!(has(&with_state, "command = \"y\"\n"));
+        assert_eq!(remove(&with_state), format!("{text}{state}"));
+        assert_eq!(remove(&ours), text);
     }
 }

@@ -28,6 +28,8 @@ const JOINED: &str = " · ";
 pub(super) struct CallHost {
     pub(super) messages: UnboundedSender<ToHost>,
     pub(super) has_dialogs: bool,
+    /// Cancelled when it no longer wants the call.
+    pub(super) cancelled: CancellationToken,
 }
 
 /// What a call sends to the host before its answer.
@@ -184,7 +186,6 @@ impl Dialogs {
         &self,
         question: &DialogQuestion,
         host: &CallHost,
-        call: &CancellationToken,
         mut is_answered_elsewhere: impl FnMut() -> bool,
     ) -> Asked {
         if !host.has_dialogs {
@@ -202,12 +203,12 @@ impl Dialogs {
             Some(_) | None => question.open(host),
         };
         let left = loop {
-            if call.is_cancelled() {
+            if host.cancelled.is_cancelled() {
                 break ended;
             }
             match ended.recv_timeout(PAUSE) {
                 // The call was cancelled first, so the answer is for the next one.
-                Ok(answer) if call.is_cancelled() => {
+                Ok(answer) if host.cancelled.is_cancelled() => {
                     let (sender, left) = channel();
                     sender.send(answer).expect("its receiver is here");
                     break left;

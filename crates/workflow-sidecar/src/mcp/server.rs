@@ -17,7 +17,7 @@ use tokio::task::{spawn, spawn_blocking};
 use workflow_core::policy::STEP_TOOL;
 
 use super::dialogs::{CallHost, OpenDialog, ToHost};
-use super::step::{StepRequest, StepRunner};
+use super::step::StepRunner;
 use crate::server::step_tool;
 
 /// The description of the server for the model. Some hosts show it nothing else until it searches for the tool.
@@ -74,18 +74,16 @@ impl ServerHandler for StepServer {
             let message = format!("there is no tool {:?}", request.name);
             return Err(ErrorData::invalid_params(message, None));
         }
-        let step = StepRequest {
-            arguments: request.arguments.unwrap_or_default(),
-            meta: JsonObject::clone(&context.meta),
-            cancelled: context.ct.clone(),
-        };
+        let arguments = request.arguments.unwrap_or_default();
+        let meta = JsonObject::clone(&context.meta);
         let steps = Arc::clone(&self.0);
         let (sender, messages) = unbounded_channel();
         let host = CallHost {
             messages: sender,
             has_dialogs: has_dialogs(&context.peer),
+            cancelled: context.ct.clone(),
         };
-        let call = spawn_blocking(move || steps.run(&step, &host));
+        let call = spawn_blocking(move || steps.run(&arguments, &meta, &host));
         let token = context.meta.get_progress_token();
         pass_on(&context.peer, token.as_ref(), messages).await;
         match call.await {

@@ -19,7 +19,6 @@ use parking_lot::Mutex;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 use serde_json::value::to_raw_value;
-use tokio_util::sync::CancellationToken;
 use workflow_core::Session;
 use workflow_core::approval::Decision;
 use workflow_core::effect::{AnswerKind, Effect, GateRun, Reply};
@@ -66,14 +65,6 @@ const LOST: &str = "[workflow] The checks ended without a result. Call workflow_
 /// The answer to a call: a text for the model, or why nothing was done.
 pub(super) type StepAnswer = Result<String, String>;
 
-/// A call of the tool.
-pub(super) struct StepRequest {
-    pub(super) arguments: JsonObject,
-    /// What the host says of the call.
-    pub(super) meta: JsonObject,
-    pub(super) cancelled: CancellationToken,
-}
-
 /// The calls of a server.
 pub(super) struct StepRunner {
     store: Store,
@@ -112,9 +103,14 @@ impl StepRunner {
         self.platform.finish();
     }
 
-    /// Carries out a call.
-    pub(super) fn run(&self, step: &StepRequest, host: &CallHost) -> StepAnswer {
-        let ticket = self.ticket(step)?;
+    /// Carries out a call. `meta` is what the host says of it.
+    pub(super) fn run(
+        &self,
+        arguments: &JsonObject,
+        meta: &JsonObject,
+        host: &CallHost,
+    ) -> StepAnswer {
+        let ticket = self.ticket(arguments, meta)?;
         let name = format!("{}:{}", ticket.key.host, ticket.key.session);
         let (sender, reports) = channel();
         match self.gates.lock().entry(name.clone()) {
@@ -123,7 +119,7 @@ impl StepRunner {
         }
         let call = Call {
             runner: self,
-            step,
+            arguments,
             host,
             ticket,
             reports,
@@ -139,8 +135,8 @@ impl StepRunner {
     }
 
     /// Takes the ticket of a call.
-    fn ticket(&self, step: &StepRequest) -> Result<Ticket, String> {
-        let argument = step.arguments.get(TICKET_ARGUMENT).and_then(Value::as_str);
+    fn ticket(&self, arguments: &JsonObject, meta: &JsonObject) -> Result<Ticket, String> {
+        let argument = arguments.get(TICKET_ARGUMENT).and_then(Value::as_str);
         let mut hosts = HOSTS.iter();
         let of_process = hosts.find_map(|host| Some((host.name, host.process()?)));
         let id = argument.or(of_process.as_ref().map(|(_, process)| &**process));
@@ -153,7 +149,7 @@ impl StepRunner {
             .filter(|it| argument.is_some() || is_its(it))
             .ok_or(missing)?;
         // The host may name the session as well.
-        match step.meta.get("sessionId").and_then(Value::as_str) {
+        match meta.get("sessionId").and_then(Value::as_str) {
             Some(session) if *session != ticket.key.session => Err(OTHER_SESSION.to_owned()),
             _ => Ok(ticket),
         }
@@ -163,7 +159,7 @@ impl StepRunner {
 /// A call, and what it has led to so far.
 struct Call<'c> {
     runner: &'c StepRunner,
-    step: &'c StepRequest,
+    arguments: &'c JsonObject,
     host: &'c CallHost,
     ticket: Ticket,
     /// The reports on its gate, and on answers.
@@ -198,8 +194,7 @@ impl Call<'_> {
                 let mut reports = self.reports.try_iter();
                 reports.any(|report| matches!(report, PlatformEvent::ApprovalAnswered { .. }))
             };
-            let (dialogs, cancelled) = (&self.runner.dialogs, &self.step.cancelled);
-            let asked = dialogs.ask(&question, self.host, cancelled, is_answered);
+            let asked = self.runner.dialogs.ask(&question, self.host, is_answered);
             match (asked, trust) {
                 (Asked::Elsewhere, None) => {}
                 (Asked::Elsewhere, Some(_)) => self.finished = None,
@@ -231,7 +226,7 @@ impl Call<'_> {
     /// Handles the call once, and saves what it leads to. Returns the answer, and true if it waits for an approval.
     fn handle(&mut self) -> Result<(StepAnswer, bool, RestoredSession), String> {
         let (store, key) = (&self.runner.store, &self.ticket.key);
-        let arguments = to_raw_value(&self.step.arguments).expect("JSON has string keys only");
+        let arguments = to_raw_value(self.arguments).expect("JSON has string keys only");
         let call = StepCall::read(&arguments);
         let mut is_late = false;
         for _ in 0..ATTEMPTS {
@@ -278,7 +273,7 @@ impl Call<'_> {
             let Some(Reply::Step(answer)) = answer else {
                 return Err(LOST.to_owned());
             };
-            if self.step.cancelled.is_cancelled() {
+            if self.host.cancelled.is_cancelled() {
                 return Err(CANCELLED.to_owned());
             }
             session.take_texts();
@@ -364,7 +359,7 @@ impl Call<'_> {
                     telemetry::gate(&driver.session, &reports);
                     break Ok(PlatformEvent::GateFinished { gate, reports });
                 }
-                Err(RecvTimeoutError::Timeout) if self.step.cancelled.is_cancelled() => {
+                Err(RecvTimeoutError::Timeout) if self.host.cancelled.is_cancelled() => {
                     break Err(CANCELLED.to_owned());
                 }
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}

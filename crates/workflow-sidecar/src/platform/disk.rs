@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use workflow_core::definition::{
@@ -15,7 +15,7 @@ use workflow_core::definition::{
 };
 
 use crate::files::regular_file::ContainedFile;
-use crate::files::{home_dir, if_present};
+use crate::files::{home_dir, if_present, read_at_most};
 
 /// The directories of one user and one project.
 pub(crate) struct Disk {
@@ -176,13 +176,8 @@ impl Files for Disk {
 
 /// Reads a file that has at most `max_bytes`.
 pub(crate) fn read_bounded(file: File, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
-    let mut bytes = Vec::new();
-    let read = file.take(u64::from(max_bytes) + 1).read_to_end(&mut bytes);
-    read.map_err(|error| problem(&error))?;
-    if bytes.len() > max_bytes as usize {
-        return Err(FileProblem::TooLarge { limit: max_bytes });
-    }
-    Ok(bytes)
+    let read = read_at_most(file, max_bytes.into()).map_err(|error| problem(&error))?;
+    read.ok_or(FileProblem::TooLarge { limit: max_bytes })
 }
 
 pub(crate) fn problem(error: &io::Error) -> FileProblem {

@@ -3,14 +3,14 @@
 //! Owns the condition that such a file is a regular file of the project. Must not know the request.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use workflow_core::approval::{Request, ShownFile};
 use workflow_core::diagnostic::visible_lines;
 
-use crate::files::hash;
 use crate::files::regular_file::ContainedFile;
+use crate::files::{hash, read_at_most};
 
 /// Bytes of a file that are shown.
 const MAX_EXCERPT: usize = 4096;
@@ -52,12 +52,8 @@ fn open_in_project(path: &str, cwd: &Path) -> io::Result<Option<File>> {
 
 fn content(file: Option<File>) -> io::Result<Vec<u8>> {
     let file = file.ok_or_else(|| io::Error::other("it is no file"))?;
-    let mut content = Vec::new();
-    file.take(MAX_FILE + 1).read_to_end(&mut content)?;
-    if content.len() as u64 > MAX_FILE {
-        return Err(io::Error::other("it is longer than 16 MiB"));
-    }
-    Ok(content)
+    let content = read_at_most(file, MAX_FILE)?;
+    content.ok_or_else(|| io::Error::other("it is longer than 16 MiB"))
 }
 
 fn beginning(content: &[u8]) -> String {

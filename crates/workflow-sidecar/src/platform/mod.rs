@@ -12,7 +12,7 @@
 //! ```
 //!
 //! [`Platform`] is the port of the engine's effects; [`RealPlatform`] carries them out with all of the above. Apart from
-//! these two and [`open_sessions`], no module knows of sessions, methods or lines.
+//! these two, [`open_sessions`] and what reports to these, no module knows of sessions, methods or lines.
 
 pub(crate) mod answers;
 pub(crate) mod disk;

@@ -10,11 +10,17 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use tempfile::{NamedTempFile, TempPath};
-use workflow_core::event::RestoreOutcome;
+use workflow_core::event::{PlatformEvent, RestoreOutcome};
+use workflow_core::types::RestoreId;
 use workflow_store::create_private_dir;
 
+use super::effects::SessionContext;
+use super::open_sessions::OpenSessions;
 use crate::files::hash;
 use crate::threads::spawn;
+
+/// No restore of a session has this number.
+pub(super) const OF_ANOTHER_SESSION: RestoreId = RestoreId(0);
 
 const DIRECTORY: &str = "workflow-sidecar/restores";
 /// Age at which a report is of no further use.
@@ -73,18 +79,16 @@ fn prefix(cwd: &Path) -> String {
     hash(cwd.as_os_str().as_encoded_bytes()) + "-"
 }
 
-/// Reports the restores of other sessions in a directory, now and as they end, while `is_open`.
-pub(super) fn report_of_others(
-    agent_dir: &Path,
-    cwd: &Path,
-    is_open: impl Fn() -> bool + Clone + Send + 'static,
-    report: impl Fn(RestoreOutcome) + Clone + Send + 'static,
-) {
-    for path in pending(&agent_dir.join(DIRECTORY), cwd) {
-        let (is_open, report) = (is_open.clone(), report.clone());
+/// Reports the restores of other sessions in its directory to a session, now and as they end, while it is open.
+pub(super) fn report_of_others(session: &SessionContext, sessions: &OpenSessions) {
+    for path in pending(&session.agent_dir.join(DIRECTORY), &session.cwd) {
+        let (sessions, id) = (sessions.clone(), session.id.clone());
         let wait = move || match outcome(&path) {
             // The one that removes it reports it.
-            Ok(outcome) if is_open() && fs::remove_file(&path).is_ok() => report(outcome),
+            Ok(outcome) if sessions.is_open(&id) && fs::remove_file(&path).is_ok() => {
+                let restore = OF_ANOTHER_SESSION;
+                sessions.report(&id, PlatformEvent::CodeRestored { restore, outcome });
+            }
             Ok(_) | Err(_) => {}
         };
         // On a thread of its own, because the caller has the lock of the server.
@@ -128,20 +132,22 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::platform::session_in;
 
     const SOON: Duration = Duration::from_secs(10);
 
     fn reports_in(agent: &Path, cwd: &Path) -> mpsc::Receiver<RestoreOutcome> {
         let (reported, reports) = mpsc::channel();
-        report_of_others(
-            agent,
-            cwd,
-            || true,
-            move |outcome| {
+        let (session, sessions) = (session_in(agent, cwd), OpenSessions::default());
+        sessions.open(&session, None);
+        sessions.listen(move |report| {
+            if let PlatformEvent::CodeRestored { outcome, .. } = report.event {
                 // The test may have ended.
                 let _ = reported.send(outcome);
-            },
-        );
+            }
+            None
+        });
+        report_of_others(&session, &sessions);
         reports
     }
 

@@ -7,22 +7,19 @@ use super::super::event::EventName;
 use super::super::host::{HookHost, ToolName, Variables};
 use crate::measured::numbers;
 
-/// The events of Claude Code, by its names.
-pub(super) const EVENTS: &[(&str, EventName)] = &[
-    ("SessionStart", EventName::SessionStart),
-    ("UserPromptSubmit", EventName::Prompt),
-    ("PreToolUse", EventName::ToolCall),
-    ("PostToolUse", EventName::ToolResult),
-    ("Stop", EventName::Stop),
-];
-
 pub(super) static HOST: HookHost = HookHost {
     name: "claude",
     title: "Claude Code",
     command_file: Some("commands/workflow.md"),
     // `claude-code_2-1-330_harness`.
     version_variable: Some("AI_AGENT"),
-    events: EVENTS,
+    events: &[
+        ("SessionStart", EventName::SessionStart),
+        ("UserPromptSubmit", EventName::Prompt),
+        ("PreToolUse", EventName::ToolCall),
+        ("PostToolUse", EventName::ToolResult),
+        ("Stop", EventName::Stop),
+    ],
     tools: &[
         ("mcp__workflow__workflow_step", ToolName::Step),
         // Of the plugin.

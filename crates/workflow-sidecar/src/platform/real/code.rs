@@ -13,12 +13,10 @@ use workflow_core::types::{RestoreId, Snapshot};
 use crate::platform::effects::SessionContext;
 use crate::platform::git;
 use crate::platform::open_sessions::OpenSessions;
-use crate::platform::restore_reports::{self, RestoreNote};
+use crate::platform::restore_reports::{OF_ANOTHER_SESSION, RestoreNote};
 use crate::threads::spawn;
 
 const BEING_RESTORED: &str = "the code is being restored";
-/// No restore of a session has this number.
-const OF_ANOTHER_SESSION: RestoreId = RestoreId(0);
 const TOO_SLOW: &str = "git does not answer in time here, and is asked again in a minute";
 /// Time in which git is not asked for a checkpoint again.
 const PAUSE_OF_SLOW_GIT: Duration = Duration::from_secs(60);
@@ -120,18 +118,6 @@ impl CodeRestores {
                 Some(RestoreOutcome::failed(problem))
             }
         }
-    }
-
-    /// Reports the restores that outlived their sessions.
-    pub(super) fn report_earlier(session: &SessionContext, sessions: &OpenSessions) {
-        let SessionContext { agent_dir, cwd, .. } = session;
-        let (sessions, id) = (sessions.clone(), session.id.clone());
-        let (open, of) = (sessions.clone(), id.clone());
-        let report = move |outcome| {
-            let restore = OF_ANOTHER_SESSION;
-            sessions.report(&id, PlatformEvent::CodeRestored { restore, outcome });
-        };
-        restore_reports::report_of_others(agent_dir, cwd, move || open.is_open(&of), report);
     }
 
     fn is_being_restored(&self, cwd: &Path) -> bool {

@@ -22,6 +22,7 @@ use super::gates::{Baseline, start_files};
 use super::git::{measure_change, record_files};
 use super::notes_and_answers::NotesAndAnswers;
 use super::open_sessions::OpenSessions;
+use super::restore_reports::report_of_others;
 use crate::files::absolute;
 use crate::store::{RunNote, SessionKey, of_agent_dir};
 
@@ -129,7 +130,7 @@ impl Platform for RealPlatform {
             }
         });
         self.sessions.open(session, mark.ok());
-        CodeRestores::report_earlier(session, &self.sessions);
+        report_of_others(session, &self.sessions);
     }
 
     fn note_run(&self, session: &SessionContext, mut note: RunNote) {

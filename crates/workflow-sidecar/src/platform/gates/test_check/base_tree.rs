@@ -4,7 +4,7 @@
 //! check uses at a time. The tree is removed with this value; what a killed process leaves is removed by the next one.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read as _};
+use std::io;
 #[cfg(unix)]
 use std::os::unix::fs::symlink;
 #[cfg(windows)]
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use workflow_store::create_private_dir;
 
 use crate::files::regular_file::ContainedFile;
-use crate::files::{bytes_below, hash, if_present, user_dir};
+use crate::files::{bytes_below, hash, if_present, read_at_most, user_dir};
 use crate::platform::git::{Git, PrivateDirectory};
 use crate::platform::process::{CheckError, Failure, one_line};
 
@@ -151,9 +151,8 @@ impl BaseTree {
 /// Returns the text of a regular file below a directory to which no link leads, if it is not too long for a source.
 pub(super) fn text_below(directory: &Path, path: &str) -> Option<String> {
     let file = ContainedFile::below(directory, &directory.join(path))?;
-    let (file, mut text) = (file.open().ok()??, String::new());
-    let read = file.take(SOURCE + 1).read_to_string(&mut text).ok()?;
-    (read as u64 <= SOURCE).then_some(text)
+    let read = read_at_most(file.open().ok()??, SOURCE);
+    String::from_utf8(read.ok()??).ok()
 }
 
 /// Makes the directory for a repository, which only the user can read.
