@@ -22,7 +22,7 @@ use crate::policy::rules::{
 use crate::reminders::ContinuePolicy;
 use crate::run::{
     DefinitionMismatch, Path, Position, RunProgress, RunState, ScopeLevel, Terms, Texts,
-    TransitionError, advance, in_order, meaning, output_key,
+    TransitionError, advance, down_to_phase, in_order, meaning, output_key,
 };
 use crate::{template, text};
 
@@ -146,10 +146,7 @@ impl ResolvedPhase {
         let (root, own, phase) = (position.root(), position.own_workflow(), position.phase);
         let catalog = position.catalog;
         let next = next_name(progress, catalog)?;
-        let drilled = position.drilled.iter();
-        let path = drilled.fold(state.current_path.clone(), |path, level| {
-            path.entered(&level.workflow.key)
-        });
+        let path = down_to_phase(state.current_path.clone(), catalog);
         let values_of_root = values(&Path::root(&root.key, 0));
         let values = if path.depth() == 1 {
             values_of_root.clone()
