@@ -148,11 +148,7 @@ impl ResolvedPhase {
         let next = next_name(progress, catalog)?;
         let path = down_to_phase(state.current_path.clone(), catalog);
         let values_of_root = values(&Path::root(&root.key, 0));
-        let values = if path.depth() == 1 {
-            values_of_root.clone()
-        } else {
-            values(&path)
-        };
+        let values = values(&path);
         let [variables, variables_of_root] = [&values, &values_of_root]
             .map(|values| phase_texts::variables(progress, position, &next, values));
         let resolve = |template: &str, is_of_root: bool| {
@@ -463,14 +459,10 @@ fn results(
 
 /// hook-lifecycle: "Status Format". A reference at the end is followed to its phase (A10).
 fn status(progress: &RunProgress, position: &Position<'_>) -> String {
-    let mut path = Path::root(&position.root().key, 0);
-    let levels = position.scopes().map(|level| {
-        if level.workflow.key != path.innermost().workflow_key {
-            path = path.entered(&level.workflow.key);
-        }
-        path = path.moved_to(level.index);
-        let inside = level.entry().and_then(PhaseEntry::subworkflow);
-        let item = inside.and_then(|inner| progress.data.item_of(&path.entered(inner)));
+    let path = down_to_phase(progress.state.current_path.clone(), position.catalog);
+    let levels = position.scopes().zip(1..).map(|(level, depth)| {
+        let inside = (depth < path.depth()).then(|| path.up_to(depth + 1));
+        let item = inside.and_then(|inside| progress.data.item_of(&inside));
         level.progress(item, position.catalog)
     });
     let parts = std::iter::once(position.root().name.clone()).chain(levels);
