@@ -217,7 +217,7 @@ impl ResolvedPhase {
             auto_continue: ContinuePolicy::of(auto_continue),
             checkpoint: phase.checkpoint.or(of_scopes).or(settings.checkpoint),
             phase: Phase {
-                instructions: context.instructions().to_owned(),
+                instructions: resolve(&phase.instructions, false),
                 gate,
                 approve: phase.approve.as_ref().map(|approve| Approval {
                     ask: resolve_ask(approve, &values),
