@@ -7,7 +7,7 @@ use super::inputs;
 use super::run::ActiveRun;
 use crate::definition::{Catalog, Loaded, Parameter, PhaseEntry, Show, Tier, Workflow, nearest};
 use crate::diagnostic::shown;
-use crate::effect::{BlockKind, Denied, Effects, Notice, Question, Reply, ToolDecision};
+use crate::effect::{Denied, Notice, Question};
 use crate::run::{MAX_TIME, Moved, RunProgress, Values, input_texts, start, wrong_lists};
 use crate::types::{RequestId, Severity};
 use crate::{template, text, white_space};
@@ -58,15 +58,6 @@ pub(crate) struct PendingDoor {
 
 /// What the first phase of a run says of a call, and the denials that are counted if it starts.
 pub(crate) type VerdictInRun = (CallVerdict, Vec<Denied>);
-
-impl PendingDoor {
-    /// Blocks the call.
-    pub(crate) fn end(self, why: &str, out: &mut Effects) {
-        let reason = format!("{}\n{why}", self.call.reason);
-        let decision = ToolDecision::block(BlockKind::User, reason);
-        out.reply(self.call.request, Reply::ToolCall(decision));
-    }
-}
 
 impl NewRun {
     /// Reads the arguments of `/workflow`; the error is shown to the person.
