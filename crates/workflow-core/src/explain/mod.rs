@@ -35,7 +35,7 @@ pub use row::{Origin, OriginKind, Row, Topic, Value};
 
 use crate::definition::{Loaded, Settings, Workflow};
 use crate::policy::rules::{Call, CallDecision, PLAIN_PATHS, Rules};
-use crate::run::{DefinitionMismatch, Path, Position, RunState};
+use crate::run::{DefinitionMismatch, Path, Position, RunState, down_to_phase};
 use crate::session::commands::initial_message;
 use crate::session::phase::{ResolvedPhase, door_levels, settings_levels};
 use crate::text;
@@ -132,7 +132,10 @@ fn explained(
     )?;
     let root = position.root();
     let inputs = placeholders::values("inputs", &root.inputs);
-    let message = initial_message(root, &loaded.catalog, &inputs, &state.task_description);
+    // Of a run that skips no phase.
+    let path = down_to_phase(Path::root(&root.key, 0), &loaded.catalog);
+    let first = path.entry(&loaded.catalog);
+    let message = initial_message(root, first, &inputs, &state.task_description);
     let rows = values(Rows {
         state,
         loaded,

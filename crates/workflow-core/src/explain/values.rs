@@ -243,21 +243,17 @@ fn phase_at(rows: &Rows<'_>, state: &RunState) -> String {
 fn flow(rows: &mut Rows<'_>) {
     rows.topic = Topic::Flow;
     let (phase, levels) = (rows.position.phase, &rows.position.levels);
-    let path = rows.state.current_path.segments();
-    for (depth, pair) in levels.windows(2).enumerate() {
+    for (pair, depth) in levels.windows(2).zip(1..) {
         let (conditions, inner) = (pair[0].conditions(), &pair[1].workflow.name);
-        if let Some(path) = Path::new(path[..=depth].to_vec())
-            && !conditions.is_empty()
-        {
+        let origin = rows.entry(&rows.state.current_path.up_to(depth));
+        if !conditions.is_empty() {
             let value = format!("{} for {}", joined(conditions), shown(inner));
-            rows.add("when", value, rows.entry(&path));
+            rows.add("when", value, origin.clone());
         }
         let reference = pair[0].entry().and_then(PhaseEntry::subworkflow);
-        if let (Some(reference), Some(path)) = (reference, Path::new(path[..=depth].to_vec())) {
-            for (key, value) in reference_rows(reference) {
-                let value = format!("{value} for {}", shown(inner));
-                rows.add(key, value, rows.entry(&path));
-            }
+        for (key, value) in reference.into_iter().flat_map(reference_rows) {
+            let value = format!("{value} for {}", shown(inner));
+            rows.add(key, value, origin.clone());
         }
     }
     if !phase.when.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::definition::{Catalog, Condition, Phase, PhaseEntry, Workflow};
 
-use super::RunState;
+use super::{RunState, down_to_phase};
 use crate::text;
 
 /// The reason why a run does not fit its definitions, as people read it.
@@ -52,12 +52,13 @@ impl<'c> Position<'c> {
     /// Resolves a state, or says why it does not fit.
     pub fn of(state: &RunState, catalog: &'c Catalog) -> Result<Self, DefinitionMismatch> {
         let gone = |key: &str| DefinitionMismatch(format!("workflow `{key}` is not defined"));
-        let defined = |key: &str| catalog.get(key).ok_or_else(|| gone(key));
-        let mut levels: Vec<ScopeLevel<'c>> = Vec::with_capacity(state.current_path.depth());
+        // References are followed to their first entries.
+        let path = down_to_phase(state.current_path.clone(), catalog);
+        let mut levels: Vec<ScopeLevel<'c>> = Vec::with_capacity(path.depth());
         let (mut inside, mut entry) = (Some(&*state.workflow_key), None);
-        for segment in state.current_path.segments() {
+        for segment in path.segments() {
             let (key, index) = (&*segment.workflow_key, segment.phase_index);
-            let workflow = defined(key)?;
+            let workflow = catalog.get(key).ok_or_else(|| gone(key))?;
             if inside != Some(key) {
                 // A segment is not what the one around it refers to (B44).
                 let outer = levels.last().map(|level| &level.workflow.key);
@@ -70,14 +71,7 @@ impl<'c> Position<'c> {
             (inside, entry) = (at.subworkflow().map(|inner| &*inner.key), Some(at));
             levels.push(ScopeLevel { workflow, index });
         }
-        // References are followed to their first entries. Ends, as no workflow contains itself.
-        let mut drilled = Vec::new();
-        while let Some(key) = inside {
-            let workflow = defined(key)?;
-            let at = entry_at(workflow, 0)?;
-            (inside, entry) = (at.subworkflow().map(|inner| &*inner.key), Some(at));
-            drilled.push(ScopeLevel::of(workflow));
-        }
+        let drilled = levels.split_off(state.current_path.depth());
         let phase = entry.and_then(PhaseEntry::phase);
         Ok(Self {
             levels,
@@ -120,11 +114,6 @@ impl<'c> Position<'c> {
 }
 
 impl<'c> ScopeLevel<'c> {
-    /// The start of a workflow.
-    pub(crate) fn of(workflow: &'c Workflow) -> Self {
-        Self { workflow, index: 0 }
-    }
-
     pub(crate) fn entry(self) -> Option<&'c PhaseEntry> {
         self.workflow.phases.get(self.index)
     }

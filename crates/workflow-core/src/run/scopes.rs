@@ -247,7 +247,7 @@ pub(crate) fn item_limit(
 /// The same for an input of a workflow, whatever is around it.
 fn input_limit(workflow: &Workflow, name: &str, catalog: &Catalog) -> Option<usize> {
     let input = Subject::Input(name.to_owned());
-    item_limit(&[ScopeLevel::of(workflow)], &input, catalog)
+    item_limit(&[ScopeLevel { workflow, index: 0 }], &input, catalog)
 }
 
 /// What is wrong with the items of a list, or with a text that becomes one.

@@ -117,7 +117,7 @@ impl Path {
     }
 
     /// The outermost scopes, so many; at least the root.
-    pub(super) fn up_to(&self, depth: usize) -> Self {
+    pub(crate) fn up_to(&self, depth: usize) -> Self {
         Self(self.0[..depth.clamp(1, self.depth())].to_vec())
     }
 

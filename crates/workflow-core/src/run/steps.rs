@@ -74,7 +74,7 @@ pub(crate) fn in_order(state: &RunState, catalog: &Catalog) -> Option<Path> {
     Some(down_to_phase(path, catalog))
 }
 
-/// Enters subworkflows until the path ends on a phase.
+/// Enters subworkflows until the path ends on a phase. Ends, as no workflow contains itself.
 pub(crate) fn down_to_phase(mut path: Path, catalog: &Catalog) -> Path {
     while let Some(reference) = path.subworkflow(catalog) {
         path = path.entered(&reference.key);

@@ -5,7 +5,7 @@ use super::questions::{TIMED_OUT, Topic, Unanswered};
 use super::run::ActiveRun;
 use super::{Session, checkpoints};
 use crate::definition::{Tier, Trigger};
-use crate::effect::{Effect, Effects, Notice, Question, Reply};
+use crate::effect::{BlockKind, Effect, Effects, Notice, Question, Reply};
 use crate::event::{Answer, Entry, WatchReport};
 use crate::run::RunState;
 use crate::types::{QuestionId, RequestId};
@@ -143,7 +143,7 @@ impl Session {
                     run.allow_unknown(likeness, &mut self.out);
                 }
             }
-            Topic::Door(pending) => self.on_door_answer(*pending, answer),
+            Topic::Door(pending) => self.on_door_answer(&pending, answer),
             Topic::Trust(_) | Topic::Approval | Topic::Comment(_) => {
                 self.on_exit_answer(topic, Some(answer));
             }
@@ -204,18 +204,20 @@ impl Session {
                 if let TimedOut(_) = why {
                     self.count_blocked();
                 }
-                call.end(why.reason(), &mut self.out);
+                let why = format!("The user did not decide about it: {}.", why.reason());
+                call.block(BlockKind::Failure, &why, &mut self.out);
             }
             (Topic::Door(pending), TimedOut(_)) => {
-                self.end_door_question(*pending, "The user did not decide about it.");
+                self.end_door_question(&pending, "The user did not decide about it.");
             }
             (Topic::Door(pending), SessionEnded) => {
-                pending.end("The session ended.", &mut self.out);
+                let (call, why) = (&pending.call, "The session ended.");
+                call.block(BlockKind::User, why, &mut self.out);
             }
-            (Topic::Door(pending), Withdrawn(why)) => pending.end(
-                &format!("The user did not decide about it: {why}."),
-                &mut self.out,
-            ),
+            (Topic::Door(pending), Withdrawn(why)) => {
+                let why = format!("The user did not decide about it: {why}.");
+                pending.call.block(BlockKind::User, &why, &mut self.out);
+            }
             (topic @ (Topic::Trust(_) | Topic::Approval | Topic::Comment(_)), TimedOut(_)) => {
                 self.on_exit_answer(topic, None);
             }

@@ -101,8 +101,8 @@ impl Session {
 
     /// Takes the exit that waits for the user's approval, and closes its question.
     fn take_asked(&mut self) -> Option<Exit> {
-        let (exit, awaited) = self.exit.take(Awaited::is_approval, &mut self.out)?;
-        self.close_question_of(&awaited);
+        let (exit, _) = self.exit.take(Awaited::is_approval, &mut self.out)?;
+        self.questions.close_all(Topic::is_of_exit, &mut self.out);
         Some(exit)
     }
 
@@ -151,7 +151,8 @@ impl Session {
             show: approval.show,
             ..Question::new(approval.ask, lines.join("\n"))
         };
-        Ok(Awaited::Approval(self.ask(Topic::Approval, text)))
+        self.ask(Topic::Approval, text);
+        Ok(Awaited::Approval)
     }
 
     /// The open request for approval that the run waits for.
@@ -213,7 +214,8 @@ impl Session {
             placeholder: Some("may be empty".to_owned()),
             ..Question::new(title, String::new())
         };
-        Awaited::Approval(self.ask(Topic::Comment(choice.to_owned()), text))
+        self.ask(Topic::Comment(choice.to_owned()), text);
+        Awaited::Approval
     }
 
     /// Applies the user's decision and its comment: the first choice approves.

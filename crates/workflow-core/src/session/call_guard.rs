@@ -264,17 +264,15 @@ impl CallGuard {
     ) -> bool {
         let allowed = matches!(answer, Answer::Confirmed(true))
             || matches!(answer, Answer::Chosen(ALLOW_ONCE | ALLOW | ALLOW_IN_RUN));
-        let decision = if allowed {
+        out.asked.push(pending.asked(Some(allowed)));
+        if allowed {
             self.repeated = None;
-            ToolDecision::Allow
+            out.reply(pending.request, Reply::ToolCall(ToolDecision::Allow));
         } else {
             self.count_answer(pending);
-            let reason = &pending.reason;
-            let reason = format!("{reason}\nThe user was asked and did not allow it.");
-            ToolDecision::block(BlockKind::User, reason)
-        };
-        out.asked.push(pending.asked(Some(allowed)));
-        out.reply(pending.request, Reply::ToolCall(decision));
+            let why = "The user was asked and did not allow it.";
+            pending.block(BlockKind::User, why, out);
+        }
         allowed
     }
 
@@ -335,10 +333,9 @@ impl PendingCall {
         self.likeness.filter(|_| is_chosen)
     }
 
-    /// Blocks the call, because the user did not decide about it.
-    pub(crate) fn end(self, why: &str, out: &mut Effects) {
-        let reason = format!("{}\nThe user did not decide about it: {why}.", self.reason);
-        let decision = ToolDecision::block(BlockKind::Failure, reason);
+    /// Blocks the call, with what the agent reads below the reason.
+    pub(crate) fn block(&self, kind: BlockKind, why: &str, out: &mut Effects) {
+        let decision = ToolDecision::block(kind, format!("{}\n{why}", self.reason));
         out.reply(self.request, Reply::ToolCall(decision));
     }
 }

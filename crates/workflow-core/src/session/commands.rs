@@ -5,15 +5,10 @@ use std::sync::Arc;
 use super::call_guard::{CallVerdict, PendingCall};
 use super::inputs;
 use super::run::ActiveRun;
-use crate::definition::{
-    Catalog, Loaded, Parameter, Phase, PhaseEntry, Show, Tier, Workflow, nearest,
-};
+use crate::definition::{Catalog, Loaded, Parameter, PhaseEntry, Show, Tier, Workflow, nearest};
 use crate::diagnostic::shown;
-use crate::effect::{BlockKind, Denied, Effects, Notice, Question, Reply, ToolDecision};
-use crate::run::{
-    MAX_TIME, Moved, Path, Position, RunProgress, Values, down_to_phase, input_texts, start,
-    wrong_lists,
-};
+use crate::effect::{Denied, Notice, Question};
+use crate::run::{MAX_TIME, Moved, RunProgress, Values, input_texts, start, wrong_lists};
 use crate::types::{RequestId, Severity};
 use crate::{template, text, white_space};
 
@@ -63,15 +58,6 @@ pub(crate) struct PendingDoor {
 
 /// What the first phase of a run says of a call, and the denials that are counted if it starts.
 pub(crate) type VerdictInRun = (CallVerdict, Vec<Denied>);
-
-impl PendingDoor {
-    /// Blocks the call.
-    pub(crate) fn end(self, why: &str, out: &mut Effects) {
-        let reason = format!("{}\n{why}", self.call.reason);
-        let decision = ToolDecision::block(BlockKind::User, reason);
-        out.reply(self.call.request, Reply::ToolCall(decision));
-    }
-}
 
 impl NewRun {
     /// Reads the arguments of `/workflow`; the error is shown to the person.
@@ -173,9 +159,9 @@ impl NewRun {
     /// The first message to the agent.
     pub(crate) fn initial_message(&self, workflow: &Workflow, progress: &RunProgress) -> String {
         // The first phases may be skipped.
-        let first = Position::of(&progress.state, &self.loaded.catalog);
-        let first = first.ok().map(|at| at.phase);
-        let mut message = message_in(workflow, first, &self.inputs, &self.description);
+        let path = &progress.state.current_path;
+        let first = path.entry(&self.loaded.catalog);
+        let mut message = initial_message(workflow, first, &self.inputs, &self.description);
         if let Some(skipped) = progress.data.skipped_note() {
             message = format!("{message}\n\n[workflow] {skipped}");
         }
@@ -262,26 +248,14 @@ pub(crate) fn session_name(workflow: &Workflow, description: &str) -> String {
     format!("{prefix}{}", text::shortened(description, max))
 }
 
-/// The first message of a run that skips no phase.
+/// The first message of a run to the agent. `first` is the phase that it starts in; without one nothing is resolved.
 pub(crate) fn initial_message(
     workflow: &Workflow,
-    catalog: &Catalog,
+    first: Option<&PhaseEntry>,
     inputs: &Values,
     description: &str,
 ) -> String {
-    let path = down_to_phase(Path::root(&workflow.key, 0), catalog);
-    let first = path.entry(catalog).and_then(PhaseEntry::phase);
-    message_in(workflow, first, inputs, description)
-}
-
-/// The first message of a run to the agent. `first` is the phase that it starts in; without one nothing is resolved.
-fn message_in(
-    workflow: &Workflow,
-    first: Option<&Phase>,
-    inputs: &Values,
-    description: &str,
-) -> String {
-    let Some(first) = first else {
+    let Some(PhaseEntry::Phase(first)) = first else {
         return workflow.initial_message.clone();
     };
     let profiles = text::list(first.available_profiles.as_deref().unwrap_or_default());

@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
 
-use super::phase_texts::{ContextTopic, INSTRUCTIONS};
+use super::phase_texts::ContextTopic;
 use crate::run::Position;
 use crate::text;
 
@@ -94,14 +94,6 @@ impl PhaseContext {
         let rules = self.parts.iter().filter(|part| part.about.is_rule());
         let rules: Vec<&str> = rules.map(|part| &*part.text).collect();
         (!rules.is_empty()).then(|| rules.join("\n"))
-    }
-
-    /// The instructions, with their variables resolved.
-    pub(crate) fn instructions(&self) -> &str {
-        let mut parts = self.parts.iter();
-        let part = parts.find(|part| part.about == ContextTopic::Instructions);
-        let text = part.and_then(|part| part.text.strip_prefix(INSTRUCTIONS));
-        text.unwrap_or_default()
     }
 
     /// The whole message.

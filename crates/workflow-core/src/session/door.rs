@@ -14,7 +14,7 @@ use super::phase::ResolvedPhase;
 use super::questions::Topic;
 use super::{Session, controls, inputs, task_id};
 use crate::definition::{Loaded, QUICK, Tier, spelled_duration};
-use crate::effect::{Delivery, Effects, Notice, Question, Reply, ToolDecision};
+use crate::effect::{BlockKind, Delivery, Effects, Notice, Question, Reply, ToolDecision};
 use crate::event::{Answer, Entry};
 use crate::policy::rules::Call;
 use crate::run::entry_type;
@@ -275,7 +275,7 @@ impl Session {
     }
 
     /// Acts on the user's decision on what to start.
-    pub(super) fn on_door_answer(&mut self, pending: PendingDoor, answer: Answer<'_>) {
+    pub(super) fn on_door_answer(&mut self, pending: &PendingDoor, answer: Answer<'_>) {
         if answer == Answer::Chosen(ALLOW_ONCE) && pending.call.needs_consent() {
             self.call_guard
                 .on_answer(&pending.call, answer, &mut self.out);
@@ -305,19 +305,19 @@ impl Session {
             self.out.denied.extend_from_slice(denied);
             return self.follow(pending.call.request, verdict.clone());
         }
-        let run = run.clone();
-        pending.end(NEEDS_INPUTS, &mut self.out);
+        let (call, run) = (&pending.call, run.clone());
+        call.block(BlockKind::User, NEEDS_INPUTS, &mut self.out);
         let outcome = self.proceed_with_start(None, run);
         controls::end_command(None, None, outcome, &mut self.out);
     }
 
     /// Blocks a call about which the user decided nothing that lets it run. The question is not repeated.
-    pub(super) fn end_door_question(&mut self, pending: PendingDoor, why: &str) {
+    pub(super) fn end_door_question(&mut self, pending: &PendingDoor, why: &str) {
         self.door.decide(None, &mut self.out);
         self.call_guard.count_answer(&pending.call);
         let loaded = pending.runs.first().map(|(_, run, _)| &*run.loaded);
         let why = format!("{why}{}", self.commands_at_door(loaded));
-        pending.end(&why, &mut self.out);
+        pending.call.block(BlockKind::User, &why, &mut self.out);
     }
 
     /// Ends the time for which the rules are lifted, because a session begins, anew or over the entries of another one.

@@ -111,12 +111,10 @@ impl Session {
     /// Stops the gate, withdraws the question, and answers the call of `next` or the command in progress.
     pub(super) fn cancel_exit(&mut self, why: &str) {
         let cancelled_exit = self.exit.take(|_| true, &mut self.out);
-        if let Some((_, awaited)) = &cancelled_exit {
-            if let Awaited::Gate { gate, .. } = *awaited {
-                self.out.perform(Effect::CancelGate { gate });
-            }
-            self.close_question_of(awaited);
+        if let Some((_, Awaited::Gate { gate, .. })) = cancelled_exit {
+            self.out.perform(Effect::CancelGate { gate });
         }
+        self.questions.close_all(Topic::is_of_exit, &mut self.out);
         self.with_run(ActiveRun::clear_dialog_approval);
         match cancelled_exit.map(|(exit, _)| exit.by) {
             Some(ExitBy::Agent(request)) => self
@@ -181,8 +179,7 @@ impl Session {
 
     /// Continues with the answer to the open question; `None` if it timed out.
     pub(super) fn on_exit_answer(&mut self, about: Topic, answer: Option<Answer<'_>>) {
-        let is_question = |awaited: &Awaited| awaited.question().is_some();
-        let Some((mut exit, _)) = self.exit.take(is_question, &mut self.out) else {
+        let Some((mut exit, _)) = self.exit.take(Awaited::is_question, &mut self.out) else {
             return;
         };
         let next = match (about, answer) {
@@ -217,12 +214,6 @@ impl Session {
         self.follow_exit(exit, next);
     }
 
-    pub(super) fn close_question_of(&mut self, awaited: &Awaited) {
-        if let Some(question) = awaited.question() {
-            self.questions.close(question, &mut self.out);
-        }
-    }
-
     /// Asks for trust in the commands of the gate.
     fn ask_trust(&mut self) -> Awaited {
         let commands = self.commands_to_trust();
@@ -237,7 +228,8 @@ impl Session {
         self.close_start_trust();
         let text = text.unwrap_or_default();
         let topic = Topic::Trust(commands);
-        Awaited::Trust(self.ask(topic, text))
+        self.ask(topic, text);
+        Awaited::Trust
     }
 
     pub(super) fn commands_to_trust(&self) -> Vec<RunCheck> {

@@ -69,7 +69,7 @@ use crate::policy::STEP_TOOL;
 use crate::policy::rules::Call;
 use crate::reminders::PauseReason;
 use crate::run::{ReachedLimit, cancel};
-use crate::types::{Millis, QuestionId, RequestId, Severity};
+use crate::types::{Millis, RequestId, Severity};
 use crate::white_space;
 
 pub use self::approving::GATE_VALID_FOR;
@@ -384,8 +384,8 @@ impl Session {
     }
 
     /// Asks the user a question.
-    fn ask(&mut self, topic: Topic, question: Question) -> QuestionId {
-        self.questions.ask(topic, question, &mut self.out)
+    fn ask(&mut self, topic: Topic, question: Question) {
+        self.questions.ask(topic, question, &mut self.out);
     }
 
     /// The run, if it is active.

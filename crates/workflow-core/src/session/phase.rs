@@ -22,7 +22,7 @@ use crate::policy::rules::{
 use crate::reminders::ContinuePolicy;
 use crate::run::{
     DefinitionMismatch, Path, Position, RunProgress, RunState, ScopeLevel, Terms, Texts,
-    TransitionError, advance, in_order, meaning, output_key,
+    TransitionError, advance, down_to_phase, in_order, meaning, output_key,
 };
 use crate::{template, text};
 
@@ -146,16 +146,9 @@ impl ResolvedPhase {
         let (root, own, phase) = (position.root(), position.own_workflow(), position.phase);
         let catalog = position.catalog;
         let next = next_name(progress, catalog)?;
-        let drilled = position.drilled.iter();
-        let path = drilled.fold(state.current_path.clone(), |path, level| {
-            path.entered(&level.workflow.key)
-        });
+        let path = down_to_phase(state.current_path.clone(), catalog);
         let values_of_root = values(&Path::root(&root.key, 0));
-        let values = if path.depth() == 1 {
-            values_of_root.clone()
-        } else {
-            values(&path)
-        };
+        let values = values(&path);
         let [variables, variables_of_root] = [&values, &values_of_root]
             .map(|values| phase_texts::variables(progress, position, &next, values));
         let resolve = |template: &str, is_of_root: bool| {
@@ -224,7 +217,7 @@ impl ResolvedPhase {
             auto_continue: ContinuePolicy::of(auto_continue),
             checkpoint: phase.checkpoint.or(of_scopes).or(settings.checkpoint),
             phase: Phase {
-                instructions: context.instructions().to_owned(),
+                instructions: resolve(&phase.instructions, false),
                 gate,
                 approve: phase.approve.as_ref().map(|approve| Approval {
                     ask: resolve_ask(approve, &values),
@@ -466,14 +459,10 @@ fn results(
 
 /// hook-lifecycle: "Status Format". A reference at the end is followed to its phase (A10).
 fn status(progress: &RunProgress, position: &Position<'_>) -> String {
-    let mut path = Path::root(&position.root().key, 0);
-    let levels = position.scopes().map(|level| {
-        if level.workflow.key != path.innermost().workflow_key {
-            path = path.entered(&level.workflow.key);
-        }
-        path = path.moved_to(level.index);
-        let inside = level.entry().and_then(PhaseEntry::subworkflow);
-        let item = inside.and_then(|inner| progress.data.item_of(&path.entered(inner)));
+    let path = down_to_phase(progress.state.current_path.clone(), position.catalog);
+    let levels = position.scopes().zip(1..).map(|(level, depth)| {
+        let inside = (depth < path.depth()).then(|| path.up_to(depth + 1));
+        let item = inside.and_then(|inside| progress.data.item_of(&inside));
         level.progress(item, position.catalog)
     });
     let parts = std::iter::once(position.root().name.clone()).chain(levels);

@@ -8,7 +8,7 @@ use crate::condition::RunCondition;
 use crate::effect::{Effects, Mark, ToolAnswer};
 use crate::policy::gate_report::Report;
 use crate::run::Actor;
-use crate::types::{GateRunId, Millis, QuestionId, RequestId};
+use crate::types::{GateRunId, Millis, RequestId};
 
 /// The call of `next` in progress, or the answer of the user that leaves the phase, and what it waits for.
 #[derive(Debug, Clone, Default)]
@@ -47,9 +47,9 @@ pub(crate) enum Awaited {
     /// The gate.
     Gate { gate: GateRunId, in_widget: bool },
     /// The answer to the question for trust in the commands of the gate.
-    Trust(QuestionId),
+    Trust,
     /// The answer to the question for approval, or for a comment on it.
-    Approval(QuestionId),
+    Approval,
     /// What was changed since the start of the run, before this end.
     Change(ExitOutcome),
     /// The decision that was made outside of the host. If none was made, the run pauses for this reason; without one the
@@ -154,9 +154,9 @@ impl PhaseExit {
     /// What leaving the phase waits for; `None` if no exit is in progress.
     pub(super) fn condition(&self) -> Option<RunCondition> {
         Some(match self.0.as_ref()?.1 {
-            Awaited::Trust(_) => RunCondition::AwaitsTrust,
+            Awaited::Trust => RunCondition::AwaitsTrust,
             Awaited::Gate { .. } | Awaited::Change(_) => RunCondition::RunningGate,
-            Awaited::Approval(_) | Awaited::Decision(_) => RunCondition::AwaitsApproval,
+            Awaited::Approval | Awaited::Decision(_) => RunCondition::AwaitsApproval,
         })
     }
 
@@ -185,14 +185,11 @@ impl PhaseExit {
 impl Awaited {
     /// True for a question for approval.
     pub(super) fn is_approval(&self) -> bool {
-        matches!(self, Self::Approval(_))
+        matches!(self, Self::Approval)
     }
 
-    /// The open question.
-    pub(super) fn question(&self) -> Option<QuestionId> {
-        match self {
-            Self::Trust(question) | Self::Approval(question) => Some(*question),
-            Self::Gate { .. } | Self::Change(_) | Self::Decision(_) => None,
-        }
+    /// True for an open question.
+    pub(super) fn is_question(&self) -> bool {
+        matches!(self, Self::Trust | Self::Approval)
     }
 }

@@ -179,9 +179,6 @@ impl ContextTopic {
     }
 }
 
-/// The head of the instructions.
-pub(crate) const INSTRUCTIONS: &str = "**What to do in this phase:**\n";
-
 /// The head of the subagents that a phase names.
 pub(crate) const PROFILES: &str = "**Available subagent profiles for this phase:** ";
 
@@ -209,7 +206,7 @@ pub(crate) fn parts(
     }
     add(ContextTopic::Progress, progress(run, position));
     let instructions = resolve(&phase.instructions, false);
-    let instructions = format!("{INSTRUCTIONS}{instructions}");
+    let instructions = format!("**What to do in this phase:**\n{instructions}");
     add(ContextTopic::Instructions, instructions);
     if wording.describes_rules {
         let all = || wording.restricts_tools.then(|| "all".to_owned());

@@ -112,6 +112,11 @@ impl<'a> Unanswered<'a> {
 }
 
 impl Topic {
+    /// Returns true for what an exit from a phase waits for.
+    pub(super) fn is_of_exit(&self) -> bool {
+        matches!(self, Self::Trust(_) | Self::Approval | Self::Comment(_))
+    }
+
     /// Returns true for the end of the run.
     pub(super) fn is_cancel(&self) -> bool {
         matches!(self, Self::Cancel)
@@ -185,12 +190,7 @@ impl QuestionTable {
     }
 
     /// Asks a question.
-    pub(crate) fn ask(
-        &mut self,
-        topic: Topic,
-        mut question: Question,
-        out: &mut Effects,
-    ) -> QuestionId {
+    pub(crate) fn ask(&mut self, topic: Topic, mut question: Question, out: &mut Effects) {
         self.last += 1;
         question.id = QuestionId(self.last);
         let asked = AskedQuestion {
@@ -208,18 +208,10 @@ impl QuestionTable {
             self.asked.remove(&oldest);
         }
         out.questions.push(question);
-        QuestionId(self.last)
     }
 
-    /// Closes a question, and has the host close its dialog. A late answer to it is recognized.
-    pub(crate) fn close(&mut self, id: QuestionId, out: &mut Effects) {
-        let asked = self.asked.get_mut(&id);
-        if asked.is_some_and(|asked| asked.topic.take().is_some()) {
-            out.withdrawn.push(id);
-        }
-    }
-
-    /// Closes the open questions whose topics fit, oldest first.
+    /// Closes the open questions whose topics fit, oldest first, and has the host close their dialogs. A late answer to one
+    /// is recognized.
     pub(crate) fn close_all(
         &mut self,
         fits: impl Fn(&Topic) -> bool,

@@ -421,7 +421,7 @@ fn status_text(run: &ActiveRun, state: &RunState, resolved: &ResolvedPhase) -> S
     let profiles = text::list(phase.available_profiles.as_deref().unwrap_or_default());
     lines.push(format!(
         "\n**What to do:**\n{}\n\n**Available profiles:** {profiles}",
-        resolved.context.instructions()
+        phase.instructions
     ));
     lines.join("\n")
 }
@@ -432,12 +432,12 @@ pub(crate) fn entered_text(resolved: &ResolvedPhase) -> String {
 }
 
 fn what_to_do(resolved: &ResolvedPhase) -> String {
-    let (name, context) = (&resolved.phase.name, &resolved.context);
+    let ResolvedPhase { phase, context, .. } = resolved;
     let profiles = resolved.profiles();
     let profiles = profiles.map(|names| format!("{PROFILES}{}", text::list(names)));
     let rules = text::join(context.rules().into_iter().chain(profiles), "\n");
     let blank = if rules.is_empty() { "" } else { "\n\n" };
-    let instructions = context.instructions();
+    let (name, instructions) = (&phase.name, &phase.instructions);
     format!("{blank}{rules}\n\n**What to do in {name}:**\n{instructions}")
 }
 

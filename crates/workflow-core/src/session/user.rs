@@ -323,10 +323,10 @@ impl Session {
         self.last_shown = LastShown::default();
         let to = planned.moved.to.clone();
         if to.state.active {
-            self.enter(to, Some(planned.record()));
+            self.enter(to, Some(planned.record.clone()));
         } else if let Some(run) = &mut self.run {
             run.clear_approval(&mut self.out);
-            run.end_by_user(to.state, planned.record());
+            run.end_by_user(to.state, planned.record.clone());
         }
         let Some(run) = &self.run else { return };
         let is_over = !run.is_active();

@@ -21,39 +21,27 @@ const USER: &str = "user";
 #[derive(Debug, Clone)]
 pub(crate) struct PlannedMove {
     pub(crate) moved: Move,
-    control: Control,
-    /// The gates and approvals that are passed over.
-    overrode: Vec<String>,
-    /// The approver who ordered it elsewhere.
-    approver: Option<String>,
+    /// The record of the move in the session, with the gates and approvals that are passed over.
+    pub(crate) record: UserMove,
 }
 
 impl PlannedMove {
     /// The move with these gates and approvals passed over.
     pub(crate) fn new(moved: Move, control: Control, overrode: Vec<String>) -> Self {
-        Self {
-            moved,
-            control,
-            overrode,
+        let record = UserMove {
+            by: USER.to_owned(),
             approver: None,
-        }
+            command: control.short_name().to_owned(),
+            step: moved.to.state.global_step_count,
+            overrode,
+        };
+        Self { moved, record }
     }
 
     /// The same move as an approver orders it.
-    pub(crate) fn ordered_by(self, approver: &str) -> Self {
-        let approver = Some(visible(approver));
-        Self { approver, ..self }
-    }
-
-    /// The record of the move in the session.
-    pub(crate) fn record(&self) -> UserMove {
-        UserMove {
-            by: USER.to_owned(),
-            approver: self.approver.clone(),
-            command: self.control.short_name().to_owned(),
-            step: self.moved.to.state.global_step_count,
-            overrode: self.overrode.clone(),
-        }
+    pub(crate) fn ordered_by(mut self, approver: &str) -> Self {
+        self.record.approver = Some(visible(approver));
+        self
     }
 
     /// The message to the agent; `run` has moved.
@@ -81,8 +69,8 @@ impl PlannedMove {
 
     /// The message to the person; `run` has moved.
     pub(crate) fn notice(&self, run: &ActiveRun) -> String {
-        let from = &self.moved.left;
-        let by = self.approver.as_deref().unwrap_or("you");
+        let (from, record) = (&self.moved.left, &self.record);
+        let by = record.approver.as_deref().unwrap_or("you");
         if run.state().cancelled {
             return format!("The workflow is cancelled in {from}, by {by}.");
         }
@@ -90,8 +78,8 @@ impl PlannedMove {
         let to = to.as_deref().unwrap_or("DONE");
         let item = run.phase().and_then(|phase| phase.item.as_ref());
         let mut over = item.map_or_else(String::new, |item| format!(" {item}."));
-        if !self.overrode.is_empty() {
-            over = format!("{over} Skipped: {}.", self.overrode.join("; "));
+        if !record.overrode.is_empty() {
+            over = format!("{over} Skipped: {}.", record.overrode.join("; "));
         }
         let went_back = leads_back(&self.moved.from, run.state());
         let answer = self.moved.answer.as_ref();
@@ -213,7 +201,7 @@ fn plan(
 pub(crate) fn cannot_confirm(planned: &PlannedMove, why: &str) -> String {
     format!(
         "The workflow was not moved. The move skips {}, which you must confirm, and {why}.",
-        planned.overrode.join("; ")
+        planned.record.overrode.join("; ")
     )
 }
 
