@@ -61,7 +61,7 @@ pub(super) fn waiting(board: &Board, run: &str) -> Result<Option<Order>, Failure
 }
 
 /// Shows what can be ordered.
-pub(super) fn show(board: &Board, form: &OrderForm) -> Result<Shown, Failure> {
+pub(super) fn show(board: &Board, _: &Visitor, form: &OrderForm) -> Result<Shown, Failure> {
     let run = find(board, &form.run)?;
     let page = Page {
         run: &run,
@@ -71,7 +71,7 @@ pub(super) fn show(board: &Board, form: &OrderForm) -> Result<Shown, Failure> {
 }
 
 /// Stores an order.
-pub(super) fn send(board: &Board, visitor: Visitor, form: &OrderForm) -> Result<Shown, Failure> {
+pub(super) fn send(board: &Board, visitor: &Visitor, form: &OrderForm) -> Result<Shown, Failure> {
     let run = find(board, &form.run)?;
     let control = CONTROLS.into_iter().find(|it| it.word() == form.command);
     let control = control.ok_or_else(|| {
@@ -86,7 +86,7 @@ pub(super) fn send(board: &Board, visitor: Visitor, form: &OrderForm) -> Result<
     let order = Order {
         command: control.word().to_owned(),
         phase: run.run.phase.clone(),
-        by: visitor.name,
+        by: visitor.name.clone(),
     };
     if !board.requests.order(&run, &order)? {
         return Err(no_active_run());

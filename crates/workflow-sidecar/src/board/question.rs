@@ -181,7 +181,7 @@ fn again(
 }
 
 /// Stores an answer, or shows the question again with what was wrong.
-pub(super) fn answer(board: &Board, visitor: Visitor, answer: &Answer) -> Result<Shown, Failure> {
+pub(super) fn answer(board: &Board, visitor: &Visitor, answer: &Answer) -> Result<Shown, Failure> {
     let pending = board.requests.all()?;
     let is_known = visitor.is_known;
     let answering = match board.requests.answer_right() {
@@ -209,7 +209,8 @@ pub(super) fn answer(board: &Board, visitor: Visitor, answer: &Answer) -> Result
         let choice = answering.chosen(&answer.choice)?;
         // A form has the line ends of another system.
         let comment = answer.comment.replace("\r\n", "\n");
-        answering.answer(&board.requests, choice, Some(&comment), visitor.name)?;
+        let by = visitor.name.clone();
+        answering.answer(&board.requests, choice, Some(&comment), by)?;
         let message = format!("{}: {STORED}", visible(choice));
         Ok((message, answering.request.task_id))
     });

@@ -7,6 +7,7 @@ use workflow_core::definition::RunCheck;
 use workflow_core::diagnostic::visible;
 
 use super::failure::{Failure, Message};
+use super::guard::Visitor;
 use super::order::require_approver;
 use super::{Board, Shown};
 use crate::platform::answers::trust_store::{decide, wanted_commands};
@@ -43,7 +44,7 @@ pub(super) fn show(board: &Board) -> Result<Shown, Failure> {
 }
 
 /// Stores what is decided about commands that were shown.
-pub(super) fn send(board: &Board, form: &TrustForm) -> Result<Shown, Failure> {
+pub(super) fn send(board: &Board, _: &Visitor, form: &TrustForm) -> Result<Shown, Failure> {
     let mut wanted = Page::of(board)?.wanted.into_iter();
     let is_it = |of: &TrustRequest| of.project == form.project && of.id == form.id;
     let Some((_, request)) = wanted.find(|(_, request)| is_it(request)) else {
