@@ -39,7 +39,7 @@ use tokio::runtime;
 use tokio::task::{spawn, spawn_blocking};
 use workflow_core::diagnostic::visible;
 
-use failure::Failure;
+use failure::{Failure, Message};
 use guard::Visitor;
 pub(crate) use guard::{Access, Guard};
 use live::Pulses;
@@ -110,6 +110,11 @@ impl Shown {
             title: title.into(),
             html: part.render()?,
         })
+    }
+
+    /// One message, about a run unless that is empty.
+    fn message(title: &str, text: &str, run: &str) -> Result<Self, Failure> {
+        Self::new(title, &Message { title, text, run })
     }
 
     fn page(&self, live: Option<&str>) -> Response {

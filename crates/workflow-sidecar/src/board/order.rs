@@ -7,7 +7,7 @@ use workflow_core::diagnostic::visible;
 use workflow_core::event::Order;
 use workflow_core::session::Control;
 
-use super::failure::{Failure, Message};
+use super::failure::Failure;
 use super::guard::Visitor;
 use super::{Board, Shown};
 use crate::answering::Refusal;
@@ -91,14 +91,10 @@ pub(super) fn send(board: &Board, visitor: &Visitor, form: &OrderForm) -> Result
     if !board.requests.order(&run, &order)? {
         return Err(no_active_run());
     }
-    let message = Message {
-        title: "Ordered",
-        text: &format!(
-            "{}: stored. In pi and opencode an open session carries it out within seconds; in other hosts the next prompt, call or \
-             end of a turn of the agent does.",
-            control.short_name()
-        ),
-        run: &form.run,
-    };
-    Shown::new(message.title, &message)
+    let text = format!(
+        "{}: stored. In pi and opencode an open session carries it out within seconds; in other hosts the next prompt, call or end \
+         of a turn of the agent does.",
+        control.short_name()
+    );
+    Shown::message("Ordered", &text, &form.run)
 }

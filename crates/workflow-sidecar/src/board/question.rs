@@ -10,7 +10,7 @@ use serde::Deserialize;
 use workflow_core::approval::Request;
 use workflow_core::diagnostic::{visible, visible_lines};
 
-use super::failure::{Failure, Message};
+use super::failure::Failure;
 use super::guard::Visitor;
 use super::{Board, Shown};
 use crate::answering::{Answering, Refusal, STORED};
@@ -215,14 +215,7 @@ pub(super) fn answer(board: &Board, visitor: &Visitor, answer: &Answer) -> Resul
         Ok((message, answering.request.task_id))
     });
     match stored {
-        Ok((message, run)) => {
-            let message = Message {
-                title: "Answered",
-                text: &message,
-                run: &run,
-            };
-            Shown::new(message.title, &message)
-        }
+        Ok((message, run)) => Shown::message("Answered", &message, &run),
         Err(refusal) => again(is_known, &pending, &answer.run, refusal, &answer.comment),
     }
 }

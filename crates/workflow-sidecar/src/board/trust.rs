@@ -6,7 +6,7 @@ use serde::Deserialize;
 use workflow_core::definition::RunCheck;
 use workflow_core::diagnostic::visible;
 
-use super::failure::{Failure, Message};
+use super::failure::Failure;
 use super::guard::Visitor;
 use super::order::require_approver;
 use super::{Board, Shown};
@@ -61,6 +61,5 @@ pub(super) fn send(board: &Board, _: &Visitor, form: &TrustForm) -> Result<Shown
             "The commands do not run. You are asked again at the next gate that would run them.";
         ("Declined", text)
     };
-    let run = "";
-    Shown::new(title, &Message { title, text, run })
+    Shown::message(title, text, "")
 }
