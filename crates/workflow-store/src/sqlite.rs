@@ -24,6 +24,10 @@ const BUSY: Duration = Duration::from_secs(2);
 /// The time until the next attempt to make the database.
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// Begins a change that survives a loss of power, and one that need not.
+const FULL: &str = "PRAGMA synchronous = full; BEGIN IMMEDIATE";
+const NORMAL: &str = "PRAGMA synchronous = normal; BEGIN IMMEDIATE";
+
 /// The tables in format 3.
 const SCHEMA: &str = include_str!("sqlite.sql");
 /// What makes the present format of that one.
@@ -113,21 +117,15 @@ impl Database for Sqlite {
             connection: &connection,
             file: &file,
         };
-        if access == Access::Read {
-            operation(&mut rows)?;
-            self.keep(connection);
-            return Ok(());
-        }
-        let synchronous = match access {
-            Access::Remember => "normal",
-            Access::Read | Access::Change | Access::Create => "full",
+        let (begin, end) = match access {
+            Access::Read => ("", ""),
+            Access::Change | Access::Create => (FULL, "COMMIT"),
+            Access::Remember => (NORMAL, "COMMIT"),
         };
-        let set = connection.pragma_update(None, "synchronous", synchronous);
+        connection.execute_batch(begin).map_err(failed)?;
         // A connection that is closed before the end takes the change back.
-        set.and_then(|()| connection.execute_batch("BEGIN IMMEDIATE"))
-            .map_err(failed)?;
         operation(&mut rows)?;
-        connection.execute_batch("COMMIT").map_err(failed)?;
+        connection.execute_batch(end).map_err(failed)?;
         self.keep(connection);
         Ok(())
     }

@@ -39,15 +39,13 @@ use tokio::runtime;
 use tokio::task::{spawn, spawn_blocking};
 use workflow_core::diagnostic::visible;
 
-use failure::Failure;
+use failure::{Failure, Message};
 use guard::Visitor;
 pub(crate) use guard::{Access, Guard};
 use live::Pulses;
-use order::OrderForm;
 pub(crate) use other::other_board;
-use question::{Answer, Asked, Guesses};
+use question::Guesses;
 use runs::Filter;
-use trust::TrustForm;
 
 use crate::platform::answers::requests::Requests;
 
@@ -112,6 +110,11 @@ impl Shown {
             title: title.into(),
             html: part.render()?,
         })
+    }
+
+    /// One message, about a run unless that is empty.
+    fn message(title: &str, text: &str, run: &str) -> Result<Self, Failure> {
+        Self::new(title, &Message { title, text, run })
     }
 
     fn page(&self, live: Option<&str>) -> Response {
@@ -183,13 +186,28 @@ fn router(board: Arc<Board>) -> Router {
     let style = crate::show::style() + include_str!("board.css");
     Router::new()
         .route("/", get(list))
-        .route("/figures", get(|board| show(board, figures::show)))
-        .route("/a", get(ask))
-        .route("/answer", get(Redirect::to("/")).post(answer))
-        .route("/order", get(show_order).post(send_order))
+        .route(
+            "/figures",
+            get(|board, by| show(board, by, (), |board, _, ()| figures::show(board))),
+        )
+        .route(
+            "/a",
+            get(|board, by, Query(asked)| show(board, by, asked, question::show)),
+        )
+        .route(
+            "/answer",
+            get(Redirect::to("/"))
+                .post(|board, by, Form(form)| show(board, by, form, question::answer)),
+        )
+        .route(
+            "/order",
+            get(|board, by, Query(form)| show(board, by, form, order::show))
+                .post(|board, by, Form(form)| show(board, by, form, order::send)),
+        )
         .route(
             "/trust",
-            get(|board| show(board, trust::show)).post(send_trust),
+            get(|board, by| show(board, by, (), |board, _, ()| trust::show(board)))
+                .post(|board, by, Form(form)| show(board, by, form, trust::send)),
         )
         .route("/live", get(live::events))
         // What only looks at a link must not take the token.
@@ -234,57 +252,15 @@ async fn list(
     Ok(shown.page(Some(&live)))
 }
 
-/// Answers with a page of all runs that needs nothing more.
-async fn show(
-    State(board): SharedBoard,
-    show: fn(&Board) -> Result<Shown, Failure>,
-) -> Result<Response, Failure> {
-    Ok(blocking(&board, show).await?.page(None))
-}
-
-async fn ask(
+/// Answers with a page that needs nothing more, for what a request asks or sends.
+async fn show<T: Send + 'static>(
     State(board): SharedBoard,
     Extension(visitor): Extension<Visitor>,
-    Query(asked): Query<Asked>,
+    asked: T,
+    show: fn(&Board, &Visitor, &T) -> Result<Shown, Failure>,
 ) -> Result<Response, Failure> {
-    let shown = blocking(&board, move |board| question::show(board, &visitor, &asked));
+    let shown = blocking(&board, move |board| show(board, &visitor, &asked));
     Ok(shown.await?.page(None))
-}
-
-async fn answer(
-    State(board): SharedBoard,
-    Extension(visitor): Extension<Visitor>,
-    Form(answer): Form<Answer>,
-) -> Result<Response, Failure> {
-    let answered = blocking(&board, move |board| {
-        question::answer(board, visitor, &answer)
-    });
-    Ok(answered.await?.page(None))
-}
-
-async fn show_order(
-    State(board): SharedBoard,
-    Query(form): Query<OrderForm>,
-) -> Result<Response, Failure> {
-    let shown = blocking(&board, move |board| order::show(board, &form));
-    Ok(shown.await?.page(None))
-}
-
-async fn send_order(
-    State(board): SharedBoard,
-    Extension(visitor): Extension<Visitor>,
-    Form(form): Form<OrderForm>,
-) -> Result<Response, Failure> {
-    let sent = blocking(&board, move |board| order::send(board, visitor, &form));
-    Ok(sent.await?.page(None))
-}
-
-async fn send_trust(
-    State(board): SharedBoard,
-    Form(form): Form<TrustForm>,
-) -> Result<Response, Failure> {
-    let sent = blocking(&board, move |board| trust::send(board, &form));
-    Ok(sent.await?.page(None))
 }
 
 /// Takes the token of the address that was printed, and gives a cookie for it.

@@ -7,7 +7,7 @@ use workflow_core::diagnostic::visible;
 use workflow_core::event::Order;
 use workflow_core::session::Control;
 
-use super::failure::{Failure, Message};
+use super::failure::Failure;
 use super::guard::Visitor;
 use super::{Board, Shown};
 use crate::answering::Refusal;
@@ -61,7 +61,7 @@ pub(super) fn waiting(board: &Board, run: &str) -> Result<Option<Order>, Failure
 }
 
 /// Shows what can be ordered.
-pub(super) fn show(board: &Board, form: &OrderForm) -> Result<Shown, Failure> {
+pub(super) fn show(board: &Board, _: &Visitor, form: &OrderForm) -> Result<Shown, Failure> {
     let run = find(board, &form.run)?;
     let page = Page {
         run: &run,
@@ -71,7 +71,7 @@ pub(super) fn show(board: &Board, form: &OrderForm) -> Result<Shown, Failure> {
 }
 
 /// Stores an order.
-pub(super) fn send(board: &Board, visitor: Visitor, form: &OrderForm) -> Result<Shown, Failure> {
+pub(super) fn send(board: &Board, visitor: &Visitor, form: &OrderForm) -> Result<Shown, Failure> {
     let run = find(board, &form.run)?;
     let control = CONTROLS.into_iter().find(|it| it.word() == form.command);
     let control = control.ok_or_else(|| {
@@ -86,19 +86,15 @@ pub(super) fn send(board: &Board, visitor: Visitor, form: &OrderForm) -> Result<
     let order = Order {
         command: control.word().to_owned(),
         phase: run.run.phase,
-        by: visitor.name,
+        by: visitor.name.clone(),
     };
     if !board.requests.order(&form.run, &order)? {
         return Err(no_active_run());
     }
-    let message = Message {
-        title: "Ordered",
-        text: &format!(
-            "{}: stored. In pi and opencode an open session carries it out within seconds; in other hosts the next prompt, call or \
-             end of a turn of the agent does.",
-            control.short_name()
-        ),
-        run: &form.run,
-    };
-    Shown::new(message.title, &message)
+    let text = format!(
+        "{}: stored. In pi and opencode an open session carries it out within seconds; in other hosts the next prompt, call or end \
+         of a turn of the agent does.",
+        control.short_name()
+    );
+    Shown::message("Ordered", &text, &form.run)
 }

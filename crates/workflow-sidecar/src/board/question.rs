@@ -10,7 +10,7 @@ use serde::Deserialize;
 use workflow_core::approval::Request;
 use workflow_core::diagnostic::{visible, visible_lines};
 
-use super::failure::{Failure, Message};
+use super::failure::Failure;
 use super::guard::Visitor;
 use super::{Board, Shown};
 use crate::answering::{Answering, Refusal, STORED};
@@ -181,7 +181,7 @@ fn again(
 }
 
 /// Stores an answer, or shows the question again with what was wrong.
-pub(super) fn answer(board: &Board, visitor: Visitor, answer: &Answer) -> Result<Shown, Failure> {
+pub(super) fn answer(board: &Board, visitor: &Visitor, answer: &Answer) -> Result<Shown, Failure> {
     let pending = board.requests.all()?;
     let is_known = visitor.is_known;
     let answering = match board.requests.answer_right() {
@@ -209,19 +209,13 @@ pub(super) fn answer(board: &Board, visitor: Visitor, answer: &Answer) -> Result
         let choice = answering.chosen(&answer.choice)?;
         // A form has the line ends of another system.
         let comment = answer.comment.replace("\r\n", "\n");
-        answering.answer(&board.requests, choice, Some(&comment), visitor.name)?;
+        let by = visitor.name.clone();
+        answering.answer(&board.requests, choice, Some(&comment), by)?;
         let message = format!("{}: {STORED}", visible(choice));
         Ok((message, answering.request.task_id))
     });
     match stored {
-        Ok((message, run)) => {
-            let message = Message {
-                title: "Answered",
-                text: &message,
-                run: &run,
-            };
-            Shown::new(message.title, &message)
-        }
+        Ok((message, run)) => Shown::message("Answered", &message, &run),
         Err(refusal) => again(is_known, &pending, &answer.run, refusal, &answer.comment),
     }
 }

@@ -6,7 +6,8 @@ use serde::Deserialize;
 use workflow_core::definition::RunCheck;
 use workflow_core::diagnostic::visible;
 
-use super::failure::{Failure, Message};
+use super::failure::Failure;
+use super::guard::Visitor;
 use super::order::require_approver;
 use super::{Board, Shown};
 use crate::platform::answers::trust_store::{decide, trust_requests};
@@ -41,7 +42,7 @@ pub(super) fn show(board: &Board) -> Result<Shown, Failure> {
 }
 
 /// Stores what is decided about commands that were shown.
-pub(super) fn send(board: &Board, form: &TrustForm) -> Result<Shown, Failure> {
+pub(super) fn send(board: &Board, _: &Visitor, form: &TrustForm) -> Result<Shown, Failure> {
     let mut wanted = Page::of(board)?.wanted.into_iter();
     let is_it = |of: &TrustRequest| of.project == form.project && of.id == form.id;
     let Some((_, request)) = wanted.find(|(_, request)| is_it(request)) else {
@@ -59,6 +60,5 @@ pub(super) fn send(board: &Board, form: &TrustForm) -> Result<Shown, Failure> {
             "The commands do not run. You are asked again at the next gate that would run them.";
         ("Declined", text)
     };
-    let run = "";
-    Shown::new(title, &Message { title, text, run })
+    Shown::message(title, text, "")
 }

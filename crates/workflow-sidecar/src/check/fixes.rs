@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use workflow_core::diagnostic::{Code, Diagnostic, Fix, Location, Region};
+use workflow_core::diagnostic::{Code, Diagnostic, Fix, Location, Region, shown, visible};
 
 use super::CheckReport;
 use crate::files::write_atomically;
@@ -29,22 +29,10 @@ pub(crate) enum Edit {
 /// Corrections that are tried at most.
 const MAX_TRIED: usize = 500;
 
-/// One replaced line of a file, or its name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AppliedFix {
-    /// The file, as it is shown.
-    pub(crate) file: String,
-    /// The line, counted from 1; `None` is the file's name.
-    pub(crate) line: Option<u32>,
-    /// The line or the name before.
-    pub(crate) before: String,
-    /// The line or the name after.
-    pub(crate) after: String,
-}
-
 /// Corrections that hold, and what is left.
 pub(crate) struct Corrected {
-    pub(crate) changes: Vec<AppliedFix>,
+    /// Each replaced line of a file, or its name, as it is shown.
+    pub(crate) changes: Vec<String>,
     pub(crate) report: CheckReport,
     edits: Edits,
 }
@@ -131,12 +119,12 @@ fn is_better(corrected: &Diagnostic, before: &CheckReport, after: &CheckReport) 
     is_gone && others.all(|found| number(after, found) <= number(before, found))
 }
 
-/// Returns the edits with one more correction; `None` if it does not apply.
+/// Returns the edits with one more correction, and what it changes; `None` if it does not apply.
 fn edited(
     here: &Path,
     edits: &Edits,
     found: &Diagnostic,
-) -> anyhow::Result<Option<(Edits, AppliedFix)>> {
+) -> anyhow::Result<Option<(Edits, String)>> {
     let (Some(location), Some(fix)) = (&found.location, &found.fix) else {
         return Ok(None);
     };
@@ -148,12 +136,7 @@ fn edited(
             .with_context(|| format!("{} cannot be read", file.display()))?,
     };
     let mut edits = edits.clone();
-    let mut change = AppliedFix {
-        file: location.file.to_string(),
-        line: None,
-        before: fix.from.clone(),
-        after: fix.to.clone(),
-    };
+    let place = shown(&location.file);
     let Some(region) = &location.region else {
         let renamed = file.with_file_name(&fix.to);
         if renamed.exists() || !file.ends_with(&fix.from) {
@@ -161,7 +144,7 @@ fn edited(
         }
         edits.insert(file, Edit::Renamed(renamed.clone()));
         edits.insert(renamed, Edit::Text(text));
-        return Ok(Some((edits, change)));
+        return Ok(Some((edits, change(&place, &fix.from, &fix.to))));
     };
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
     let Some(line) = lines.get_mut(region.line as usize - 1) else {
@@ -171,11 +154,16 @@ fn edited(
         return Ok(None);
     };
     let without_end = |line: &str| line.trim_end_matches(['\n', '\r']).to_owned();
-    change.line = Some(region.line);
-    (change.before, change.after) = (without_end(line), without_end(&after));
+    let place = format!("{place}:{}", region.line);
+    let change = change(&place, &without_end(line), &without_end(&after));
     *line = &after;
     edits.insert(file, Edit::Text(lines.concat()));
     Ok(Some((edits, change)))
+}
+
+/// A line or a name before and after.
+fn change(place: &str, before: &str, after: &str) -> String {
+    format!("{place}\n- {}\n+ {}", visible(before), visible(after))
 }
 
 /// Returns the line with the text replaced, if it occurs once in the region.

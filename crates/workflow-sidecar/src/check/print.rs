@@ -1,7 +1,7 @@
 //! The result of a check, as text and JSON.
 
 use serde::Serialize;
-use workflow_core::diagnostic::{Diagnostic, Severity, shown, visible};
+use workflow_core::diagnostic::{Diagnostic, Severity, shown};
 
 use super::{CheckReport, Corrected};
 use crate::present::{CommandOutcome, Page, count};
@@ -59,10 +59,7 @@ impl Corrected {
     /// Prints the corrected lines on standard error, as standard output is for what is left.
     pub(crate) fn print_changes(&self, dry_run: bool) {
         for change in &self.changes {
-            let line = change.line.map(|line| format!(":{line}"));
-            anstream::eprintln!("{}{}", shown(&change.file), line.unwrap_or_default());
-            anstream::eprintln!("- {}", visible(&change.before));
-            anstream::eprintln!("+ {}", visible(&change.after));
+            anstream::eprintln!("{change}");
         }
         let number = count(self.changes.len(), "correction");
         anstream::eprintln!(

@@ -4,8 +4,6 @@ use std::io::Write;
 
 use clap_complete::{Shell, generate};
 
-use crate::present::CommandOutcome;
-
 /// Print a shell completion script
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -15,10 +13,7 @@ pub(super) struct Arguments {
 }
 
 /// Prints the script of a command line.
-pub(super) fn run(
-    arguments: &Arguments,
-    mut command_line: clap::Command,
-) -> anyhow::Result<CommandOutcome> {
+pub(super) fn run(arguments: &Arguments, mut command_line: clap::Command) -> anyhow::Result<()> {
     let mut text = Vec::new();
     generate(
         arguments.shell,
@@ -31,6 +26,5 @@ pub(super) fn run(
         // Workaround for clap #6421: the generator writes a hyphenated name in two ways and then completes no subcommand.
         text = text.replace("workflow__subcmd__sidecar", "workflow__sidecar");
     }
-    anstream::stdout().lock().write_all(text.as_bytes())?;
-    Ok(CommandOutcome::Success)
+    Ok(anstream::stdout().lock().write_all(text.as_bytes())?)
 }

@@ -6,7 +6,7 @@ use workflow_core::explain::phase_tree;
 use super::lookup;
 use super::project::Project;
 use crate::explain::Explanation;
-use crate::present::{CommandOutcome, OutputFormat};
+use crate::present::OutputFormat;
 
 /// Show the effective rules and settings of a workflow or phase, with the file and line of each
 #[derive(Debug, clap::Args)]
@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     format: OutputFormat,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let disk = arguments.project.disk()?;
     let loaded = load_located(&disk);
     let workflow = lookup::find_workflow(&loaded, &arguments.workflow)?;
@@ -34,5 +34,5 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     if let Some(explanation) = explanation {
         arguments.format.print(&explanation, Explanation::text)?;
     }
-    Ok(CommandOutcome::Success)
+    Ok(())
 }

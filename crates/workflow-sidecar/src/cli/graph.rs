@@ -11,7 +11,6 @@ use crate::files::write_atomically;
 use crate::graph::{Direction, Graph, mermaid, svg};
 
 use super::project::Project;
-use crate::present::CommandOutcome;
 
 /// Draw a workflow with its phases, tool rules, gates and approvals
 #[derive(Debug, clap::Args)]
@@ -58,7 +57,7 @@ impl GraphFormat {
     }
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let loaded = arguments.project.load()?;
     let workflow = super::lookup::find_workflow(&loaded, &arguments.workflow)?;
     let graph = Graph::of(&loaded.catalog, &loaded.settings, workflow, arguments.depth)?;
@@ -85,11 +84,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         GraphFormat::Svg => svg(&graph),
     };
     match output {
-        None => anstream::stdout().lock().write_all(diagram.as_bytes())?,
-        Some(path) => {
-            write_atomically(path, &diagram)
-                .with_context(|| format!("{} cannot be written", path.display()))?;
-        }
+        None => Ok(anstream::stdout().lock().write_all(diagram.as_bytes())?),
+        Some(path) => write_atomically(path, &diagram)
+            .with_context(|| format!("{} cannot be written", path.display())),
     }
-    Ok(CommandOutcome::Success)
 }

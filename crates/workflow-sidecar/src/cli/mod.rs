@@ -80,11 +80,13 @@ fn execute(command: Option<Command>) -> anyhow::Result<CommandOutcome> {
         Some(Command::Approve(arguments)) => approve::run(&arguments),
         Some(Command::Board(arguments)) => board::run(&arguments).map(success),
         Some(Command::Check(arguments)) => check::run(&arguments),
-        Some(Command::Completions(arguments)) => completions::run(&arguments, command_line()),
+        Some(Command::Completions(arguments)) => {
+            completions::run(&arguments, command_line()).map(success)
+        }
         Some(Command::Demo) => crate::demo::run(),
         Some(Command::Doctor(arguments)) => doctor::run(&arguments),
-        Some(Command::Explain(arguments)) => explain::run(&arguments),
-        Some(Command::Graph(arguments)) => graph::run(&arguments),
+        Some(Command::Explain(arguments)) => explain::run(&arguments).map(success),
+        Some(Command::Graph(arguments)) => graph::run(&arguments).map(success),
         Some(Command::Hook(arguments)) => Ok(hook::run(&arguments)),
         Some(Command::Init(arguments)) => init::run(&arguments).map(success),
         Some(Command::Install(arguments)) => install::run(&arguments).map(success),
@@ -93,7 +95,7 @@ fn execute(command: Option<Command>) -> anyhow::Result<CommandOutcome> {
         Some(Command::Replay(arguments)) => replay::run(&arguments),
         Some(Command::RunGate) => run_gate::run().map(success),
         Some(Command::Runs(arguments)) => runs::run(&arguments),
-        Some(Command::Schema(arguments)) => schema::run(&arguments),
+        Some(Command::Schema(arguments)) => schema::run(&arguments).map(success),
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(success),
         Some(Command::Show(arguments)) => show::run(&arguments).map(success),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),

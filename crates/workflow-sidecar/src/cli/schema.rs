@@ -2,8 +2,6 @@
 
 use std::io::Write;
 
-use crate::present::CommandOutcome;
-
 /// Print a JSON Schema, or list the schemas
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -31,7 +29,7 @@ const SCHEMAS: [(&str, &str, &str); 6] = [
     ("state", "the state that a session stores", STATE),
 ];
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
     for (name, about, text) in SCHEMAS {
         match arguments.name.as_deref() {
@@ -40,7 +38,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
             Some(_) => {}
         }
     }
-    Ok(CommandOutcome::Success)
+    Ok(())
 }
 
 #[cfg(test)]

@@ -11,8 +11,7 @@ use super::marks::{
     unknown,
 };
 use super::model::{
-    Graph, GraphNode, Jump, JumpTarget, LabelledExit, LoopEdge, MAX_NODES, MarkKind, NodeMark,
-    label,
+    Graph, GraphNode, Jump, JumpTarget, LabelledExit, MAX_NODES, MarkKind, NodeMark, label,
 };
 use crate::present::count;
 
@@ -182,13 +181,15 @@ impl GraphBuilder<'_> {
         if callers.len() > 1 {
             callers.retain(|id| *id != to);
         }
+        if !workflow.loopable {
+            callers.clear();
+        }
         Some(GraphNode {
             id,
             key: label(&workflow.key),
             name: label(&workflow.name),
             marks: of_workflow(workflow),
-            loop_edge: (workflow.loopable && !callers.is_empty())
-                .then_some(LoopEdge { from: callers, to }),
+            loop_from: callers,
             entries,
             ..GraphNode::default()
         })

@@ -81,15 +81,6 @@ impl Graph {
     }
 }
 
-/// The edge of `loop` in a scope.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct LoopEdge {
-    /// The phases of the scope itself, apart from the first one if there are others: each may call it.
-    pub(crate) from: Vec<usize>,
-    /// The first phase, which may be one of a subworkflow.
-    pub(crate) to: usize,
-}
-
 /// A phase, a subworkflow that is not expanded, or a scope: one use of a workflow, drawn as a box around its entries.
 #[derive(Debug, Default)]
 pub(crate) struct GraphNode {
@@ -106,8 +97,9 @@ pub(crate) struct GraphNode {
     pub(super) exits: Vec<LabelledExit>,
     /// True if it is left only by its exits.
     pub(super) has_only_exits: bool,
-    /// The edge of `loop` in a scope; `None` if the workflow is not loopable, or no phase here could call it.
-    pub(crate) loop_edge: Option<LoopEdge>,
+    /// The phases of the scope itself, apart from the first one if there are others: each may call `loop`, which leads to the
+    /// first node. Empty if the workflow is not loopable, or no phase here could call it.
+    pub(crate) loop_from: Vec<usize>,
     /// The entries of a scope, at least one.
     pub(crate) entries: Vec<GraphNode>,
 }
@@ -224,10 +216,10 @@ impl GraphNode {
         }
     }
 
-    /// Returns the loops of this scope and all inside.
-    pub(crate) fn loops(&self) -> impl Iterator<Item = &LoopEdge> {
+    /// Returns the scopes with a loop: of this one and all inside.
+    pub(crate) fn loops(&self) -> impl Iterator<Item = &Self> {
         let scopes = self.scopes().into_iter();
-        scopes.filter_map(|scope| scope.loop_edge.as_ref())
+        scopes.filter(|scope| !scope.loop_from.is_empty())
     }
 
     /// Returns the node that a jump to an id of this scope enters first.

@@ -77,8 +77,7 @@ fn loop_leads_from_the_last_phase_of_the_scope_to_its_first_node() {
         .root
         .scopes()
         .iter()
-        .filter_map(|scope| scope.loop_edge.as_ref())
-        .map(|loop_edge| (*loop_edge.from.last().unwrap(), loop_edge.to))
+        .filter_map(|scope| Some((*scope.loop_from.last()?, scope.first().id)))
         .collect();
     assert_eq!(backs, [(4, 2), (3, 2), (7, 6)]);
 }
@@ -97,7 +96,7 @@ fn a_scope_without_phases_or_not_loopable_has_no_loop() {
             .root
             .scopes()
             .iter()
-            .all(|scope| scope.loop_edge.is_none())
+            .all(|scope| scope.loop_from.is_empty())
     );
 }
 

@@ -22,12 +22,15 @@ pub(crate) struct Template {
     pub(crate) inputs: &'static str,
 }
 
+/// A template with its definition in both languages, and these files.
 macro_rules! template {
     ($name:literal $inputs:literal: $($file:literal)*) => {
         Template {
             name: $name,
             inputs: $inputs,
             files: &[
+                ("workflow.yaml", include_str!(concat!("../../templates/", $name, "/workflow.yaml"))),
+                ("workflow.json5", include_str!(concat!("../../templates/", $name, "/workflow.json5"))),
                 $(($file, include_str!(concat!("../../templates/", $name, "/", $file))),)*
             ],
         }
@@ -35,32 +38,23 @@ macro_rules! template {
 }
 
 /// The template that `init` writes by default.
-pub(crate) const STARTER: Template = template!("starter" "":
-    "workflow.yaml" "workflow.json5" "plan.md" "do.md" "check.md");
+pub(crate) const STARTER: Template = template!("starter" "": "plan.md" "do.md" "check.md");
 
 /// The ready-made workflows.
 pub(crate) const TEMPLATES: &[Template] = &[
-    template!("feature" "":
-        "workflow.yaml" "workflow.json5" "spec.md" "agree.md" "plan.md" "wrap-up.md"
+    template!("feature" "": "spec.md" "agree.md" "plan.md" "wrap-up.md"
         "build/workflow.yaml" "build/workflow.json5" "build/implement.md" "build/check.md"),
-    template!("tdd" "":
-        "workflow.yaml" "workflow.json5" "list.md" "look-back.md"
+    template!("tdd" "": "list.md" "look-back.md"
         "cycle/workflow.yaml" "cycle/workflow.json5" "cycle/red.md" "cycle/green.md" "cycle/clean.md"),
-    template!("backlog" "":
-        "workflow.yaml" "workflow.json5" "plan.md" "report.md"
+    template!("backlog" "": "plan.md" "report.md"
         "task/workflow.yaml" "task/workflow.json5" "task/build.md" "task/review.md"),
-    template!("bugfix" "":
-        "workflow.yaml" "workflow.json5" "reproduce.md" "cause.md" "fix.md" "verify.md"),
-    template!("review" "":
-        "workflow.yaml" "workflow.json5" "scope.md" "read.md" "prove.md" "report.md"),
-    template!("refactor" "":
-        "workflow.yaml" "workflow.json5" "survey.md" "safety-net.md" "compare.md"
+    template!("bugfix" "": "reproduce.md" "cause.md" "fix.md" "verify.md"),
+    template!("review" "": "scope.md" "read.md" "prove.md" "report.md"),
+    template!("refactor" "": "survey.md" "safety-net.md" "compare.md"
         "step/workflow.yaml" "step/workflow.json5" "step/change.md" "step/check.md"),
-    template!("release" " version=1.2.0":
-        "workflow.yaml" "workflow.json5" "look.md" "agree.md" "publish.md"
+    template!("release" " version=1.2.0": "look.md" "agree.md" "publish.md"
         "candidate/workflow.yaml" "candidate/workflow.json5" "candidate/prepare.md" "candidate/confirm.md"),
-    template!("docs" "":
-        "workflow.yaml" "workflow.json5" "outline.md" "write.md" "follow.md" "polish.md"),
+    template!("docs" "": "outline.md" "write.md" "follow.md" "polish.md"),
 ];
 
 /// The commented workflow and the ready-made ones.

@@ -16,7 +16,6 @@ const LONGEST: usize = 300_000;
 struct Html<'p> {
     title: &'p str,
     runs: &'p [RunPage],
-    style: &'p str,
 }
 
 /// What a page shows of runs.
@@ -29,12 +28,9 @@ struct Articles<'p> {
 impl Timelines {
     /// Makes a web page of the runs.
     pub(crate) fn html(self) -> anyhow::Result<String> {
-        let style = style();
         self.fitted(LONGEST, |runs| {
             let title = runs.first().map_or("No run", |run| &*run.workflow);
-            let style = &style;
-            let html = Html { title, runs, style };
-            Ok(html.render()?)
+            Ok(Html { title, runs }.render()?)
         })
     }
 

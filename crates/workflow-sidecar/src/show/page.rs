@@ -29,13 +29,14 @@ struct Limits {
 }
 
 /// From everything to little, until the page is short enough.
-const LIMITS: [(usize, usize, usize, bool); 6] = [
-    (usize::MAX, usize::MAX, usize::MAX, true),
-    (4_000, 2_000, usize::MAX, true),
-    (1_000, 500, 1_000, true),
-    (500, 200, 300, false),
-    (200, 0, 100, false),
-    (80, 0, 10, false),
+#[rustfmt::skip] // A row a line.
+const LIMITS: [Limits; 6] = [
+    Limits { text: usize::MAX, output: usize::MAX, events: usize::MAX, has_graph: true },
+    Limits { text: 4_000, output: 2_000, events: usize::MAX, has_graph: true },
+    Limits { text: 1_000, output: 500, events: 1_000, has_graph: true },
+    Limits { text: 500, output: 200, events: 300, has_graph: false },
+    Limits { text: 200, output: 0, events: 100, has_graph: false },
+    Limits { text: 80, output: 0, events: 10, has_graph: false },
 ];
 
 /// A run on a page. Its texts have no control characters and no secrets that are known by their shape.
@@ -62,8 +63,7 @@ pub(super) struct PhaseRow {
     pub(super) name: String,
     path: Vec<String>,
     pub(super) visits: usize,
-    lasted: i64,
-    has_times: bool,
+    lasted: Option<i64>,
     /// How often its gate did not pass.
     pub(super) failures: usize,
     /// Blocked calls.
@@ -74,11 +74,7 @@ pub(super) struct PhaseRow {
 impl PhaseRow {
     /// The time in all visits that have ended, if it is known.
     pub(super) fn lasted(&self) -> String {
-        if self.has_times {
-            duration(self.lasted)
-        } else {
-            String::new()
-        }
+        self.lasted.map(duration).unwrap_or_default()
     }
 }
 
@@ -134,13 +130,7 @@ impl Timelines {
             }
         });
         let mut page = String::new();
-        for (text, output, events, has_graph) in LIMITS {
-            let limits = Limits {
-                text,
-                output,
-                events,
-                has_graph,
-            };
+        for limits in LIMITS {
             page = render(&self.pages(limits))?;
             if page.len() <= longest {
                 break;
@@ -336,8 +326,8 @@ fn phases(events: &[TimedEvent], is_there: bool) -> Vec<PhaseRow> {
                 // Taking up a run is no visit, unless the file begins with it.
                 rows[at].visits += usize::from(!is_resumed || rows[at].visits == 0);
                 is_resumed = false;
-                rows[at].has_times |= lasted.is_some();
-                rows[at].lasted = rows[at].lasted.saturating_add(lasted.unwrap_or(0));
+                let times = rows[at].lasted.into_iter().chain(*lasted);
+                rows[at].lasted = times.reduce(i64::saturating_add);
             }
             (gate, Some(row)) if gate.is_failed_gate() => row.failures += 1,
             (TimelineEvent::Denied { .. }, Some(row)) => row.denials += 1,

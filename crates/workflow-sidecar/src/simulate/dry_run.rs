@@ -11,7 +11,7 @@ use workflow_core::policy::gate_report::{CheckVerdict, Report};
 use workflow_core::run::MeasuredChange;
 use workflow_core::types::Snapshot;
 
-use crate::platform::{Platform, PlatformReport, SessionContext};
+use crate::platform::{Platform, SessionContext};
 
 /// The reason in a report for which there is no other.
 const REASON: &str = "result given in the dry run";
@@ -19,23 +19,17 @@ const REASON: &str = "result given in the dry run";
 /// A platform on which nothing happens by itself.
 #[derive(Debug, Default)]
 pub(super) struct DryRunPlatform {
-    started: Mutex<Option<DryGate>>,
+    /// The gate that would run.
+    started: Mutex<Option<GateRun>>,
     /// The triggers that would be watched.
     triggers: Mutex<Vec<Trigger>>,
     /// The lines and the paths that are changed, if they were given.
     change: Mutex<Option<(u64, Vec<String>)>>,
 }
 
-/// A gate that would run.
-#[derive(Debug, Clone)]
-pub(super) struct DryGate {
-    session: String,
-    run: GateRun,
-}
-
 impl DryRunPlatform {
     /// Takes the gate that was started since the last call.
-    pub(super) fn started(&self) -> Option<DryGate> {
+    pub(super) fn started(&self) -> Option<GateRun> {
         self.started.lock().take()
     }
 
@@ -61,52 +55,43 @@ impl DryRunPlatform {
     }
 }
 
-impl DryGate {
-    /// Its checks as people read them, each with its location.
-    pub(super) fn checks(&self) -> Vec<(String, String)> {
-        let gates = self.run.gates.iter();
-        gates
-            .map(|gate| (gate.check.called(shown), gate.source.clone()))
-            .collect()
-    }
+/// The checks of a gate as people read them, each with its location.
+pub(super) fn checks(run: &GateRun) -> Vec<(String, String)> {
+    let gates = run.gates.iter();
+    gates
+        .map(|gate| (gate.check.called(shown), gate.source.clone()))
+        .collect()
+}
 
-    /// The report of its end. The verdict is that of its first command, or of its first check.
-    pub(super) fn finished(&self, verdict: CheckVerdict, said: &str) -> PlatformReport {
-        let passed = |gate| Report::new(gate, CheckVerdict::Passed, "");
-        let is_command = |gate: &Gate| gate.check.command().is_some();
-        let last = match verdict {
-            CheckVerdict::Passed => self.run.gates.len(),
-            CheckVerdict::Failed | CheckVerdict::CouldNotRun(_) => {
-                self.run.gates.iter().position(is_command).unwrap_or(0)
-            }
-        };
-        let (reason, tail) = match verdict {
-            CheckVerdict::CouldNotRun(_) if !said.is_empty() => (said, ""),
-            CheckVerdict::CouldNotRun(_) => (REASON, ""),
-            CheckVerdict::Passed | CheckVerdict::Failed => (REASON, said),
-        };
-        let mut reports: Vec<Report> = self.run.gates.iter().take(last).map(passed).collect();
-        reports.extend(self.run.gates.get(last).map(|gate| Report {
-            tail: tail.to_owned(),
-            ..Report::new(gate, verdict, reason)
-        }));
-        PlatformReport {
-            session: self.session.clone(),
-            event: PlatformEvent::GateFinished {
-                gate: self.run.id,
-                reports,
-            },
-            trigger: None,
+/// The end of a gate. The verdict is that of its first command, or of its first check.
+pub(super) fn finished(run: &GateRun, verdict: CheckVerdict, said: &str) -> PlatformEvent {
+    let passed = |gate| Report::new(gate, CheckVerdict::Passed, "");
+    let is_command = |gate: &Gate| gate.check.command().is_some();
+    let last = match verdict {
+        CheckVerdict::Passed => run.gates.len(),
+        CheckVerdict::Failed | CheckVerdict::CouldNotRun(_) => {
+            run.gates.iter().position(is_command).unwrap_or(0)
         }
-    }
+    };
+    let (reason, tail) = match verdict {
+        CheckVerdict::CouldNotRun(_) if !said.is_empty() => (said, ""),
+        CheckVerdict::CouldNotRun(_) => (REASON, ""),
+        CheckVerdict::Passed | CheckVerdict::Failed => (REASON, said),
+    };
+    let mut reports: Vec<Report> = run.gates.iter().take(last).map(passed).collect();
+    reports.extend(run.gates.get(last).map(|gate| Report {
+        tail: tail.to_owned(),
+        ..Report::new(gate, verdict, reason)
+    }));
+    let gate = run.id;
+    PlatformEvent::GateFinished { gate, reports }
 }
 
 impl Platform for DryRunPlatform {
-    fn perform(&self, session: &SessionContext, effect: Effect) -> Option<PlatformEvent> {
+    fn perform(&self, _: &SessionContext, effect: Effect) -> Option<PlatformEvent> {
         match effect {
             Effect::RunGate(run) => {
-                let session = session.id.clone();
-                *self.started.lock() = Some(DryGate { session, run });
+                *self.started.lock() = Some(run);
                 None
             }
             Effect::MeasureChange {

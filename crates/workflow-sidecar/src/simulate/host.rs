@@ -11,12 +11,13 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 use workflow_core::definition::{Loaded, Trigger, TriggerOn};
 use workflow_core::diagnostic::visible;
+use workflow_core::effect::GateRun;
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::gate_report::CheckVerdict;
 use workflow_core::run::{RunState, entry_type};
 use workflow_core::session::View;
 
-use super::dry_run::{DryGate, DryRunPlatform};
+use super::dry_run::{DryRunPlatform, checks, finished};
 use super::guards;
 use super::reaction::{PossibleAnswers, Reaction, first_line, guard, text};
 use crate::platform::PlatformReport;
@@ -47,7 +48,7 @@ pub(super) struct TestHost<'a> {
     /// The question that is open.
     pub(super) question: Option<ShownQuestion>,
     /// The gate that would run.
-    pub(super) gate: Option<DryGate>,
+    pub(super) gate: Option<GateRun>,
     /// The answers that were not taken yet, by the ids of their calls; each with the number of reactions before it.
     pub(super) answers: HashMap<u64, (Value, usize)>,
     status: Option<String>,
@@ -168,7 +169,7 @@ impl<'a> TestHost<'a> {
         let Some(gate) = self.gate.take() else {
             return self.nothing("no gate would run now");
         };
-        self.report(&gate.finished(verdict, said)).map(drop)
+        self.report(finished(&gate, verdict, said)).map(drop)
     }
 
     /// Lets the trigger of a file or a port send a message to the agent; returns true if it has to wait.
@@ -187,13 +188,8 @@ impl<'a> TestHost<'a> {
         };
         let what = format!("trigger {}", trigger.describe());
         self.add(Reaction::new(guard(&what, &trigger.source)));
-        let is_delivered = self.report(&PlatformReport {
-            session: String::new(),
-            event: PlatformEvent::Triggered {
-                text: trigger.message(text),
-            },
-            trigger: None,
-        })?;
+        let text = trigger.message(text);
+        let is_delivered = self.report(PlatformEvent::Triggered { text })?;
         if !is_delivered {
             self.add(Reaction::new("it waits until the agent has stopped"));
         }
@@ -213,8 +209,12 @@ impl<'a> TestHost<'a> {
     }
 
     /// Lets the platform report an event; returns false if nothing follows.
-    fn report(&mut self, report: &PlatformReport) -> Result<bool> {
-        let received = self.sidecar.report(report);
+    fn report(&mut self, event: PlatformEvent) -> Result<bool> {
+        let received = self.sidecar.report(&PlatformReport {
+            session: String::new(),
+            event,
+            trigger: None,
+        });
         self.receive(&received)
     }
 
@@ -249,7 +249,7 @@ impl<'a> TestHost<'a> {
         }
         if let Some(gate) = self.platform.started() {
             let mut reaction = Reaction::new(paint(NOTABLE, "the gate would check"));
-            for (what, source) in gate.checks() {
+            for (what, source) in checks(&gate) {
                 reaction = reaction.with_line(format_args!("│ {}", guard(&what, &source)));
             }
             self.add(reaction);

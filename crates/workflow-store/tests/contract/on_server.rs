@@ -188,11 +188,12 @@ fn an_order_is_written_by_an_approver_and_taken_once() {
         assert!(refused.contains("permission denied"), "{refused}");
     }
     assert!(agent.put_order("wf-1", "skip").is_err());
-    server.sql_as("other_agent", "DELETE FROM orders").unwrap();
-    assert_eq!(agent.load(&key("s")).unwrap().order, "pause");
     assert!(approver.put_order("wf-1", "resume").unwrap());
+    assert_eq!(agent.orders().unwrap().len(), 2);
+    server.sql_as("other_agent", "DELETE FROM orders").unwrap();
+    assert_eq!(agent.load(&key("s")).unwrap().order, "resume");
     let orders = agent.orders().unwrap();
-    assert_eq!(orders.len(), 1, "the other login has removed its own");
+    assert_eq!(orders.len(), 1, "the other login removes only its own");
     for other in [server.store("other_agent", "a"), server.store("agent", "c")] {
         assert!(!other.take_order(&orders[0]).unwrap());
     }

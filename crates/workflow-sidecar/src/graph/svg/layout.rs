@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::super::model::{Graph, GraphNode, Jump, JumpTarget, LoopEdge, MarkKind};
+use super::super::model::{Graph, GraphNode, Jump, JumpTarget, MarkKind};
 use super::draw::{
     Area, LOOP, STYLE, around, arrow, box_text, described, icon, path, pill, quiet, rect, titled,
 };
@@ -280,7 +280,7 @@ impl<'g> Picture<'g> {
 
     /// Draws the line of `loop`, from the phases that may call it to the first entry, which is at `first`.
     fn lane(&mut self, scope: &'g GraphNode, first: Option<Area>) {
-        let (Some(LoopEdge { from, .. }), Some(first)) = (&scope.loop_edge, first) else {
+        let Some(first) = first.filter(|_| !scope.loop_from.is_empty()) else {
             return;
         };
         let middle = |area: Area| (area.x + area.width, area.y + area.height / 2);
@@ -289,7 +289,7 @@ impl<'g> Picture<'g> {
             // It is entered at its title.
             to.1 = first.y + 20;
         }
-        let areas = from.iter().map(|id| middle(self.areas[id]));
+        let areas = scope.loop_from.iter().map(|id| middle(self.areas[id]));
         let mut from: Vec<(u32, u32)> = areas.collect();
         // The arrow ends at the first phase, so a line starts there only if it is the only phase.
         if from.first() == Some(&to) {

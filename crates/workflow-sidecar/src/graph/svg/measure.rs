@@ -160,7 +160,7 @@ pub(super) fn extent(scope: &GraphNode, card: u32, lane: u32) -> u32 {
     if !scope.is_scope() {
         return card / 2;
     }
-    let own_lane = scope.loop_edge.as_ref().map_or(0, |_| lane);
+    let own_lane = if scope.loop_from.is_empty() { 0 } else { lane };
     inside(scope, card, lane) + own_lane + PAD
 }
 
