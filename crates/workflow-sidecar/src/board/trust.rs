@@ -42,7 +42,7 @@ pub(super) fn show(board: &Board) -> Result<Shown, Failure> {
 }
 
 /// Stores what is decided about commands that were shown.
-pub(super) fn send(board: &Board, _: &Visitor, form: &TrustForm) -> Result<Shown, Failure> {
+pub(super) fn send(board: &Board, visitor: &Visitor, form: &TrustForm) -> Result<Shown, Failure> {
     let mut wanted = Page::of(board)?.wanted.into_iter();
     let is_it = |of: &TrustRequest| of.project == form.project && of.id == form.id;
     let Some((_, request)) = wanted.find(|(_, request)| is_it(request)) else {
@@ -51,6 +51,8 @@ pub(super) fn send(board: &Board, _: &Visitor, form: &TrustForm) -> Result<Shown
     };
     let trusts = form.answer == "trust";
     decide(board.requests.store(), &request, trusts)?;
+    let (by, project) = (visitor.name.as_deref(), &form.project);
+    tracing::info!(by, project, id = form.id, trusts, "trust was decided");
     let (title, text) = if trusts {
         let text = "The commands are trusted as they are. Where an agent waits for that, tell it to go on: its next workflow_step runs \
              the gate.";
