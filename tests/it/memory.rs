@@ -44,7 +44,7 @@ fn agent_end(bytes: usize) -> Vec<u8> {
 /// server of the store, which is not used here. What comes from no file is limited beside this.
 fn allowed_idle() -> u64 {
     if cfg!(debug_assertions) {
-        38 * MEGABYTE
+        40 * MEGABYTE
     } else {
         5 * MEGABYTE
     }

@@ -203,7 +203,10 @@ fn an_order_is_written_by_an_approver_and_taken_once() {
     assert!(approver.put_order("wf-1", "skip").unwrap());
     save(&agent, "s", 1, Some(run("wf-2", "Analyze", true)), 2);
     assert_eq!(agent.load(&key("s")).unwrap().order, "", "of another run");
+    save(&server.store("other_agent", "a"), "t", 1, None, 10);
     assert!(!approver.put_order("wf-1", "skip").unwrap());
+    server.sql_as("other_agent", "DELETE FROM orders").unwrap();
+    assert_eq!(approver.orders().unwrap().len(), 1);
     agent.prune(3).unwrap();
     assert!(approver.orders().unwrap().is_empty());
 }
