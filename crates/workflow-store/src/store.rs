@@ -483,14 +483,14 @@ impl Store {
         self.select(orders, &json!([]))
     }
 
-    /// Stores what an approver orders for a run, in place of the last order; false if the run is over. Each session with the run
-    /// gets it, or one of another login would get it alone.
+    /// Stores what an approver orders for a run, in place of the last order; false if the run is over. It also is if several
+    /// sessions say that they have the run, of which one may be another login's.
     pub fn put_order(&self, task_id: &str, text: &str) -> Result<bool> {
         let put = "INSERT INTO orders (session, task_id, text)
-             SELECT id, task_id, ?2 FROM sessions WHERE task_id = ?1 AND active = 1
+             SELECT min(id), ?1, ?2 FROM sessions WHERE task_id = ?1 AND active = 1 HAVING count(*) = 1
              ON CONFLICT (session) DO UPDATE SET task_id = ?1, text = ?2";
         let put = self.execute(Access::Change, put, &json!([task_id, text]));
-        put.map(|sessions| sessions > 0)
+        put.map(|sessions| sessions == 1)
     }
 
     /// Takes an order, once; false if it is not there any more, or the session did not go on last on this machine, by this login.
@@ -547,17 +547,19 @@ impl Store {
         self.with(Access::Change, |rows| {
             let old = "DELETE FROM trust_requests WHERE owner = session_user AND (changed < ?1 OR project = ?2 AND id = ?3)";
             rows.execute(old, &json!([before, project, id]))?;
-            let put = "INSERT INTO trust_requests (project, id, commands, changed) VALUES (?1, ?2, ?3, ?4)";
+            let put = "INSERT INTO trust_requests (project, id, commands, changed) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
             rows.execute(put, &json!([project, id, commands, now])).map(drop)
         })
     }
 
-    /// Lists the commands that approvers were asked to trust since, and that are not trusted yet; so many at most.
-    pub fn trust_requests(&self, since: u64, limit: u32) -> Result<Vec<TrustRequest>> {
-        let requests = "SELECT project, id, commands, owner::text AS owner FROM trust_requests r
-             WHERE changed >= ?1 AND NOT EXISTS (SELECT FROM trust t WHERE t.project = r.project AND t.commands = r.id)
-             ORDER BY project, id, owner LIMIT ?2";
-        self.select(requests, &json!([since, limit]))
+    /// Lists the commands that approvers were asked to trust in a time, and that are not trusted yet; so many of each login at most.
+    pub fn trust_requests(&self, (from, to): (u64, u64), most: u32) -> Result<Vec<TrustRequest>> {
+        let requests = "SELECT project, id, commands, owner FROM (
+                 SELECT project, id, commands, owner::text AS owner, row_number() OVER (PARTITION BY owner ORDER BY changed DESC) AS number
+                 FROM trust_requests r WHERE changed BETWEEN ?1 AND ?2
+                 AND NOT EXISTS (SELECT FROM trust t WHERE t.project = r.project AND t.commands = r.id)
+             ) newest WHERE number <= ?3 ORDER BY project, id, owner";
+        self.select(requests, &json!([from, to, most]))
     }
 
     /// Removes what an approver has decided about, whoever asked.

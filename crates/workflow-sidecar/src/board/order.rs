@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::guard::Visitor;
 use super::{Board, Shown};
 use crate::answering::Refusal;
-use crate::store::{AnswerRight, IndexedRun};
+use crate::store::{AnswerRight, IndexedRun, RunQuery};
 
 const CONTROLS: [Control; 3] = [Control::Pause, Control::Resume, Control::Skip];
 
@@ -41,11 +41,21 @@ pub(super) fn require_approver(board: &Board) -> Result<(), Failure> {
     }
 }
 
-/// Finds the run, if this login may order something for it.
+/// Finds the run, if this login may order something for it. What another login says of the same run is not shown for it.
 fn find(board: &Board, id: &str) -> Result<IndexedRun, Failure> {
     require_approver(board)?;
-    let run = board.requests.run(id)?.filter(|run| run.run.is_active);
-    run.ok_or_else(no_active_run)
+    let mut runs = board.requests.store().runs(&RunQuery {
+        task_id: id,
+        only_active: true,
+        ..RunQuery::default()
+    })?;
+    runs.retain(|run| run.run.task_id == id);
+    let run = runs.pop().ok_or_else(no_active_run)?;
+    if runs.is_empty() {
+        return Ok(run);
+    }
+    let message = "Several sessions say that they have this run: order it in its host.";
+    Err(Failure::new(StatusCode::CONFLICT, message))
 }
 
 fn no_active_run() -> Failure {

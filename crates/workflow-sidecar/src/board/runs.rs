@@ -149,7 +149,8 @@ pub(super) fn show(board: &Board, filter: &Filter) -> Result<Shown, Failure> {
     let mut recent = filter.read(store, false, limit)?;
     let choices = filter.choices([&runs, &recent]);
     let right = board.requests.answer_right();
-    let wants_trust = right == AnswerRight::MayAnswer && !trust_requests(store)?.is_empty();
+    let wants_trust = right == AnswerRight::MayAnswer
+        && trust_requests(store).is_ok_and(|wanted| !wanted.is_empty());
     let questions = board.requests.all()?.into_iter();
     let questions: BTreeMap<String, Option<String>> = questions
         .map(|(request, decision)| (request.task_id, decision.map(|decision| decision.choice)))

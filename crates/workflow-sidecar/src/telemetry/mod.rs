@@ -83,10 +83,10 @@ impl PhaseClock {
     fn fits(&self, view: &View<'_>) -> bool {
         let (state, labels) = (view.state, &self.labels);
         let phase = view.phase.map_or("", |phase| &*phase.phase.id);
+        let is_around = |inner: &str| inner.is_empty() || inner.ends_with('/');
         (&labels.run, self.step) == (&state.task_id, state.global_step_count)
             && labels.workflow == state.workflow_key
-            && (labels.phase.is_empty(), phase.is_empty()) != (true, false)
-            && labels.phase.ends_with(phase)
+            && labels.phase.strip_suffix(phase).is_some_and(is_around)
             && self.reminders == view.counters.reminders
             && self.waits_for() == waiting(view)
     }

@@ -49,7 +49,7 @@ GRANT INSERT, UPDATE, DELETE ON orders TO workflow_approver;
 CREATE TABLE trust_requests (
     project text NOT NULL,
     id text NOT NULL,
-    commands text NOT NULL,
+    commands text NOT NULL CHECK (length(commands) <= 100000),
     changed bigint NOT NULL,
     owner name NOT NULL DEFAULT session_user,
     PRIMARY KEY (project, id, owner)

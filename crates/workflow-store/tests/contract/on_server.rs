@@ -51,9 +51,11 @@ fn on_a_server_only_an_approver_answers_and_trusts() {
         .sql_as("other_agent", "DELETE FROM trust_requests")
         .unwrap();
     assert!(approver.request_trust(&wanted, 5, 0).is_err());
-    let listed = || approver.trust_requests(6, 9).unwrap();
+    let listed = || approver.trust_requests((6, 7), 9).unwrap();
     assert_eq!(listed(), std::slice::from_ref(&wanted));
-    assert_eq!(approver.trust_requests(7, 9).unwrap(), []);
+    for (time, most) in [((7, 8), 9), ((4, 5), 9), ((6, 7), 0)] {
+        assert_eq!(approver.trust_requests(time, most).unwrap(), []);
+    }
     other.request_trust(&wanted, 6, 0).unwrap();
     assert_eq!(listed().len(), 2);
     approver.trust("/project", "a", 7, 9).unwrap();
@@ -170,14 +172,6 @@ fn an_order_is_written_by_an_approver_and_taken_once() {
     };
     let (agent, approver) = (server.store("agent", "a"), server.store("approver", "b"));
     save(&agent, "s", 0, Some(run("wf-1", "Analyze", true)), 1);
-    // Another login says that it has the run.
-    save(
-        &server.store("other_agent", "a"),
-        "t",
-        0,
-        Some(run("wf-1", "Analyze", true)),
-        9,
-    );
     let forged = [
         "INSERT INTO orders SELECT id, 'wf-1', 'skip' FROM sessions",
         "UPDATE orders SET text = 'skip'",
@@ -189,11 +183,10 @@ fn an_order_is_written_by_an_approver_and_taken_once() {
     }
     assert!(agent.put_order("wf-1", "skip").is_err());
     assert!(approver.put_order("wf-1", "resume").unwrap());
-    assert_eq!(agent.orders().unwrap().len(), 2);
     server.sql_as("other_agent", "DELETE FROM orders").unwrap();
     assert_eq!(agent.load(&key("s")).unwrap().order, "resume");
     let orders = agent.orders().unwrap();
-    assert_eq!(orders.len(), 1, "the other login removes only its own");
+    assert_eq!(orders.len(), 1);
     for other in [server.store("other_agent", "a"), server.store("agent", "c")] {
         assert!(!other.take_order(&orders[0]).unwrap());
     }
@@ -203,10 +196,13 @@ fn an_order_is_written_by_an_approver_and_taken_once() {
     assert!(approver.put_order("wf-1", "skip").unwrap());
     save(&agent, "s", 1, Some(run("wf-2", "Analyze", true)), 2);
     assert_eq!(agent.load(&key("s")).unwrap().order, "", "of another run");
-    save(&server.store("other_agent", "a"), "t", 1, None, 10);
     assert!(!approver.put_order("wf-1", "skip").unwrap());
-    server.sql_as("other_agent", "DELETE FROM orders").unwrap();
-    assert_eq!(approver.orders().unwrap().len(), 1);
+    let other = server.store("other_agent", "a");
+    save(&other, "t", 0, Some(run("wf-2", "Analyze", true)), 9);
+    assert!(
+        !approver.put_order("wf-2", "skip").unwrap(),
+        "of two sessions"
+    );
     agent.prune(3).unwrap();
     assert!(approver.orders().unwrap().is_empty());
 }

@@ -27,8 +27,8 @@ use crate::time::wall_time;
 /// Sets of commands that are stored for a project: each workflow has one, and branches differ.
 const MAX_SETS: u32 = 256;
 
-/// Requests for trust that are listed: an agent may write any number.
-const MAX_REQUESTS: u32 = 200;
+/// Requests for trust that are listed of each login: an agent may write any number.
+const MAX_REQUESTS: u32 = 20;
 
 /// The SHA-256 of all commands of a project, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -166,25 +166,33 @@ pub(crate) fn session_trusts(session: &SessionContext, commands: &[RunCheck]) ->
     session.is_trusted && or_not(trusts())
 }
 
-/// What approvers are asked to trust, with the login that asks first. What shows other commands than its id stands for is
-/// left out.
+/// The commands of a request for trust; `None` if its id stands for others, whoever has written it.
+fn commands_of(request: &TrustRequest) -> Option<Vec<RunCheck>> {
+    let commands: Option<Vec<RunCheck>> = read(&request.commands);
+    commands.filter(|commands| hash_of(commands).0 == request.id)
+}
+
+/// What approvers are asked to trust, with all logins that ask.
 pub(crate) fn trust_requests(
     store: &Store,
 ) -> Result<Vec<(Vec<RunCheck>, TrustRequest)>, StoreError> {
-    let wanted = store.trust_requests(oldest(), MAX_REQUESTS)?.into_iter();
-    let honest = wanted.filter_map(|request| {
-        let commands: Vec<RunCheck> = read(&request.commands)?;
-        (hash_of(&commands).0 == request.id).then_some((commands, request))
+    let wanted = store.trust_requests((oldest(), wall_time()), MAX_REQUESTS)?;
+    let wanted = wanted.into_iter();
+    let wanted = wanted.filter_map(|request| Some((commands_of(&request)?, request)));
+    let mut wanted: Vec<_> = wanted.collect();
+    wanted.dedup_by(|(_, next), (_, first)| {
+        let is_same = (&next.project, &next.id) == (&first.project, &first.id);
+        if is_same {
+            first.owner = format!("{}, {}", first.owner, next.owner);
+        }
+        is_same
     });
-    let mut honest: Vec<_> = honest.collect();
-    honest
-        .dedup_by(|(_, next), (_, first)| (&next.project, &next.id) == (&first.project, &first.id));
-    Ok(honest)
+    Ok(wanted)
 }
 
 /// Stores the decision of an approver about commands, which may be of another machine.
 pub(crate) fn decide(store: &Store, wanted: &TrustRequest, trusts: bool) -> Result<(), StoreError> {
-    if trusts {
+    if trusts && commands_of(wanted).is_some() {
         store.trust(&wanted.project, &wanted.id, wall_time(), MAX_SETS)?;
     }
     store.clear_trust_request(wanted)

@@ -227,6 +227,7 @@ fn an_approver_trusts_what_a_session_needs_and_what_the_request_shows() {
         .request_trust(&forged, wall_time(), 0)
         .unwrap();
     assert!(wanted().is_empty(), "it shows other commands");
+    decide(store, &forged, true).unwrap();
     assert!(!session_trusts(&session, &needed));
     assert_eq!(wanted().len(), 1, "an unreadable request is replaced");
     decide(store, &request, false).unwrap();
