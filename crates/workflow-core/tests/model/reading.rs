@@ -435,6 +435,9 @@ impl Reading {
 
     fn repeat(&mut self, positions: &[FlatPhase]) {
         self.confirming = false;
+        if self.moved == Some(true) {
+            return;
+        }
         let position = self.position(positions);
         if let Some(start) = position.and_then(|position| position.loops_to) {
             self.go_on(At::Phase(start));
