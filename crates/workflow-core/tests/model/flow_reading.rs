@@ -42,6 +42,8 @@ pub(crate) struct Flow {
     jumps: BTreeMap<String, u32>,
     allowed: BTreeSet<String>,
     failures: BTreeMap<String, u32>,
+    /// True while a way back belongs to the visit of its phase, so that the failures count on.
+    keeps_failures: bool,
     /// By phase.
     outputs: BTreeMap<String, bool>,
     outcomes: BTreeMap<String, String>,
@@ -256,6 +258,18 @@ impl Walk {
         (0..self.phases.len()).filter(is_in).collect()
     }
 
+    /// Returns true if the limit of visits of a phase leads behind it, past its gate or its approval.
+    fn limit_passes_guard(&self, at: usize) -> bool {
+        let phase = self.phase(at);
+        let leads_behind = match &phase.on_limit {
+            Some(Target::Next | Target::End | Target::Done) => true,
+            Some(Target::EndAs(_)) => self.phases[at].path.len() == 1,
+            Some(Target::Phase(id)) => self.entry(at, id).first().is_some_and(|to| *to > at),
+            Some(Target::Pause | Target::Cancel) | None => false,
+        };
+        leads_behind && (!phase.gate.is_empty() || phase.approve.is_some())
+    }
+
     /// The first phase that a target leads to; `None` is the end of the run.
     fn first_of(&self, at: usize, target: &Target) -> Option<usize> {
         match target {
@@ -311,6 +325,7 @@ impl Flow {
             jumps: BTreeMap::new(),
             allowed: BTreeSet::new(),
             failures: BTreeMap::new(),
+            keeps_failures: false,
             outputs: BTreeMap::new(),
             outcomes: BTreeMap::new(),
             answers: BTreeMap::new(),
@@ -480,12 +495,10 @@ impl Flow {
             }
             Step::Loop => {
                 let fence = Fence::UpTo(walk.so_far(at));
-                let (first, steps) = (walk.phases[at].loops_to, next.visits.clone());
-                let failures = next.failures.clone();
+                let first = walk.phases[at].loops_to;
+                next.keeps_failures = true;
                 next.go(walk, at, first, Limits::Declared, false, fence);
-                if next.visits != steps || next.at != Place::Phase(at) {
-                    next.failures = failures;
-                }
+                next.keeps_failures = false;
             }
             Step::PersonNext(outcome) => {
                 if phase.outcomes.is_empty() || outcome.is_some() {
@@ -566,18 +579,19 @@ impl Flow {
                     Target::Phase(id) => walk.way_back(at, id, true),
                     _ => Fence::None,
                 };
-                let (failures, steps) = (self.failures.clone(), self.visits.clone());
+                let steps = self.visits.clone();
                 let to = walk.first_of(at, target);
+                let times = self.failures.get(&key).copied().unwrap_or_default();
+                self.keeps_failures = !is_limit;
                 self.go(walk, at, to, limits, false, fence);
+                self.keeps_failures = false;
                 let has_moved = self.visits != steps || self.at != Place::Phase(at);
                 if is_limit && has_moved {
-                    let times = words_of(failures[&key]);
+                    let times = words_of(times);
                     let why = format!("true has failed {times}, which is its limit");
                     self.limits.insert(0, why);
                     self.outcomes.remove(&walk.value_key(at));
-                } else if has_moved {
-                    self.failures = failures;
-                } else if is_limit && self.refused.is_none() {
+                } else if !has_moved && is_limit && self.refused.is_none() {
                     (self.is_paused, self.is_blocked) = (true, true);
                 }
             }
@@ -672,7 +686,9 @@ impl Flow {
         self.limits.clear();
         self.outcome = None;
         self.refused = None;
-        if limits == Limits::Off {
+        if std::mem::take(&mut self.keeps_failures) {
+            // The way back belongs to the visit, but for what is inside of a subworkflow that begins anew.
+        } else if limits == Limits::Off {
             self.failures.clear();
         } else if let Some(from) = from {
             let own = walk.own_key(from, &walk.phase(from).id) + "/";
@@ -719,6 +735,9 @@ impl Flow {
                 self.limits.push(limit);
                 if let Some(from) = from {
                     self.outcomes.remove(&walk.value_key(from));
+                }
+                if walk.limit_passes_guard(to) {
+                    return Arrived::Refused(key);
                 }
                 match &phase.on_limit {
                     Some(Target::Cancel) if phase.max_visits.is_some() => {
