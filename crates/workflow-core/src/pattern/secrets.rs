@@ -11,7 +11,7 @@ pub(crate) const SECRETS: &str = "secrets";
 /// The replacement for a secret, unless a rule sets one.
 pub const REDACTED: &str = "[redacted]";
 
-/// The shapes. None begins in the middle of a word, so that hashes and encoded images are no secrets.
+/// The shapes; each has bytes that [`is_mark`] knows. None begins in the middle of a word, so that hashes and encoded images are no secrets.
 const SHAPES: &[&str] = &[
     // AWS: the id of a key. The key itself is known by its name only.
     r"(?-u:\b)A(?:KIA|SIA|BIA|CCA)[0-9A-Z]{16}(?-u:\b)",
@@ -51,14 +51,14 @@ pub(crate) fn shapes() -> &'static Regex {
 
 /// Returns a text without the secrets that are known by their shape.
 pub fn without_secrets(text: &str) -> Cow<'_, str> {
-    // To compile the pattern takes longer than all else that a hook does.
+    // Compiling the pattern takes longer than everything else that a hook does.
     if text.len() <= SHORT && !text.as_bytes().windows(3).any(is_mark) {
         return Cow::Borrowed(text);
     }
     shapes().replace_all(text, NoExpand(REDACTED))
 }
 
-/// Returns true for a part of a secret: one of each shape is here.
+/// Returns true for three bytes that stand in secrets of a shape: every secret has some of these.
 #[rustfmt::skip] // A shape a line.
 fn is_mark(part: &[u8]) -> bool {
     matches!(

@@ -140,7 +140,7 @@ impl Guard {
         if !matches!(*method, Method::GET | Method::HEAD) {
             let origin = one(headers, &ORIGIN).and_then(|origin| origin.split_once("://"));
             if !origin.is_some_and(|(scheme, from)| scheme.starts_with("http") && from == host) {
-                return forbidden("Only pages of this board send it something: nothing was done.");
+                return forbidden("This did not come from a page of this board: nothing was done.");
             }
         }
         let visitor = self.visitor(headers);

@@ -47,7 +47,9 @@ pub(crate) use other::other_board;
 use question::Guesses;
 use runs::Filter;
 
+use crate::answering::Refusal;
 use crate::platform::answers::requests::Requests;
+use crate::store::AnswerRight;
 
 /// The longest form, in bytes.
 const MAX_BODY: usize = 64 * 1024;
@@ -159,6 +161,18 @@ impl Board {
             return Err(Failure::new(StatusCode::SERVICE_UNAVAILABLE, message));
         }
         Ok(())
+    }
+
+    /// Returns true if this login is an approver's.
+    fn is_of_approver(&self) -> bool {
+        self.requests.answer_right() == AnswerRight::MayAnswer
+    }
+
+    fn require_approver(&self) -> Result<(), Failure> {
+        if self.is_of_approver() {
+            return Ok(());
+        }
+        Err(Refusal::MayNot.into())
     }
 
     /// Serves pages until the process ends.

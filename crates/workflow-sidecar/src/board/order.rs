@@ -10,8 +10,7 @@ use workflow_core::session::Control;
 use super::failure::Failure;
 use super::guard::Visitor;
 use super::{Board, Shown};
-use crate::answering::Refusal;
-use crate::store::{AnswerRight, IndexedRun, RunQuery};
+use crate::store::{IndexedRun, RunQuery};
 
 const CONTROLS: [Control; 3] = [Control::Pause, Control::Resume, Control::Skip];
 
@@ -33,17 +32,10 @@ struct Page<'p> {
     ordered: Option<Order>,
 }
 
-/// Fails if this login decides nothing.
-pub(super) fn require_approver(board: &Board) -> Result<(), Failure> {
-    match board.requests.answer_right() {
-        AnswerRight::MayAnswer => Ok(()),
-        AnswerRight::MayRead | AnswerRight::NeedsProof => Err(Refusal::MayNot.into()),
-    }
-}
-
-/// Finds the run, if this login may order something for it. What another login says of the same run is not shown for it.
+/// Finds the run, if this login may order something for it. Fails if several sessions say that they have it: what is shown could
+/// be of another login's session than the one that takes the order.
 fn find(board: &Board, id: &str) -> Result<IndexedRun, Failure> {
-    require_approver(board)?;
+    board.require_approver()?;
     let mut runs = board.requests.store().runs(&RunQuery {
         task_id: id,
         only_active: true,

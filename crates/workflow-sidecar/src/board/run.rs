@@ -12,7 +12,7 @@ use super::{Board, Shown, order};
 use crate::answering::words_to_type;
 use crate::sessions::FoundSession;
 use crate::show::Timelines;
-use crate::store::{AnswerRight, StoreError};
+use crate::store::StoreError;
 
 /// The commands that the user can type in the host of a run.
 const COMMANDS: [&str; 5] = ["status", "approve", "pause", "resume", "skip"];
@@ -53,7 +53,7 @@ pub(super) fn show(board: &Board, id: &str) -> Result<Shown, Failure> {
     let directory = visible(&run.cwd.to_string_lossy());
     let trust = shlex::try_quote(&directory).ok();
     let trust = trust.map(|directory| format!("workflow-sidecar trust {directory}"));
-    let may_order = is_active && board.requests.answer_right() == AnswerRight::MayAnswer;
+    let may_order = is_active && board.is_of_approver();
     let ordered = may_order.then(|| order::waiting(board, id)).transpose()?;
     let page = OneRun {
         happened,

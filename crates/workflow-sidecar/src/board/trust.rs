@@ -8,7 +8,6 @@ use workflow_core::diagnostic::visible;
 
 use super::failure::Failure;
 use super::guard::Visitor;
-use super::order::require_approver;
 use super::{Board, Shown};
 use crate::platform::answers::trust_store::{decide, trust_requests};
 use crate::store::TrustRequest;
@@ -30,7 +29,7 @@ struct Page {
 impl Page {
     /// What waits for trust, if this login may give it.
     fn of(board: &Board) -> Result<Self, Failure> {
-        require_approver(board)?;
+        board.require_approver()?;
         let wanted = trust_requests(board.requests.store())?;
         Ok(Self { wanted })
     }

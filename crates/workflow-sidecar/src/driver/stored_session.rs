@@ -242,7 +242,7 @@ impl RestoredSession {
         }
         let reason = match *number {
             ..MAX_DECISIONS => &without_secrets(reason),
-            MAX_DECISIONS => "It was not the last one: others are not listed.",
+            MAX_DECISIONS => "More calls were blocked or asked about: they are not listed.",
             _ => return,
         };
         *number += 1;

@@ -5,7 +5,7 @@ use workflow_core::policy::gate_report::{CheckVerdict, Report};
 use workflow_core::without_secrets;
 
 use super::run::FlowNotes;
-use super::timeline::TimelineEvent;
+use super::timeline::{TimedEvent, TimelineEvent};
 
 /// What the first words of an event, or of a line below it, are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -158,6 +158,15 @@ impl Described {
             },
             TimelineEvent::Cancelled { lasted } => Self::new(Bad, "cancelled", after(lasted)),
         }
+    }
+}
+
+impl TimedEvent {
+    /// The time since another moment, in words; empty if it is not known.
+    pub(super) fn since(&self, start: Option<i64>) -> String {
+        let since = self.at.zip(start);
+        let since = since.map(|(at, start)| format!("+{}", duration(at.saturating_sub(start))));
+        since.unwrap_or_default()
     }
 }
 

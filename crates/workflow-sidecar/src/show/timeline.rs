@@ -11,7 +11,6 @@ use workflow_core::policy::gate_report::Report;
 use workflow_core::run::{RunState, StoredGate, entry_type, restore};
 use workflow_core::session::RunCondition;
 
-use super::described::duration;
 use super::run::{FlowNotes, TimelineRun};
 use crate::driver::CallDecision;
 use crate::store::SHOWN_ONLY;
@@ -46,15 +45,6 @@ pub(crate) struct TimedEvent {
     pub(crate) at: Option<i64>,
     #[serde(flatten)]
     pub(crate) what: TimelineEvent,
-}
-
-impl TimedEvent {
-    /// The time since another moment, in words; empty if it is not known.
-    pub(super) fn since(&self, start: Option<i64>) -> String {
-        let since = self.at.zip(start);
-        let since = since.map(|(at, start)| format!("+{}", duration(at.saturating_sub(start))));
-        since.unwrap_or_default()
-    }
 }
 
 /// An event.

@@ -576,7 +576,7 @@ fn blocked_calls_are_on_the_page_of_the_run_and_no_session_continues_with_them()
         shown.contains("data-label=\"Blocked calls\">501<"),
         "{shown}"
     );
-    assert!(shown.contains("others are not listed"), "{shown}");
+    assert!(shown.contains("they are not listed"), "{shown}");
     assert!(
         shown.contains("is blocked during the Analyze phase"),
         "{shown}"

@@ -108,11 +108,12 @@ impl TrustStore {
         of_store(self.0.trust(&project, commands, now, MAX_SETS))
     }
 
-    fn request(&self, project: &Path, commands: &[RunCheck]) -> Result<()> {
+    /// Asks approvers to trust commands with this hash, if there are approvers.
+    fn request(&self, project: &Path, hash: CommandsHash, commands: &[RunCheck]) -> Result<()> {
         if self.0.answer_right()? == AnswerRight::MayRead {
             let wanted = TrustRequest {
                 project: key(project)?,
-                id: hash_of(commands).0,
+                id: hash.0,
                 commands: serde_json::to_string(commands)?,
                 owner: String::new(),
             };
@@ -141,10 +142,10 @@ fn key(project: &Path) -> Result<String> {
 /// Returns true if the user trusts these commands of a project. What cannot be read is not trusted.
 pub(crate) fn is_trusted(agent_dir: &Path, cwd: &Path, hash: &CommandsHash) -> bool {
     let store = TrustStore::in_agent_dir(agent_dir);
-    or_not(store.and_then(|store| store.is_trusted(cwd, hash)))
+    or_untrusted(store.and_then(|store| store.is_trusted(cwd, hash)))
 }
 
-fn or_not(is_trusted: Result<bool>) -> bool {
+fn or_untrusted(is_trusted: Result<bool>) -> bool {
     is_trusted.unwrap_or_else(|error| {
         tracing::warn!("{error}");
         false
@@ -157,13 +158,14 @@ pub(crate) fn session_trusts(session: &SessionContext, commands: &[RunCheck]) ->
     let SessionContext { agent_dir, cwd, .. } = session;
     let trusts = || {
         let store = TrustStore::in_agent_dir(agent_dir)?;
-        let is_trusted = store.is_trusted(cwd, &hash_of(commands))?;
+        let hash = hash_of(commands);
+        let is_trusted = store.is_trusted(cwd, &hash)?;
         if !is_trusted {
-            store.request(cwd, commands)?;
+            store.request(cwd, hash, commands)?;
         }
         Ok(is_trusted)
     };
-    session.is_trusted && or_not(trusts())
+    session.is_trusted && or_untrusted(trusts())
 }
 
 /// The commands of a request for trust; `None` if its id stands for others, whoever has written it.
